@@ -24,6 +24,7 @@ GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go))
 SMALL := cache counter pool pool_sql process
 RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
 RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
+RUST_DISK := --manifest-path experiments/disk/rust/Cargo.toml --target-dir build/disk/rust
 RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
 
 .PHONY: test setup build lint rust languages c ada java python go rust-subject node protocol http
@@ -45,10 +46,12 @@ lint:
 	cargo fmt --check --manifest-path kits/rust/Cargo.toml
 	cargo fmt --check --manifest-path experiments/sql/rust/Cargo.toml
 	cargo fmt --check --manifest-path experiments/rest/rust/Cargo.toml
+	cargo fmt --check --manifest-path experiments/disk/rust/Cargo.toml
 	cargo clippy $(RUST) --all-targets -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_KIT) -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_SUBJECT) -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_REST) -- -D warnings
+	cargo clippy --quiet --release --locked --all-targets $(RUST_DISK) -- -D warnings
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true
 	for experiment in $(SMALL); do \
@@ -89,6 +92,7 @@ rust-subject:
 	cargo test --quiet --release --locked $(RUST_KIT)
 	cargo test --quiet --release --locked $(RUST_SUBJECT)
 	cargo test --quiet --release --locked $(RUST_REST)
+	cargo test --quiet --release --locked $(RUST_DISK)
 
 node:
 	cd kits/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'

@@ -97,6 +97,10 @@ pub struct RunArgs {
     /// Values for a sweep or a factor; `all` for all of them
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
+    /// Folders that subjects work in, for experiments about disks [default: every writable filesystem on a disk
+    /// of its own, and one in memory]
+    #[arg(long, value_delimiter = ',', value_name = "DIR,…")]
+    pub on: Vec<PathBuf>,
     /// The subject that the others are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
@@ -135,6 +139,9 @@ pub struct RunArgs {
     /// Count afterwards, outside of all measuring, what an operation of each subject costs: see `benchlab explain`
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
+    /// Show afterwards who waits while it is slow, for experiments that can
+    #[arg(long, conflicts_with = "plan")]
+    pub why: bool,
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,

@@ -5,6 +5,7 @@ mod cli;
 mod exit;
 mod measuring;
 mod output;
+mod places;
 mod progress;
 mod ready;
 mod services;
@@ -17,6 +18,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    for said in lab_bench::host_settings::restore_abandoned() {
+        eprintln!("benchlab: {said}");
+    }
     let ended = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
         Verb::Compare(args) => verbs::compare::compare(&cli, args),

@@ -52,10 +52,13 @@ impl WarmUp<'_> {
     /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it.
     pub fn visit(&self, process: &mut Process, batches: u32) -> Answer<Visit> {
         let Pilot {
-            point, operations, ..
+            subject,
+            point,
+            operations,
+            ..
         } = *self.pilot;
         process.wake()?;
-        let (mut visit, _) = Visit::begin(process, self.plan, point, self.targets)?;
+        let (mut visit, _) = Visit::begin(process, self.plan, (subject, point), self.targets)?;
         visit.verify(process, self.plan, 1)?;
         visit.look(self.plan)?;
         let content = visit.content(self.plan)?;
@@ -93,7 +96,7 @@ impl RunningSubject {
         }
     }
 
-    /// Wakes it, does a batch after a lead-in, freezes it again, and looks at what it did.
+    /// Wakes it, does a batch after a lead-in (0: none), freezes it again, and looks at what it did.
     pub fn batch(&mut self, plan: &Plan, lead_in: u64, operations: u64) -> Answer<Ran> {
         let (process, visit) = match &mut self.standby {
             Some((process, visit)) => (process, visit),
@@ -104,7 +107,9 @@ impl RunningSubject {
             }
         };
         process.wake()?;
-        visit.run(process, plan, lead_in)?;
+        if lead_in > 0 {
+            visit.run(process, plan, lead_in)?;
+        }
         let mut ran = visit.measure(process, plan, operations)?;
         process.freeze()?;
         visit.look(plan)?;

@@ -4,6 +4,7 @@
 use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
 use crate::expected::{Expected, Outcome, compare, majority};
+use crate::host_settings::HostSettings;
 use crate::listing::listings;
 use crate::pilot::pilot;
 use crate::process::{Answer, Fault, Process, Ran};
@@ -16,8 +17,8 @@ use crate::target::Target;
 use crate::visit::Visit;
 use crate::workload::{Done, Opening, Taken, Turn, Workload};
 use lab_model::{
-    Batch, Cores, Failure, Latencies, Metric, Pilot, Plan, PointId, Reading, Run, Sample, Setting,
-    SubjectId, TargetId,
+    Batch, Cores, Failure, Kind, Latencies, Metric, Pilot, Plan, PointId, Reading, Run, Sample,
+    Setting, SubjectId, TargetId,
 };
 use lab_plan::Schedule;
 use std::collections::HashMap;
@@ -55,6 +56,8 @@ pub struct BatchWorkload<'a> {
     /// That of the block.
     core: usize,
     running: HashMap<SubjectId, RunningSubject>,
+    /// Put back when this is dropped.
+    host: HostSettings,
     _scratch: Scratch,
 }
 
@@ -77,6 +80,7 @@ impl<'a> BatchWorkload<'a> {
             core: cores[0],
             cores,
             running: HashMap::new(),
+            host: HostSettings::new(plan)?,
             expected: Expected::default(),
             pilots: pilots.map(|p| ((p.subject, p.point), p.clone())).collect(),
             targets,
@@ -212,7 +216,7 @@ impl<'a> BatchWorkload<'a> {
         point: PointId,
     ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
         let plan = self.plan;
-        let (mut visit, settings) = Visit::begin(process, plan, point, &self.targets)?;
+        let (mut visit, settings) = Visit::begin(process, plan, (subject, point), &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, plan, TRIAL)?;
         visit.look(plan)?;
@@ -283,7 +287,7 @@ impl<'a> BatchWorkload<'a> {
         counts.sort();
         counts.dedup();
         let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
-        let (mut visit, _) = Visit::begin(&mut process, plan, point, &self.targets)?;
+        let (mut visit, _) = Visit::begin(&mut process, plan, (trusted, point), &self.targets)?;
         visit.verify(&mut process, plan, 1)?;
         visit.look(plan)?;
         let content = visit.content(plan)?;
@@ -306,6 +310,7 @@ pub fn targets(
     let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
         Some(server) => Ok(Target::Server(Rc::new(server))),
         None if target.kind.is_service() => Ok(Target::Absent),
+        None if target.kind == Kind::Folder => folders(plan),
         None => Ok(Target::Files(Files::new(
             scratch.folder(),
             target,
@@ -313,6 +318,20 @@ pub fn targets(
         )?)),
     };
     plan.targets.iter().enumerate().map(target).collect()
+}
+
+/// A folder in each place.
+fn folders(plan: &Plan) -> Result<Target, BenchError> {
+    let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
+    let mut folders = HashMap::new();
+    for place in places {
+        if !folders.contains_key(place) {
+            let made = Scratch::new(Some(Path::new(place)));
+            let made = made.map_err(|e| BenchError::System(format!("no folder in {place}"), e))?;
+            folders.insert(place.clone(), made);
+        }
+    }
+    Ok(Target::Folders(folders))
 }
 
 /// The subjects that have a part in a point.
@@ -439,6 +458,11 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
+    /// Makes the host's settings those of the subject, while nothing is measured.
+    fn begin_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
+        Ok(self.host.apply(turn.subject)?)
+    }
+
     /// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.
     fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
         let Turn {
@@ -450,7 +474,10 @@ impl Workload for BatchWorkload<'_> {
         let operations = self.pilots[&(subject, point)].operations;
         let running = self.running.get_mut(&subject);
         let running = running.expect("only subjects that run take turns");
-        let lead_in = (operations / LEAD_IN).max(1);
+        let lead_in = match self.plan.fixed_operations(point) {
+            Some(_) => 0,
+            None => (operations / LEAD_IN).max(1),
+        };
         let ran = running.batch(self.plan, lead_in, operations)?;
         self.expected.compare(point, &ran)?;
         let batch = Batch {

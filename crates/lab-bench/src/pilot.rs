@@ -3,7 +3,7 @@
 
 use crate::process::{Answer, Process, Ran, gone};
 use crate::visit::Visit;
-use lab_model::{Batch, Pilot, Plan, PointId, SubjectId};
+use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
 use lab_stats::warmup;
 
@@ -49,6 +49,18 @@ pub fn pilot(
     visit.look(plan)?;
     let mut batches = vec![batch(&cold)];
     let cold_ns = cold.wall_ns;
+    if let Some(operations) = plan.fixed_operations(point) {
+        let pilot = Pilot {
+            subject,
+            point,
+            operations,
+            warmup_batches: 0,
+            class: WarmUp::Flat,
+            cold_ns,
+            batches,
+        };
+        return Ok((pilot, cold));
+    }
     let mut last = cold;
     let helpers = procfs::usage(process.pid()).map_err(gone)?.threads > 1;
     let mut next_look = if helpers {

@@ -5,9 +5,12 @@ use crate::effects::{Calls, Effects};
 use crate::injection::{FileInjector, Recovery};
 use crate::process::{Answer, Fault, Process};
 use crate::reported::Reported;
+use crate::scratch::Scratch;
 use crate::server::{Server, Table};
 use crate::sqlite::{self, Files, Opens};
-use lab_model::{Check, Plan, PointId};
+use lab_model::{Check, Plan, PointId, SubjectId};
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -19,6 +22,8 @@ pub enum Target {
     Server(Rc<Server>),
     /// A server that is not there: none of its subjects can run.
     Absent,
+    /// Private folders, by the place that they are in.
+    Folders(HashMap<String, Scratch>),
 }
 
 /// What one visit works on.
@@ -27,11 +32,13 @@ pub enum Database {
     File(Box<sqlite::Database>, Option<Opens>),
     /// A table on a server.
     Table(Table),
+    /// A folder of the run, which its subjects share: files that are costly to make are made once.
+    Folder(PathBuf),
 }
 
 impl Target {
     /// What a visit works on at a point, made anew.
-    pub fn fresh(&self, plan: &Plan, point: PointId) -> Answer<Database> {
+    pub fn fresh(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Answer<Database> {
         Ok(match self {
             Target::Files(files) => {
                 let (empty, injection) = (plan.case(point).empty, plan.injection(point));
@@ -43,13 +50,19 @@ impl Target {
                 let why = "its server was not started".to_owned();
                 return Err(Fault::Failed("target", why));
             }
+            Target::Folders(folders) => {
+                let place = plan.subjects[subject].place.as_ref();
+                let folder = place.and_then(|place| folders.get(place));
+                let none = || Fault::Failed("target", "it has no folder to work in".to_owned());
+                Database::Folder(folder.ok_or_else(none)?.folder().to_path_buf())
+            }
         })
     }
 
     /// The server, if it is one.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            Target::Files(_) | Target::Absent => None,
+            Target::Files(_) | Target::Absent | Target::Folders(_) => None,
             Target::Server(server) => Some(server),
         }
     }
@@ -61,6 +74,7 @@ impl Database {
         match self {
             Database::File(file, _) => format!("sqlite:{}", file.path().display()),
             Database::Table(table) => table.url().to_owned(),
+            Database::Folder(folder) => format!("folder:{}", folder.display()),
         }
     }
 
@@ -78,6 +92,7 @@ impl Database {
                 file.look(plan.points[point].writes, reported)
             }
             Database::Table(table) => table.look(plan, point, reported),
+            Database::Folder(_) => Ok(()),
         }
     }
 
@@ -90,6 +105,7 @@ impl Database {
                 }
             }
             Database::Table(table) => table.set_at_work(is_at_work),
+            Database::Folder(_) => {}
         }
     }
 
@@ -98,6 +114,7 @@ impl Database {
         match self {
             Database::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
             Database::Table(table) => table.has_outages(),
+            Database::Folder(_) => false,
         }
     }
 
@@ -106,6 +123,7 @@ impl Database {
         match self {
             Database::File(file, _) => file.interrupt(process, turn),
             Database::Table(table) => table.interrupt(process, turn),
+            Database::Folder(_) => Ok(Recovery::default()),
         }
     }
 
@@ -114,6 +132,10 @@ impl Database {
         match self {
             Database::File(file, _) => file.effects(batches),
             Database::Table(table) => table.effects(batches),
+            Database::Folder(_) => Err(Fault::Failed(
+                "target",
+                "a folder has no effects".to_owned(),
+            )),
         }
     }
 
@@ -125,13 +147,14 @@ impl Database {
         match self {
             Database::File(file, _) => file.content().map(Some),
             Database::Table(table) => table.content().map(Some),
+            Database::Folder(_) => Ok(None),
         }
     }
 
     /// What happened until now is no subject's work.
     pub fn begin_anew(&mut self) -> Answer<()> {
         match self {
-            Database::File(..) => Ok(()),
+            Database::File(..) | Database::Folder(_) => Ok(()),
             Database::Table(table) => table.begin_anew(),
         }
     }
@@ -154,7 +177,7 @@ impl Database {
     /// The server that it is on.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            Database::File(..) => None,
+            Database::File(..) | Database::Folder(_) => None,
             Database::Table(table) => Some(table.server()),
         }
     }

@@ -9,7 +9,7 @@ use crate::server::Server;
 use crate::spread::Spread;
 use crate::sys;
 use crate::target::{Database, Target};
-use lab_model::{Check, Cores, Plan, PointId};
+use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
 /// A subject that has a case open.
@@ -27,16 +27,16 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Opens the point on a fresh target: the visit and the settings that the subject read back.
+    /// Has a subject open the point on a fresh target: the visit and the settings that it read back.
     pub fn begin(
         process: &mut Process,
         plan: &Plan,
-        point: PointId,
+        (subject, point): (SubjectId, PointId),
         targets: &[Target],
     ) -> Answer<(Visit, Vec<(String, String)>)> {
         let case = plan.case(point);
         let target = plan.points[point].target;
-        let database = targets.get(target).map(|t| t.fresh(plan, point));
+        let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
         let database = database.transpose()?;
         let (url, seed) = (database.as_ref().map(Database::url), plan.seed.to_string());
         let params = &plan.points[point].params;
@@ -45,6 +45,8 @@ impl Visit {
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(given.iter().map(|(k, v)| (*k, v.as_str())));
         args.extend(url.as_deref().map(|url| ("target", url)));
+        let rate = case.rate.map(|rate| rate.to_string());
+        args.extend(rate.as_deref().map(|rate| ("rate", rate)));
         args.push(("seed", &seed));
         if case.cores == Cores::All {
             process.free()?;

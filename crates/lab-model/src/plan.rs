@@ -152,11 +152,13 @@ pub enum Kind {
     Postgresql,
     /// A MariaDB server.
     Mariadb,
+    /// A private folder, made once for a run, in each place that is measured.
+    Folder,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb];
+    pub const ALL: [Kind; 4] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb, Kind::Folder];
 
     /// As it is written in experiments and on the command line.
     pub fn name(self) -> &'static str {
@@ -164,6 +166,7 @@ impl Kind {
             Kind::Sqlite => "sqlite",
             Kind::Postgresql => "postgresql",
             Kind::Mariadb => "mariadb",
+            Kind::Folder => "folder",
         }
     }
 
@@ -173,12 +176,13 @@ impl Kind {
             Kind::Sqlite => "SQLite",
             Kind::Postgresql => "PostgreSQL",
             Kind::Mariadb => "MariaDB",
+            Kind::Folder => "folder",
         }
     }
 
     /// Whether it is a service: a server that runs beside the subjects.
     pub fn is_service(self) -> bool {
-        self != Kind::Sqlite
+        matches!(self, Kind::Postgresql | Kind::Mariadb)
     }
 }
 
@@ -207,6 +211,15 @@ pub struct Subject {
     pub command: Option<Command>,
     /// What it works on.
     pub target: TargetId,
+    /// Where the private folder is made that it works in.
+    #[serde(default)]
+    pub place: Option<String>,
+    /// The name that the experiment has for it, where it is measured in several places under their names.
+    #[serde(default)]
+    pub origin: Option<String>,
+    /// Settings of the host that the lab makes for its turns, by name, such as `queue.scheduler`.
+    #[serde(default)]
+    pub host: Vec<(String, String)>,
     /// Parameters that it cannot do, such as `transport=unix`: it has no part in their points.
     pub without: Vec<(String, String)>,
     /// It shows what starting a process costs (a program without arguments that does nothing) or a
@@ -262,6 +275,9 @@ pub struct Case {
     pub metrics: Vec<Metric>,
     /// The wanted length of a batch, where it is not [`Measure::turn_ns`].
     pub turn_ns: Option<u64>,
+    /// Operations are due at so many a second, whatever becomes of those before: latencies are compared, not time.
+    #[serde(default)]
+    pub rate: Option<u64>,
 }
 
 /// How the lab itself looks whether a case's work was done.
@@ -402,6 +418,21 @@ impl Plan {
         own.unwrap_or(self.measure.turn_ns)
     }
 
+    /// The operations of a batch at a point, where their rate is fixed.
+    pub fn fixed_operations(&self, point: PointId) -> Option<u64> {
+        let rate = self.case(point).rate?;
+        let operations = self.turn_ns(point).saturating_mul(rate) / 1_000_000_000;
+        Some(operations.max(1))
+    }
+
+    /// What answers the question of a run of batches: the time of an operation, or where operations are due at a
+    /// fixed rate, what 99 % of them take at most.
+    pub fn answer(&self) -> &'static Metric {
+        static ANSWERS: [Metric; 2] = [Metric::WALL, Metric::P99];
+        let at_a_rate = self.cases.iter().any(|case| case.rate.is_some());
+        &ANSWERS[usize::from(at_a_rate)]
+    }
+
     /// The mirrored pairs of passes over a point in every block, of which each takes so long: as many as
     /// fit into the point's part of the block.
     pub fn pairs(&self, pair_ns: u64) -> u32 {
@@ -524,6 +555,9 @@ impl Plan {
         let Some(target) = self.targets.get(target) else {
             return Vec::new();
         };
+        if target.kind == Kind::Folder {
+            return Vec::new();
+        }
         let mut args = vec![
             ("rows", target.rows.to_string()),
             ("table", target.table.clone()),

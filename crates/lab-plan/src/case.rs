@@ -58,6 +58,8 @@ pub struct Case {
     pub turn_ns: Option<u64>,
     /// Subjects tell the latency of each operation.
     pub latencies: bool,
+    /// Operations that are due in a second, where their rate is fixed.
+    pub rate: Option<u64>,
     /// Whether it is measured without being asked for.
     pub default: bool,
     /// What a quick run measures of it; `None`: it leaves the case out.

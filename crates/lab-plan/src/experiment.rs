@@ -39,6 +39,10 @@ pub struct Experiment {
     pub serving: Option<Serving>,
     /// Its subjects.
     pub subjects: Vec<Subject>,
+    /// Each place is measured, and they are compared under their names; else one is.
+    pub each_place: bool,
+    /// The program that shows what is slow; empty: there is none. It gets the place as its last argument.
+    pub why: Vec<String>,
 }
 
 /// A subject on one target, and how it is made.
@@ -96,9 +100,9 @@ impl Experiment {
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
         let wanted = kind(&plan.targets, subject.target);
-        let same = |s: &&Subject| {
-            s.model.name == subject.name && kind(&self.targets, s.model.target) == wanted
-        };
+        let name = subject.origin.as_ref().unwrap_or(&subject.name);
+        let same =
+            |s: &&Subject| s.model.name == *name && kind(&self.targets, s.model.target) == wanted;
         self.subjects.iter().find(same)
     }
 
@@ -135,6 +139,14 @@ impl Reader<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::found(written, &targets));
+        }
+        let at_a_rate = cases.iter().filter(|case| case.rate.is_some()).count();
+        let span = file
+            .case
+            .iter()
+            .find_map(|case| Some(case.rate.as_ref()?.span()));
+        if let Some(span) = span.filter(|_| at_a_rate < cases.len()) {
+            return Err(self.at(span, "all cases of an experiment have a `rate`, or none"));
         }
         effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
@@ -188,6 +200,8 @@ impl Reader<'_> {
             cases,
             serving,
             subjects,
+            each_place: file.target.get(&Kind::Folder).is_some_and(|t| t.each),
+            why: file.experiment.why,
         })
     }
 
@@ -227,6 +241,10 @@ impl Reader<'_> {
                 format!("target `{name}` needs a table [target.{name}]"),
             ));
         };
+        if target.table.is_none() != (kind == Kind::Folder) {
+            let why = "a database has a `table`, a folder has none";
+            return Err(self.at(span, why));
+        }
         if kind.is_service() && target.settings.is_none() {
             let why = format!("[target.{name}] needs `settings`, the query that reads them back");
             return Err(self.at(span, why));
@@ -234,7 +252,7 @@ impl Reader<'_> {
         self.known_needs(&target.needs)?;
         Ok(Target {
             kind,
-            table: target.table.clone(),
+            table: target.table.clone().unwrap_or_default(),
             rows: target.rows,
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
@@ -305,7 +323,8 @@ impl Reader<'_> {
             targets: self.places(&case.targets, kinds)?,
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
-            latencies: case.cores == Cores::All && case.latencies,
+            latencies: case.latencies.unwrap_or(case.cores == Cores::All),
+            rate: self.rate(case)?,
             default: case.default,
             quick: None,
             usual: None,
@@ -319,6 +338,19 @@ impl Reader<'_> {
             sweep,
             writes: case.writes.as_ref().map(|w| w.get_ref().clone()),
         })
+    }
+
+    /// Operations that are due in a second.
+    fn rate(&self, case: &file::Case) -> Result<Option<u64>, PlanError> {
+        let Some(rate) = &case.rate else {
+            return Ok(None);
+        };
+        let tells = case.latencies.unwrap_or(case.cores == Cores::All);
+        match *rate.get_ref() {
+            1..=1_000_000 if tells => Ok(Some(*rate.get_ref())),
+            1..=1_000_000 => Err(self.at(rate.span(), "`rate` needs `latencies = true`")),
+            _ => Err(self.at(rate.span(), "`rate` is from 1 to 1,000,000 a second")),
+        }
     }
 
     /// The metrics that a case names.
@@ -426,7 +458,7 @@ impl Reader<'_> {
                 format!("`{name}` is no parameter: small letters, digits and _, a letter first"),
             ));
         }
-        if ["case", "rows", "seed", "target"].contains(&name) {
+        if ["case", "rate", "rows", "seed", "target"].contains(&name) {
             return Err(self.at(
                 span,
                 format!("`{name}` is what the lab itself says to a subject"),
@@ -578,6 +610,7 @@ impl Reader<'_> {
                 listing: subject.listing.clone(),
                 target,
                 without: self.without(made.without.as_deref().unwrap_or_default())?,
+                host: self.host(subject)?,
                 ..lab_model::Subject::default()
             },
             default: subject.default,
@@ -606,6 +639,24 @@ impl Reader<'_> {
                 "`program` needs the name of a program",
             )),
         }
+    }
+
+    /// Settings of the host that the lab knows to make and to take back.
+    fn host(&self, subject: &file::Subject) -> Result<Vec<(String, String)>, PlanError> {
+        let setting = |(name, value): (&Spanned<String>, &String)| {
+            let word = name.get_ref();
+            let known = word.split_once('.').is_some_and(|(group, name)| {
+                ["queue", "vm"].contains(&group) && metrics::is_key(name)
+            });
+            match known {
+                true => Ok((word.clone(), value.clone())),
+                false => Err(self.at(
+                    name.span(),
+                    "queue.NAME or vm.NAME is wanted, such as queue.scheduler",
+                )),
+            }
+        };
+        subject.host.iter().map(setting).collect()
     }
 
     fn without(&self, words: &[Spanned<String>]) -> Result<Vec<(String, String)>, PlanError> {

@@ -37,13 +37,18 @@ pub struct Head {
     #[serde(default)]
     pub targets: Vec<Spanned<Kind>>,
     pub baseline: Spanned<String>,
+    #[serde(default)]
+    pub why: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
+    #[serde(default)]
     pub rows: u64,
-    pub table: String,
+    pub table: Option<String>,
+    #[serde(default)]
+    pub each: bool,
     pub mixed: Option<String>,
     pub effects: Option<String>,
     #[serde(default)]
@@ -132,8 +137,8 @@ pub struct Case {
     #[serde(default)]
     pub cores: Cores,
     pub turn_ms: Option<u64>,
-    #[serde(default = "yes")]
-    pub latencies: bool,
+    pub latencies: Option<bool>,
+    pub rate: Option<Spanned<u64>>,
     #[serde(default = "yes")]
     pub default: bool,
     #[serde(default = "yes")]
@@ -230,6 +235,8 @@ pub struct Subject {
     pub build: Option<Vec<Vec<String>>>,
     pub program: Option<Spanned<Vec<String>>>,
     pub listing: Option<String>,
+    #[serde(default)]
+    pub host: BTreeMap<Spanned<String>, String>,
     pub without: Option<Vec<Spanned<String>>>,
     pub sqlite: Option<Spanned<Made>>,
     pub postgresql: Option<Spanned<Made>>,
@@ -256,6 +263,7 @@ impl Subject {
             Kind::Sqlite => self.sqlite.as_ref(),
             Kind::Postgresql => self.postgresql.as_ref(),
             Kind::Mariadb => self.mariadb.as_ref(),
+            Kind::Folder => None,
         }
     }
 

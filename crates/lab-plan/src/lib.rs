@@ -25,5 +25,5 @@ pub use experiment::{Experiment, Recipe, Subject};
 pub use load::{Loading, Server};
 pub use place::Project;
 pub use schedule::Schedule;
-pub use select::Selection;
+pub use select::{Place, Selection};
 pub use toolchains::{Toolchain, Toolchains};

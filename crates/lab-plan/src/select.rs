@@ -33,6 +33,8 @@ pub struct Selection {
     pub external: Vec<Kind>,
     /// Values for sweeps and factors: name and values; the one value `all` means all of a factor.
     pub set: Vec<(String, Vec<String>)>,
+    /// Where subjects that work in a folder get one, for an experiment with such.
+    pub on: Vec<Place>,
     /// The subject that the others are compared with.
     pub baseline: Option<String>,
     /// Measure a second copy of the baseline.
@@ -44,6 +46,15 @@ pub struct Selection {
     pub seed: u64,
     /// How to measure.
     pub measure: Measure,
+}
+
+/// Where a folder is made for subjects to work in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// A folder that is there.
+    pub folder: String,
+    /// It is in memory: it shows what the machine allows.
+    pub in_memory: bool,
 }
 
 impl Selection {
@@ -73,7 +84,7 @@ impl Selection {
             experiment: experiment.name.clone(),
             title: experiment.title.clone(),
             question: experiment.question.clone(),
-            subjects: subjects(&chosen, &places),
+            subjects: self.placed(subjects(&chosen, &places), experiment)?,
             cases: cases.into_iter().map(|case| self.model(case)).collect(),
             points,
             measure: self.measure.clone(),
@@ -98,6 +109,44 @@ impl Selection {
             }
         }
         Ok(plan)
+    }
+
+    /// Subjects that work in a folder, each in all places or all in the first one.
+    fn placed(
+        &self,
+        subjects: Vec<Subject>,
+        experiment: &Experiment,
+    ) -> Result<Vec<Subject>, PlanError> {
+        let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
+        if !in_folder {
+            return Ok(subjects);
+        }
+        let Some(first) = self.on.first() else {
+            let name = &experiment.name;
+            return Err(PlanError::asked(format!(
+                "`{name}` needs a folder to work in"
+            )));
+        };
+        let at = |subject: &Subject, place: &Place| Subject {
+            place: Some(place.folder.clone()),
+            ..subject.clone()
+        };
+        if !experiment.each_place {
+            return Ok(subjects.iter().map(|subject| at(subject, first)).collect());
+        }
+        let alone = subjects.len() == 1;
+        let named = |subject: &Subject, place: &Place| Subject {
+            name: match alone {
+                true => place.folder.clone(),
+                false => format!("{} {}", subject.name, place.folder),
+            },
+            origin: Some(subject.name.clone()),
+            limit: place.in_memory,
+            ..at(subject, place)
+        };
+        let places = self.on.iter();
+        let subjects = places.flat_map(|place| subjects.iter().map(move |s| named(s, place)));
+        Ok(subjects.collect())
     }
 
     /// Servers with the examples of the selected cases, or programs that do batches.
@@ -383,6 +432,7 @@ impl Selection {
                 Extent::Usual | Extent::Thorough => ns,
             }),
             latencies: case.latencies,
+            rate: case.rate,
             uncompared: !case.compare,
             metrics: case.metrics.clone(),
         }

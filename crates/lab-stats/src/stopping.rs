@@ -18,7 +18,7 @@ use crate::results::batches;
 use crate::results::compare::Pair;
 use crate::results::observed::Observed;
 use crate::table::{Table, sound_plan};
-use lab_model::{Ending, Measure, Metric, Plan, Run};
+use lab_model::{Ending, Measure, Plan, Run};
 
 /// Whether a run may stop after its latest complete block: at a look, because every comparison is
 /// decided or, where a precision is wanted, as precise as that; at the last look or the last
@@ -101,7 +101,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let mut pairs = batches::compared(&basis, &table, &told).pairs;
     // Metrics of the experiment's own are compared at the end, and prolong no run.
     pairs.retain(|pair| {
-        pair.comparison.verdict.is_some() && pair.comparison.key.metric == Metric::WALL
+        pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer()
     });
     let all = |good: &dyn Fn(&Pair) -> bool| !pairs.is_empty() && pairs.iter().all(good);
     match plan.measure.precision {

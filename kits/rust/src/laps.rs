@@ -42,6 +42,14 @@ impl Laps {
         self.end = now;
     }
 
+    /// An operation ends now that was due at `due`, in ns of CLOCK_MONOTONIC: for operations at a fixed rate, whose
+    /// latencies count from then.
+    pub fn lap_since(&mut self, due: u64) {
+        let now = clock::now();
+        self.counts[bucket(now.saturating_sub(due))] += 1;
+        self.end = now;
+    }
+
     /// The last operation ends now, unless a lap ended it.
     pub fn finish(&mut self) {
         if self.end == self.start {
@@ -64,7 +72,7 @@ impl Laps {
     }
 
     /// When the first operation of all began, and the last one ended: CLOCK_MONOTONIC, in ns.
-    pub(crate) fn span(&self) -> (u64, u64) {
+    pub fn span(&self) -> (u64, u64) {
         (self.start, self.end)
     }
 }

@@ -11,6 +11,7 @@ mod subject;
 mod work;
 mod workers;
 
+pub use clock::now;
 pub use failure::Failure;
 pub use inputs::Inputs;
 pub use laps::Laps;

@@ -181,6 +181,7 @@ fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), 
 /// The experiment's own choice, of each sweep its ends.
 fn nothing_said(seed: u64) -> Selection {
     Selection {
+        on: Vec::new(),
         subjects: Vec::new(),
         cases: Vec::new(),
         targets: Vec::new(),

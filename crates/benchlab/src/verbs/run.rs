@@ -4,12 +4,13 @@
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
+use crate::places;
 use crate::ready::ready;
 use crate::services;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
-    BatchWorkload, Scratch, ServerWorkload, Servers, Workload, allowed_cores, generator_threads,
-    interrupt, unix_seconds,
+    BatchWorkload, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
+    generator_threads, interrupt, unix_seconds,
 };
 use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Serving, Subject};
 use lab_plan::{Experiment, Extent, Project, Selection};
@@ -39,7 +40,8 @@ const QUICK: Duration = Duration::from_secs(60);
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &args.experiment)?;
-    let mut plan = selection(args)?.plan(&experiment)?;
+    let places = places::places(&experiment, args)?;
+    let mut plan = selection(args, &experiment, &places)?.plan(&experiment)?;
     match plan.load_mut() {
         None => {
             plan.measure.budget_ns = budget_ns(args, plan.targets.len());
@@ -79,7 +81,11 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
-    writer.host(&with_scratch(host, &scratch))?;
+    let host = match places.is_empty() {
+        true => with_scratch(host, &scratch),
+        false => places::told(host, &places),
+    };
+    writer.host(&host)?;
     writer.plan(&plan)?;
     hashes
         .iter()
@@ -90,6 +96,9 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let ended = carry_out(&project, &plan, writer, scratch, servers)?;
     if args.explain {
         explain::after_run(cli, &path, args)?;
+    }
+    if args.why {
+        places::why(&project, &experiment, &plan)?;
     }
     Ok(ended)
 }
@@ -105,6 +114,7 @@ pub fn carry_out(
     let path = writer.path().to_path_buf();
     let ending = measure_rest(project, plan, writer, scratch, servers)?;
     report::after_run(&path)?;
+    places::rule(&path)?;
     measuring::ended(ending)
 }
 
@@ -162,7 +172,9 @@ pub fn prepare(
             }),
         }
     }
-    if hashes.is_empty() {
+    failures.extend(places::unavailable(plan, &failures));
+    let left = (0..plan.subjects.len()).any(|s| !failures.iter().any(|f| f.subject == s));
+    if hashes.is_empty() || !left {
         return Err(Exit::new(exit::FAILED, "no subject can run"));
     }
     Ok(Prepared { hashes, failures })
@@ -195,15 +207,23 @@ pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> 
     words.iter().map(values).collect()
 }
 
-fn selection(args: &RunArgs) -> Result<Selection, Exit> {
+fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Result<Selection, Exit> {
+    let place = |place: &Place| lab_plan::Place {
+        folder: place.folder.display().to_string(),
+        in_memory: place.is_in_memory(),
+    };
     Ok(Selection {
+        on: places.iter().map(place).collect(),
         subjects: args.subjects.clone(),
         cases: args.cases.clone(),
         targets: args.targets.clone(),
         service_set: args.service_set.clone(),
         external: args.service.iter().map(|(kind, _)| *kind).collect(),
         set: set_values(&args.set)?,
-        baseline: args.baseline.clone(),
+        baseline: args
+            .baseline
+            .clone()
+            .or_else(|| places::present(experiment, args, places)),
         control: !args.no_control,
         extent: match (args.quick, args.thorough) {
             (true, _) => Extent::Quick,

@@ -8,6 +8,7 @@ mod calls;
 mod compare;
 mod explain;
 mod faults;
+mod folders;
 mod full_disk;
 mod history;
 mod listings;

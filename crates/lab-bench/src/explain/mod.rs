@@ -127,8 +127,12 @@ impl<'a> Explainer<'a> {
     fn untraced(&self, counted: &mut Counted, operations: Option<u64>) -> Answer<Batches> {
         let starting = self.starting(self.plan);
         let (mut process, _) = starting.process(counted.subject, self.core)?;
-        let (mut visit, settings) =
-            Visit::begin(&mut process, self.plan, counted.point, &self.targets)?;
+        let (mut visit, settings) = Visit::begin(
+            &mut process,
+            self.plan,
+            (counted.subject, counted.point),
+            &self.targets,
+        )?;
         counted.settings = settings;
         visit.verify(&mut process, self.plan, 1)?;
         visit.look(self.plan)?;
@@ -190,7 +194,12 @@ impl<'a> Explainer<'a> {
         let program = &mut plan.subjects[counted.subject].program;
         program.splice(0..0, before.iter().cloned());
         let (mut process, _) = self.starting(&plan).process(counted.subject, self.core)?;
-        let (mut visit, _) = Visit::begin(&mut process, self.plan, counted.point, &self.targets)?;
+        let (mut visit, _) = Visit::begin(
+            &mut process,
+            self.plan,
+            (counted.subject, counted.point),
+            &self.targets,
+        )?;
         for _ in 0..batches.warm_up {
             visit.run(&mut process, self.plan, batches.operations)?;
             visit.look(self.plan)?;

@@ -56,7 +56,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     Parts {
         chart: match of_calls {
             true => calls::chart(scopes),
-            false => schemes.or_else(|| charts::answer(scopes, &Metric::WALL)),
+            false => schemes.or_else(|| charts::answer(scopes, first.plan.answer())),
         },
         findings: found,
         sections,
@@ -69,9 +69,14 @@ pub fn parts(scopes: &[Scope]) -> Parts {
 fn findings(scope: &Scope) -> Vec<Finding> {
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
-    let leader = findings::overall(scope, &Metric::WALL);
+    let leader = findings::overall(scope, scope.plan.answer());
     let others = [
-        findings::exceptions(scope, &Metric::WALL, Over::all(&scope.points()), &points),
+        findings::exceptions(
+            scope,
+            scope.plan.answer(),
+            Over::all(&scope.points()),
+            &points,
+        ),
         group.and_then(|group| scaling::most(scope, &group.points, " at once")),
         sentence::pauses(scope),
     ];
@@ -137,13 +142,25 @@ fn of_target(scope: &Scope) -> Vec<Section> {
 fn every_point(scope: &Scope) -> Section {
     let mut section = Section::new("Every point");
     let points = scope.single_points();
-    section.chart(charts::every_ratio(scope, &points, &Metric::WALL));
-    section.table(table::ratios(scope, &points, &Metric::WALL));
-    let title = format!("Time of {}", scope.words.an_operation);
-    let times = table::values(scope, &points, &Metric::WALL, &title);
-    let typical = "Typical times: medians over blocks of the interquartile mean.";
-    section.table(times.captioned(typical));
-    section.table(table::overall(scope, &Metric::WALL, None));
+    let answer = scope.plan.answer();
+    section.chart(charts::every_ratio(scope, &points, answer));
+    section.table(table::ratios(scope, &points, answer));
+    let (title, caption) = match *answer == Metric::WALL {
+        true => (
+            format!("Time of {}", scope.words.an_operation),
+            "Typical times: medians over blocks of the interquartile mean.",
+        ),
+        false => (
+            format!(
+                "{} of {}",
+                say::capital(&answer.title),
+                scope.words.an_operation
+            ),
+            "From when an operation was due to its end: medians over blocks.",
+        ),
+    };
+    section.table(table::values(scope, &points, answer, &title).captioned(caption));
+    section.table(table::overall(scope, answer, None));
     section
 }
 
@@ -185,10 +202,19 @@ fn cases(scope: &Scope) -> Section {
                 let id = format!("cpu-{}", scope.group_label(&group));
                 charts::bars_at(scope, &id, &group.points, &Metric::CPU)
             }
-            _ => charts::over_sweep(scope, &group, &Metric::WALL),
+            _ => charts::over_sweep(scope, &group, scope.plan.answer()),
         });
         // An experiment adds metrics of its own to a case.
-        let metrics = [&METRICS[..], &scope.case(&group).metrics].concat();
+        let of_case = scope.case(&group);
+        let times = match of_case.rate {
+            Some(_) => &METRICS[..0],
+            None => &METRICS[..],
+        };
+        let latencies = match of_case.latencies {
+            true => &LATENCIES[..],
+            false => &[],
+        };
+        let metrics = [times, latencies, &of_case.metrics].concat();
         case.table(table::figures(scope, "", &places(scope, &group), &metrics));
         section.section(case);
     }

@@ -28,6 +28,7 @@ fn models(kind: Kind) -> Vec<Model> {
         Kind::Sqlite => vec![C, ADA, JAVA, PYTHON, APSW, GO, RUST, NODE],
         Kind::Postgresql => vec![C, ADA, JAVA, PYTHON, GO, RUST, NODE],
         Kind::Mariadb => vec![C, ADA, JAVA, PYTHON, PYMYSQL, GO, RUST, NODE],
+        Kind::Folder => Vec::new(), // The SQL experiment has none.
     }
 }
 
@@ -288,7 +289,7 @@ fn parts(plan: &Plan, point: PointId) -> (f64, f64, f64) {
     let text = if has("text") { 1.25 } else { 1.0 };
     let unix = if has("unix") { 0.72 } else { 1.0 };
     match kind {
-        Kind::Sqlite => (
+        Kind::Sqlite | Kind::Folder => (
             (client * 0.3 + server * 0.1) * text,
             0.0,
             if waiting > 1e4 { 140e3 } else { 0.0 },
@@ -390,7 +391,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                 voluntary_switches: 310,
                 involuntary_switches: 12,
                 server_bytes: match kind {
-                    Kind::Sqlite => None,
+                    Kind::Sqlite | Kind::Folder => None,
                     Kind::Postgresql => Some((38.0 * noise.about(0.02) * 1048576.0) as u64),
                     Kind::Mariadb => Some((131.0 * noise.about(0.01) * 1048576.0) as u64),
                 },
@@ -439,7 +440,7 @@ fn settings(plan: &Plan) -> Vec<Setting> {
         add(None, "library", driver(name, kind).1);
         for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
             for (key, value) in match kind {
-                Kind::Sqlite => [
+                Kind::Sqlite | Kind::Folder => [
                     ("version", "3.40.1"),
                     ("journal_mode", "delete"),
                     ("synchronous", "2"),
@@ -472,7 +473,7 @@ fn services(targets: &[Kind]) -> Vec<Service> {
     };
     let of = |(target, kind): (usize, &Kind)| {
         let facts = match kind {
-            Kind::Sqlite => return None,
+            Kind::Sqlite | Kind::Folder => return None,
             Kind::Postgresql => facts(&[
                 ("version", "PostgreSQL 15.8 (Debian 15.8-0+deb12u1)"),
                 ("place", "private: started for this run, on 127.0.0.1"),

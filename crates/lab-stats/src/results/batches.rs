@@ -37,8 +37,11 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         spreads: compared.spreads,
         biases: bias::of_batches(run, plan),
         fits: sweeps::fits(run, plan, &table),
-        effects: effects(&basis, &Metric::WALL, |subject, point| {
-            of(table.visits(subject, point), |v| Some(v.wall_ns))
+        effects: effects(&basis, plan.answer(), |subject, point| {
+            match plan.case(point).rate {
+                Some(_) => told.of(subject, Some(point), &Metric::P99).to_vec(),
+                None => of(table.visits(subject, point), |v| Some(v.wall_ns)),
+            }
         }),
         scalings: scaling::scalings(run, plan, &table),
         ..Results::default()
@@ -90,11 +93,13 @@ pub(crate) fn asked<'b, 'r>(
         let case = basis.plan.case(point);
         let own = case.metrics.iter().chain(calls::judged(case));
         let own = own.filter(|metric| metric.better != Direction::Neither);
-        let judged: Vec<Metric> = TYPICAL.iter().chain(own).cloned().collect();
+        // At a fixed rate an operation takes as long as the rate says.
+        let typical = TYPICAL.iter().filter(|_| case.rate.is_none());
+        let judged: Vec<Metric> = typical.chain(own).cloned().collect();
         let question = Question {
             point: Some(point),
             judged: &judged,
-            ranked: &TYPICAL,
+            ranked: std::slice::from_ref(basis.plan.answer()),
         };
         family.at(&question, |subject, metric| {
             if *metric == Metric::WALL {
@@ -107,7 +112,7 @@ pub(crate) fn asked<'b, 'r>(
                 told.logs(basis.plan, subject, Some(point), metric).into()
             }
         });
-        for subject in basis.candidates() {
+        for subject in basis.candidates().filter(|_| case.rate.is_none()) {
             for (metric, time) in [(Metric::MEAN_WALL, WALL), (Metric::MEAN_CPU, CPU)] {
                 let [mine, base] = table.both(subject, baseline, point, time);
                 let ratio = mean::ratio_of_means(&mine, &base, basis.plan.seed, basis.alpha);
@@ -115,9 +120,14 @@ pub(crate) fn asked<'b, 'r>(
             }
         }
     }
-    overall(&mut family, &one_at_a_time(basis.plan), |subject, point| {
-        table.log_ratios(subject, baseline, point)
-    });
+    overall(
+        &mut family,
+        &one_at_a_time(basis.plan),
+        |subject, point| match basis.plan.case(point).rate {
+            Some(_) => told.logs(basis.plan, subject, Some(point), &Metric::P99),
+            None => table.log_ratios(subject, baseline, point),
+        },
+    );
     footprints::rank_programs(&mut family);
     let wall = |subject, point| of(table.visits(subject, point), |v| Some(v.wall_ns));
     spread::ask(&mut family, wall);
@@ -138,7 +148,7 @@ fn bests(family: &mut Family, table: &Table) {
 fn one_at_a_time(plan: &Plan) -> Scope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     Scope {
-        metric: Metric::WALL,
+        metric: plan.answer().clone(),
         case: None,
         keep_alive: None,
         points: (0..plan.points.len()).filter(one).collect(),

@@ -15,16 +15,16 @@ pub(crate) fn is_total(metric: &Metric) -> bool {
     Metric::EFFECTS.contains(metric)
 }
 
-/// What is compared of the calls of a case besides their time.
+/// What is compared of the latencies of a case: of calls besides their time, at a fixed rate in its place.
 pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     static OF_CALLS: [Metric; 1] = [Metric::P99];
-    match case.check {
-        Check::Effects => &OF_CALLS,
-        _ => &[],
+    match case.check == Check::Effects || case.rate.is_some() {
+        true => &OF_CALLS,
+        false => &[],
     }
 }
 
-/// The latency of which each block has 99 % of its calls at most.
+/// The latency of which each block has 99 % of its calls or operations at most.
 pub(crate) fn p99s(run: &Run) -> Vec<Observation> {
     let (plan, mut found) = (run.plan.as_ref(), Vec::new());
     for (block, data) in run.complete_blocks().enumerate() {

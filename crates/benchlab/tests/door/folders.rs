@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Subjects that work in folders: where those are, what is left of them, and settings of the host that are changed for
+//! a subject's turns and put back however the lab ends. What is changed is a loop device's scheduler.
+
+use crate::project::{Ended, Project, assert_failures, subject, wait_until};
+use lab_model::Metric;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const HEAD: &str = r#"
+[experiment]
+title = "Folders"
+question = "Which one?"
+baseline = "one"
+targets = ["folder"]
+
+[target.folder]
+each = EACH
+
+[[case]]
+name = "work"
+work = "nothing much"
+unit = "operation"
+latencies = true
+rate = 20000
+turn_ms = 40
+"#;
+
+fn head(each: bool) -> String {
+    HEAD.replace("EACH", &each.to_string())
+}
+
+/// A subject that notes what it sees beside the project's folders.
+fn folder_subject(
+    name: &str,
+    notes: &Path,
+    watched: &Path,
+    latency_ms: &str,
+    host: &str,
+) -> String {
+    let [notes, watched] = [notes, watched].map(|path| path.to_str().unwrap());
+    subject(name, &["folder.py", notes, watched, latency_ms]) + host
+}
+
+fn lines(notes: &Path, of: &str) -> Vec<String> {
+    let text = fs::read_to_string(notes).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.strip_prefix(of));
+    lines.map(|line| line.trim().to_owned()).collect()
+}
+
+/// A project with a subject that is measured in two places, and those.
+fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
+    let project = Project::with_text("");
+    let places = ["first place", "second"].map(|name| project.join(name));
+    places
+        .iter()
+        .for_each(|place| fs::create_dir(place).unwrap());
+    let notes = project.join("notes");
+    project.append(&(head(true) + &folder_subject("one", &notes, Path::new("/none"), "3", "")));
+    (project, places, notes)
+}
+
+fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Ended {
+    let places: Vec<&str> = places.iter().map(|place| place.to_str().unwrap()).collect();
+    let on = places.join(",");
+    project.run(&[&["--on", &on], more].concat())
+}
+
+#[test]
+fn each_place_is_a_subject_and_nothing_is_left_there() {
+    let (project, places, notes) = two_places();
+    run_on(&project, &places, &[]).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let plan = run.plan.as_ref().unwrap();
+    let names: Vec<&str> = plan.subjects.iter().map(|s| &*s.name).collect();
+    assert_eq!(
+        names,
+        places.each_ref().map(|place| place.to_str().unwrap())
+    );
+    // The folders of the run were in the places; each open had the rate of its case.
+    let seen = lines(&notes, "folder ");
+    for place in &places {
+        let inside = format!("{}/benchlab-", place.display());
+        assert!(
+            seen.iter().any(|line| line.starts_with(&inside)),
+            "{seen:?}"
+        );
+        assert_eq!(fs::read_dir(place).unwrap().count(), 0, "left in {place:?}");
+    }
+    assert!(seen.iter().all(|line| line.ends_with(" 20000")), "{seen:?}");
+    // Of operations at a fixed rate latencies are compared, and no time.
+    let results = lab_stats::results::results(&run);
+    let compared: Vec<_> = results
+        .comparisons
+        .iter()
+        .map(|c| &c.key.metric)
+        .filter(|m| **m != Metric::MEMORY)
+        .collect();
+    assert!(
+        compared.iter().all(|metric| **metric == Metric::P99),
+        "{compared:?}"
+    );
+    assert!(!compared.is_empty());
+}
+
+#[test]
+fn a_run_goes_on_in_the_same_places() {
+    let (project, places, _) = two_places();
+    run_on(&project, &places, &[]).expect(0);
+    let file = project.file();
+    let report = project.call(&["report", file.to_str().unwrap(), "--full"]);
+    assert!(
+        report.expect(0).stdout.contains("second"),
+        "{}",
+        report.stdout
+    );
+    let resumed = project.call(&["resume", file.to_str().unwrap()]);
+    resumed.expect(2).says(&["complete"]);
+}
+
+#[test]
+fn places_that_cannot_be() {
+    let (project, places, _) = two_places();
+    let gone = project.join("gone");
+    run_on(&project, &[gone], &[])
+        .expect(2)
+        .says(&["gone", "No such file"]);
+    let twice = [places[0].clone(), places[0].clone()];
+    run_on(&project, &twice, &[])
+        .expect(2)
+        .says(&["named twice"]);
+    run_on(&project, &[PathBuf::from("/proc")], &[])
+        .expect(1)
+        .says(&["no folder in /proc"]);
+    let other = Project::noop(&[]);
+    let here = other.path().to_str().unwrap().to_owned();
+    other
+        .run(&["--on", &here])
+        .expect(2)
+        .says(&["works in no folder"]);
+}
+
+#[test]
+fn a_rate_that_cannot_be() {
+    for (text, why) in [
+        ("rate = 0", "from 1 to 1,000,000"),
+        (
+            "rate = 5\n[[case]]\nname = \"other\"\nwork = \"x\"\nunit = \"x\"",
+            "or none",
+        ),
+    ] {
+        let project = Project::with_text("");
+        let notes = project.join("notes");
+        let head = head(false).replace("rate = 20000", text);
+        project.append(&(head + &folder_subject("one", &notes, Path::new("/none"), "3", "")));
+        let here = project.path().to_str().unwrap().to_owned();
+        project.run(&["--on", &here]).expect(2).says(&[why]);
+    }
+}
+
+#[test]
+fn settings_that_the_lab_does_not_know() {
+    let project = Project::with_text("");
+    let host = "host = { \"kernel.panic\" = \"1\" }\n";
+    let notes = project.join("notes");
+    project.append(&(head(false) + &folder_subject("one", &notes, Path::new("/none"), "3", host)));
+    let here = project.path().to_str().unwrap().to_owned();
+    project
+        .run(&["--on", &here])
+        .expect(2)
+        .says(&["queue.NAME or vm.NAME is wanted"]);
+}
+
+#[test]
+fn who_wants_a_device_that_is_not_there_is_left_out_and_named() {
+    let project = Project::with_text("");
+    let place = project.join("place"); // in memory, so that no device is below it
+    fs::create_dir(&place).unwrap();
+    let notes = project.join("notes");
+    let host = "host = { \"queue.scheduler\" = \"bfq\" }\n";
+    let subjects = [
+        folder_subject("one", &notes, Path::new("/none"), "3", ""),
+        folder_subject("two", &notes, Path::new("/none"), "3", ""),
+        folder_subject("other", &notes, Path::new("/none"), "3", host),
+    ];
+    project.append(&(head(false) + &subjects.concat()));
+    if !place.starts_with("/dev/shm") {
+        eprintln!("not tried out: there is no filesystem in memory");
+        return;
+    }
+    run_on(&project, &[place], &[])
+        .expect(0)
+        .says(&["other cannot run", "no device"]);
+    assert_failures(&project.load(), &[("other", "setting", "no device")]);
+}
+
+/// A filesystem on a loop device, unmounted when this is dropped.
+struct Loop {
+    device: String,
+    folder: tempfile::TempDir,
+}
+
+impl Loop {
+    /// None where the right or a program is missing.
+    fn new() -> Option<Loop> {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("not tried out: loop devices need root");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (image, mounted) = (folder.path().join("image"), folder.path().join("mounted"));
+        fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
+        fs::create_dir(&mounted).unwrap();
+        let called = |program: &str, args: &[&str]| {
+            let output = Command::new(program).args(args).output().ok()?;
+            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            output.status.success().then_some(said)
+        };
+        let device = called("losetup", &["--find", "--show", image.to_str().unwrap()]);
+        let Some(device) = device else {
+            eprintln!("not tried out: there are no loop devices");
+            return None;
+        };
+        let made = Loop { device, folder };
+        let done = called("mkfs.ext4", &["-q", &made.device])
+            .and_then(|_| called("mount", &[&made.device, mounted.to_str().unwrap()]));
+        let offers = fs::read_to_string(made.scheduler()).unwrap_or_default();
+        if done.is_none() || !offers.contains("mq-deadline") || !offers.contains("none") {
+            eprintln!("not tried out: no filesystem on a loop device with schedulers");
+            return None;
+        }
+        fs::write(made.scheduler(), "none").unwrap();
+        Some(made)
+    }
+
+    fn scheduler(&self) -> PathBuf {
+        let name = self.device.trim_start_matches("/dev/");
+        Path::new("/sys/block").join(name).join("queue/scheduler")
+    }
+
+    fn present(&self) -> String {
+        let text = fs::read_to_string(self.scheduler()).unwrap();
+        let (_, rest) = text.split_once('[').unwrap();
+        rest.split_once(']').unwrap().0.to_owned()
+    }
+
+    fn place(&self) -> PathBuf {
+        self.folder.path().join("mounted")
+    }
+
+    /// Two subjects that want a scheduler each: in the experiment's file the one first that is not there now.
+    fn project(&self) -> (Project, PathBuf) {
+        let project = Project::with_text("");
+        let notes = project.join("notes");
+        let subjects =
+            [("one", "mq-deadline", "9"), ("other", "none", "3")].map(|(name, scheduler, ms)| {
+                let host = format!("host = {{ \"queue.scheduler\" = \"{scheduler}\" }}\n");
+                folder_subject(name, &notes, &self.scheduler(), ms, &host)
+            });
+        project.append(&(head(false) + &subjects.concat()));
+        (project, notes)
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.place()).output();
+        let _ = Command::new("losetup")
+            .args(["--detach", &self.device])
+            .output();
+    }
+}
+
+#[test]
+fn schedulers_are_switched_in_turns_and_put_back() {
+    let Some(device) = Loop::new() else { return };
+    let (project, notes) = device.project();
+    let ended = run_on(&project, &[device.place()], &[]);
+    ended.expect(0);
+    assert_eq!(device.present(), "none");
+    let run = project.load();
+    assert_failures(&run, &[]);
+    // The present scheduler is the baseline, whatever the file says.
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!(plan.subjects[plan.baseline].name, "other");
+    let seen = lines(&notes, "watched ");
+    let with = |chosen: &str| seen.iter().filter(|line| line.contains(chosen)).count();
+    // Two blocks of two mirrored pairs for each.
+    assert_eq!((with("[mq-deadline]"), with("[none]")), (8, 8), "{seen:?}");
+    let notes = fs::read_dir("/run/benchlab")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let own = format!("settings-{}", std::process::id());
+    assert!(notes.into_iter().all(|note| *note.file_name() != *own));
+    // 3 ms against 9.
+    let name = device.device.trim_start_matches("/dev/");
+    let rule = format!("KERNEL==\"{name}\", ATTR{{queue/scheduler}}=\"none\"");
+    assert!(ended.stdout.contains(&rule), "{}", ended.stdout);
+}
+
+#[test]
+fn after_kill_9_the_next_call_puts_back_what_was_changed() {
+    let Some(device) = Loop::new() else { return };
+    let (project, _) = device.project();
+    let place = device.place();
+    let mut lab = project.start(&[
+        "run",
+        "t",
+        "--blocks",
+        "1000",
+        "--seed",
+        "7",
+        "--redo",
+        "0",
+        "--on",
+        place.to_str().unwrap(),
+    ]);
+    wait_until("another scheduler", || device.present() == "mq-deadline");
+    // It is switched back and forth: stopped in the right moment, it stays.
+    for _ in 0..1000 {
+        signal(&lab, "-STOP");
+        if device.present() == "mq-deadline" {
+            break;
+        }
+        signal(&lab, "-CONT");
+        std::thread::sleep(std::time::Duration::from_millis(3));
+    }
+    assert_eq!(device.present(), "mq-deadline");
+    // A lab that lives keeps what it changed, also while it is stopped.
+    project.call(&["list"]).expect(0);
+    assert_eq!(device.present(), "mq-deadline");
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    let next = project.call(&["list"]);
+    next.expect(0)
+        .says(&["a run that was killed left", "put back to none"]);
+    assert_eq!(device.present(), "none");
+    let quiet = project.call(&["list"]);
+    assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
+}
+
+#[test]
+fn ctrl_c_puts_back_what_was_changed() {
+    let Some(device) = Loop::new() else { return };
+    let (project, _) = device.project();
+    let place = device.place();
+    let mut lab = project.start(&[
+        "run",
+        "t",
+        "--blocks",
+        "1000",
+        "--seed",
+        "7",
+        "--redo",
+        "0",
+        "--on",
+        place.to_str().unwrap(),
+    ]);
+    wait_until("another scheduler", || device.present() == "mq-deadline");
+    signal(&lab, "-INT");
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    assert_eq!(device.present(), "none");
+    let left = fs::read_dir(&place)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let left: Vec<_> = left.filter(|name| name != "lost+found").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+fn signal(process: &std::process::Child, signal: &str) {
+    let pid = process.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args([signal, &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+}

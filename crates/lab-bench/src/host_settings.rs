@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Settings of the host that a run changes for a subject's turns, and that are put back whatever becomes of the lab.
+
+use crate::places::Place;
+use crate::process::{Answer, Fault};
+use crate::session::BenchError;
+use lab_model::{Plan, SubjectId};
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Where notes of changed settings lie. A restart of the machine takes both away.
+const NOTES: &str = "/run/benchlab";
+const PREFIX: &str = "settings-";
+/// A note of more is none of ours.
+const MOST: u64 = 1 << 16;
+
+/// What the subjects of a plan want of the host. Dropping it puts everything back.
+#[derive(Default)]
+pub struct HostSettings {
+    changed: Vec<Setting>,
+    /// For each subject, the values that it wants of them; what it does not name is as it was.
+    wanted: Vec<Vec<Option<String>>>,
+    note: Option<Note>,
+}
+
+struct Setting {
+    path: PathBuf,
+    /// What takes it back: a file, and what to write there.
+    original: (PathBuf, String),
+    /// As the lab set it; `None`: it is as it was.
+    now: Option<String>,
+}
+
+impl HostSettings {
+    /// Reads how the host is. Nothing is changed yet.
+    pub fn new(plan: &Plan) -> Result<HostSettings, BenchError> {
+        let mut settings = HostSettings::default();
+        for subject in &plan.subjects {
+            for (name, _) in &subject.host {
+                // Who has no such file has failed before.
+                let Some(path) = path(name, subject.place.as_deref()) else {
+                    continue;
+                };
+                let known = settings.changed.iter().any(|setting| setting.path == path);
+                if let Some(original) = original(&path).filter(|_| !known) {
+                    let now = None;
+                    settings.changed.push(Setting {
+                        path,
+                        original,
+                        now,
+                    });
+                }
+            }
+        }
+        for subject in &plan.subjects {
+            let wanted = settings.changed.iter().map(|setting| {
+                let mut own = subject.host.iter();
+                let own = own.find(|(name, _)| {
+                    path(name, subject.place.as_deref()).as_ref() == Some(&setting.path)
+                });
+                own.map(|(_, value)| value.clone())
+            });
+            settings.wanted.push(wanted.collect());
+        }
+        Ok(settings)
+    }
+
+    /// Makes the host as a subject wants it.
+    pub fn apply(&mut self, subject: SubjectId) -> Answer<()> {
+        for (number, wanted) in self.wanted[subject].clone().into_iter().enumerate() {
+            let setting = &self.changed[number];
+            let wanted = wanted.filter(|value| *value != setting.original.1);
+            if setting.now == wanted {
+                continue;
+            }
+            let failed = |path: &Path, e: io::Error| {
+                Fault::Failed("setting", format!("{}: {e}", path.display()))
+            };
+            if self.note.is_none() {
+                let note = Note::write(&self.changed);
+                self.note = Some(note.map_err(|e| failed(Path::new(NOTES), e))?);
+            }
+            let (path, value) = match &wanted {
+                Some(value) => (&setting.path, value),
+                None => (&setting.original.0, &setting.original.1),
+            };
+            write(path, value).map_err(|e| failed(path, e))?;
+            let read = value_of(path).unwrap_or_default();
+            if read != *value {
+                let why = format!(
+                    "{} is {read}, not {value}, after it was written",
+                    path.display()
+                );
+                return Err(Fault::Failed("setting", why));
+            }
+            self.changed[number].now = wanted;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for HostSettings {
+    fn drop(&mut self) {
+        let mut all = true;
+        for setting in self.changed.iter().filter(|setting| setting.now.is_some()) {
+            let (path, value) = &setting.original;
+            if let Err(e) = write(path, value) {
+                all = false;
+                eprintln!(
+                    "benchlab: {} could not be put back to {value}: {e}",
+                    path.display()
+                );
+            }
+        }
+        // Else the next lab tries again.
+        if let Some(note) = self.note.take().filter(|_| all) {
+            let _ = fs::remove_file(note.path);
+        }
+    }
+}
+
+/// Whether the host is just so already.
+pub fn is_present(host: &[(String, String)], place: Option<&str>) -> bool {
+    let is = |(name, value): &(String, String)| {
+        path(name, place)
+            .and_then(|path| value_of(&path))
+            .as_deref()
+            == Some(value)
+    };
+    host.iter().all(is)
+}
+
+/// Why the lab cannot make the host so; `None`: it can, or the host is.
+pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<String> {
+    host.iter().find_map(|(name, value)| {
+        let Some(path) = path(name, place) else {
+            return Some(format!(
+                "the filesystem of its folder has no device with a setting {name}"
+            ));
+        };
+        let Ok(text) = fs::read_to_string(&path) else {
+            return Some(format!("{} cannot be read", path.display()));
+        };
+        if value_of(&path).as_deref() == Some(value) {
+            return None;
+        }
+        let offered: Vec<&str> = text
+            .split_whitespace()
+            .map(|word| word.trim_matches(['[', ']']))
+            .collect();
+        if name == "queue.scheduler" && !offered.contains(&value.as_str()) {
+            let offered = offered.join(", ");
+            return Some(format!(
+                "{} offers {offered}; `modprobe {value}` may add {value}",
+                path.display()
+            ));
+        }
+        use nix::unistd::{AccessFlags, access};
+        let lacks = access(&path, AccessFlags::W_OK).is_err() || !nix::unistd::geteuid().is_root();
+        lacks.then(|| {
+            format!(
+                "the right to write {} is missing: run it as root",
+                path.display()
+            )
+        })
+    })
+}
+
+/// Puts back what labs that were killed left changed: what was done, in words.
+pub fn restore_abandoned() -> Vec<String> {
+    let mut said = Vec::new();
+    let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
+    for path in entries
+        .map(|entry| entry.path())
+        .filter(|path| is_note(path))
+    {
+        let Ok(file) = File::open(&path) else {
+            continue;
+        };
+        // Who holds the lock is at work.
+        let Ok(mut file) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else {
+            continue;
+        };
+        let mut text = String::new();
+        if (&mut *file).take(MOST).read_to_string(&mut text).is_err() {
+            continue;
+        }
+        let mut all = true;
+        for (path, value) in noted(&text) {
+            match value_of(path) {
+                Some(now) if now == value => {}
+                now => {
+                    let done = write(path, value);
+                    all &= done.is_ok() || now.is_none();
+                    let outcome = match done {
+                        Ok(()) => format!("put back to {value}"),
+                        Err(e) => format!("it could not be put back to {value}: {e}"),
+                    };
+                    let now = now.unwrap_or_else(|| "gone".into());
+                    said.push(format!(
+                        "a run that was killed left {} {now}: {outcome}",
+                        path.display()
+                    ));
+                }
+            }
+        }
+        if all {
+            let _ = fs::remove_file(&path);
+        }
+    }
+    said
+}
+
+/// What was written down before the first change. It is locked while its lab lives.
+struct Note {
+    path: PathBuf,
+    _lock: Flock<File>,
+}
+
+impl Note {
+    fn write(settings: &[Setting]) -> io::Result<Note> {
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(NOTES)?;
+        if fs::symlink_metadata(NOTES)?.uid() != nix::unistd::geteuid().as_raw() {
+            return Err(io::Error::other("the folder is somebody else's"));
+        }
+        for setting in settings {
+            if let Some(other) = holder(&setting.original.0) {
+                let why = format!("{} changes {} too", other.display(), setting.path.display());
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
+            }
+        }
+        let path = Path::new(NOTES).join(format!("{PREFIX}{}", std::process::id()));
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path)?;
+        let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| e)?;
+        for Setting { original, .. } in settings {
+            writeln!(lock, "{}\t{}", original.0.display(), original.1)?;
+        }
+        lock.sync_all()?;
+        Ok(Note { path, _lock: lock })
+    }
+}
+
+/// The note of a lab that is at work on a setting.
+fn holder(setting: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
+    let mut notes = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_note(path));
+    notes.find(|path| {
+        let names = fs::read_to_string(path)
+            .is_ok_and(|text| noted(&text).any(|(path, _)| path == setting));
+        let held = File::open(path)
+            .is_ok_and(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err());
+        names && held
+    })
+}
+
+fn is_note(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let own = fs::symlink_metadata(path)
+        .is_ok_and(|m| m.is_file() && m.uid() == nix::unistd::geteuid().as_raw());
+    own && name.is_some_and(|name| name.starts_with(PREFIX))
+}
+
+/// Files and their values, as far as they are settings that a lab changes.
+fn noted(text: &str) -> impl Iterator<Item = (&Path, &str)> {
+    let pairs = text.lines().filter_map(|line| line.split_once('\t'));
+    let pairs = pairs.map(|(path, value)| (Path::new(path), value));
+    pairs.filter(|(path, _)| {
+        let plain = path
+            .components()
+            .all(|part| !matches!(part, std::path::Component::ParentDir));
+        plain && (path.starts_with("/sys/block") || path.starts_with("/proc/sys/vm"))
+    })
+}
+
+/// The file of a setting such as `queue.scheduler` of the disk below a place, or `vm.dirty_bytes`.
+fn path(name: &str, place: Option<&str>) -> Option<PathBuf> {
+    let (group, name) = name.split_once('.')?;
+    match group {
+        "queue" => {
+            let disk = Place::at(Path::new(place?)).ok()?.disk?;
+            Some(Path::new("/sys/block").join(disk).join("queue").join(name))
+        }
+        "vm" => Some(Path::new("/proc/sys/vm").join(name)),
+        _ => None,
+    }
+}
+
+/// The value of a setting, of several words that in brackets.
+fn value_of(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut words = text.split_whitespace();
+    let chosen = words.find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    Some(chosen.unwrap_or(text.trim()).to_owned())
+}
+
+/// What takes a setting back. `dirty_bytes` of 0 says that `dirty_ratio` counts, and cannot be written (vm.rst).
+fn original(path: &Path) -> Option<(PathBuf, String)> {
+    let value = value_of(path)?;
+    let name = path.file_name()?.to_str()?;
+    match name.strip_suffix("_bytes").filter(|_| value == "0") {
+        Some(name) => {
+            let ratio = path.with_file_name(format!("{name}_ratio"));
+            let value = value_of(&ratio)?;
+            Some((ratio, value))
+        }
+        None => Some((path.to_path_buf(), value)),
+    }
+}
+
+fn write(path: &Path, value: &str) -> io::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .open(path)?
+        .write_all(value.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_names_settings_and_nothing_else() {
+        let text = "/sys/block/sda/queue/scheduler\tnone\n/etc/passwd\troot\n/proc/sys/vm/../kernel/panic\t1\nx\n";
+        let noted: Vec<_> = noted(text).collect();
+        assert_eq!(
+            noted,
+            [(Path::new("/sys/block/sda/queue/scheduler"), "none")]
+        );
+    }
+
+    #[test]
+    fn a_limit_that_does_not_count_is_taken_back_by_the_one_that_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        fs::write(file("dirty_bytes"), "0\n").unwrap();
+        fs::write(file("dirty_ratio"), "20\n").unwrap();
+        fs::write(file("scheduler"), "none [mq-deadline] bfq\n").unwrap();
+        assert_eq!(
+            original(&file("dirty_bytes")),
+            Some((file("dirty_ratio"), "20".into()))
+        );
+        assert_eq!(
+            original(&file("scheduler")),
+            Some((file("scheduler"), "mq-deadline".into()))
+        );
+        fs::write(file("dirty_bytes"), "4096\n").unwrap();
+        assert_eq!(
+            original(&file("dirty_bytes")),
+            Some((file("dirty_bytes"), "4096".into()))
+        );
+    }
+
+    #[test]
+    fn a_subject_without_settings_needs_no_right() {
+        assert!(is_present(&[], None));
+        assert_eq!(unavailable(&[], None), None);
+        let none = [("queue.scheduler".to_owned(), "bfq".to_owned())];
+        assert!(unavailable(&none, Some("/proc")).is_some());
+    }
+}

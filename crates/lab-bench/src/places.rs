@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Folders that subjects work in, and the block device below each.
+
+use std::fs;
+use std::io;
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Free bytes that a place has at least: what subjects leave there at once.
+const LEAST_FREE: u64 = 2 << 30;
+
+/// A folder, and what it is on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Such as `ext4`.
+    pub filesystem: String,
+    /// The whole disk, by its name in `/sys/block`; none of a filesystem without one.
+    pub disk: Option<String>,
+}
+
+impl Place {
+    /// That of a folder that is there and writable. Error: why it cannot be one, in words.
+    pub fn at(folder: &Path) -> Result<Place, String> {
+        let said = |e: io::Error| format!("{}: {e}", folder.display());
+        let folder = folder.canonicalize().map_err(said)?;
+        let text = fs::read_to_string("/proc/self/mountinfo").map_err(said)?;
+        let mut mounts = mounts(&text);
+        mounts.retain(|mount| folder.starts_with(&mount.folder));
+        // The last one mounted on a folder is the one that is seen there.
+        let mount = mounts.iter().max_by_key(|m| m.folder.as_os_str().len());
+        let mount = mount.ok_or_else(|| format!("{}: on no filesystem", folder.display()))?;
+        if !fs::metadata(&folder).is_ok_and(|m| m.is_dir()) {
+            return Err(format!("{}: not a folder", folder.display()));
+        }
+        if !is_writable(&folder) {
+            return Err(format!("{}: not writable", folder.display()));
+        }
+        Ok(Place {
+            disk: disk_of(&folder, &mount.source),
+            filesystem: mount.kind.clone(),
+            folder,
+        })
+    }
+
+    /// Every writable filesystem that is on a disk of its own, and one in memory as the limit.
+    pub fn all() -> Vec<Place> {
+        let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let on_disks = mounts(&text);
+        let on_disks = on_disks.iter().filter(|m| m.source.starts_with("/dev/"));
+        let mut places: Vec<Place> = Vec::new();
+        for place in on_disks.filter_map(|mount| usable(&mount.folder)) {
+            if place.disk.is_some() && !places.iter().any(|known| known.disk == place.disk) {
+                places.push(place);
+            }
+        }
+        places.extend(usable(Path::new("/dev/shm")).filter(Place::is_in_memory));
+        places
+    }
+
+    /// Whether no disk is below it.
+    pub fn is_in_memory(&self) -> bool {
+        ["tmpfs", "ramfs"].contains(&&*self.filesystem)
+    }
+
+    /// What it is on, in words.
+    pub fn description(&self) -> String {
+        match &self.disk {
+            None if self.is_in_memory() => format!("{} in memory", self.filesystem),
+            None => format!("{}, on no disk that is seen", self.filesystem),
+            Some(disk) => match not_a_disk(disk) {
+                Some(what) => format!("{} on {disk}: {what}", self.filesystem),
+                None => format!("{} on {disk}", self.filesystem),
+            },
+        }
+    }
+}
+
+/// Why what is read of a device may come from a cache that the kernel does not know; `None`: it is a disk.
+pub fn not_a_disk(disk: &str) -> Option<String> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let block = |file: &str| text(&format!("/sys/block/{disk}/{file}")).trim().to_owned();
+    let model = format!("{} {}", block("device/vendor"), block("device/model"));
+    let made = text("/sys/class/dmi/id/sys_vendor") + &text("/sys/class/dmi/id/product_name");
+    let is_virtual = text("/proc/cpuinfo").contains(" hypervisor");
+    let virtual_model = ["QEMU", "VMware", "VBOX", "Virtual", "Elastic Block", "Msft"];
+    let named = virtual_model
+        .iter()
+        .find(|name| model.contains(**name) || made.contains(**name));
+    if disk.starts_with("loop") {
+        return Some(format!(
+            "a file ({}), with its filesystem's cache",
+            block("loop/backing_file")
+        ));
+    }
+    let kind = match disk {
+        _ if disk.starts_with("vd") => "virtio",
+        _ if disk.starts_with("xvd") => "Xen",
+        _ => named.filter(|_| is_virtual)?,
+    };
+    Some(format!(
+        "a hypervisor's device ({kind}): what is read may come from the hypervisor's cache"
+    ))
+}
+
+struct Mount {
+    folder: PathBuf,
+    kind: String,
+    source: String,
+}
+
+/// Those of `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
+fn mounts(text: &str) -> Vec<Mount> {
+    let mount = |line: &str| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut after = after.split(' ');
+        Some(Mount {
+            folder: unescaped(before.split(' ').nth(4)?).into(),
+            kind: after.next()?.to_owned(),
+            source: unescaped(after.next()?),
+        })
+    };
+    text.lines().filter_map(mount).collect()
+}
+
+/// Without `\040` and the like.
+fn unescaped(word: &str) -> String {
+    let escapes = [
+        ("\\040", " "),
+        ("\\011", "\t"),
+        ("\\012", "\n"),
+        ("\\134", "\\"),
+    ];
+    let word = word.to_owned();
+    escapes
+        .iter()
+        .fold(word, |word, (from, to)| word.replace(from, to))
+}
+
+/// A folder on the filesystem that is mounted there, with enough space; of `/` the one for large temporary files.
+fn usable(mounted: &Path) -> Option<Place> {
+    let device = fs::metadata(mounted).ok()?.st_dev();
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let inside = [
+        Some(PathBuf::from("/var/tmp")),
+        Some(mounted.to_path_buf()),
+        home,
+    ];
+    let inside = inside
+        .into_iter()
+        .flatten()
+        .filter(|folder| folder.starts_with(mounted));
+    let mut inside =
+        inside.filter(|folder| fs::metadata(folder).is_ok_and(|m| m.st_dev() == device));
+    let folder = inside.find(|folder| is_writable(folder))?;
+    let free = nix::sys::statvfs::statvfs(&folder).ok()?;
+    let free = free.blocks_available() * free.fragment_size();
+    let place = Place::at(&folder).ok()?;
+    (free >= LEAST_FREE).then_some(place)
+}
+
+fn is_writable(folder: &Path) -> bool {
+    use nix::unistd::{AccessFlags, access};
+    access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+}
+
+/// The whole disk below a folder: of its device number, or else of what is mounted (btrfs has numbers of its own).
+fn disk_of(folder: &Path, source: &str) -> Option<String> {
+    let own = fs::metadata(folder).ok().map(|m| m.st_dev());
+    let mounted = fs::metadata(source).ok().map(|m| m.st_rdev());
+    let numbers = [own, mounted].into_iter().flatten();
+    let mut disks = numbers.filter_map(|number| {
+        let (major, minor) = (nix::sys::stat::major(number), nix::sys::stat::minor(number));
+        let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+        match device.join("partition").exists() {
+            true => device.parent().map(Path::to_path_buf),
+            false => Some(device),
+        }
+    });
+    lowest(&disks.next()?)
+}
+
+/// The disk below a device that is made of one other, as an encrypted one is.
+fn lowest(device: &Path) -> Option<String> {
+    let slaves = fs::read_dir(device.join("slaves"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let slaves: Vec<PathBuf> = slaves.map(|entry| entry.path()).collect();
+    match slaves.as_slice() {
+        [only] => {
+            let below = fs::canonicalize(only).ok()?;
+            let whole = match below.join("partition").exists() {
+                true => below.parent()?.to_path_buf(),
+                false => below,
+            };
+            lowest(&whole)
+        }
+        _ => Some(device.file_name()?.to_string_lossy().into_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_are_read_as_proc_5_shows_them() {
+        let text = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw\n\
+                    37 35 0:5 / /dev rw shared:2 shared:3 - devtmpfs udev rw\nnonsense\n";
+        let found = mounts(text);
+        let found: Vec<_> = found
+            .iter()
+            .map(|m| (m.folder.to_str().unwrap(), &*m.kind, &*m.source))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("/mnt 2", "ext3", "/dev/root"),
+                ("/dev", "devtmpfs", "udev")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_has_no_place() {
+        assert!(Place::at(Path::new("/nonexistent/folder")).is_err());
+        assert!(Place::at(Path::new("/proc/version")).is_err());
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Files of 4 KiB blocks, each of which says which one it is.
+
+use lab_kit::Failure;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::{Deref, DerefMut};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a block.
+pub const BLOCK: usize = 4096;
+/// Bytes of a large read or write.
+pub const LARGE: usize = 1 << 20;
+/// Blocks of the large file: 256 MiB.
+pub const BLOCKS: u64 = 1 << 16;
+
+/// Memory that begins at a block boundary of any disk, as O_DIRECT wants it.
+pub struct Buffer(*mut u8, usize);
+
+// SAFETY: it owns its memory.
+unsafe impl Send for Buffer {}
+
+impl Buffer {
+    /// Zeroed; of a multiple of 4 KiB.
+    pub fn new(bytes: usize) -> Buffer {
+        let layout = Layout::from_size_align(bytes, BLOCK).expect("sizes are small");
+        // SAFETY: the size is not 0.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        Buffer(memory, bytes)
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: it is ours, initialised, and of this size.
+        unsafe { std::slice::from_raw_parts(self.0, self.1) }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and borrowed once.
+        unsafe { std::slice::from_raw_parts_mut(self.0, self.1) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let layout = Layout::from_size_align(self.1, BLOCK).expect("as in `new`");
+        // SAFETY: it was allocated so.
+        unsafe { dealloc(self.0, layout) }
+    }
+}
+
+/// SplitMix64 of a number: numbers that follow each other lead to places all over a file.
+pub fn mixed(number: u64) -> u64 {
+    let z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Fills blocks from a number on: words that no disk can compress, and at both ends the block's number.
+pub fn fill(memory: &mut [u8], first: u64) {
+    for (block, number) in memory.chunks_exact_mut(BLOCK).zip(first..) {
+        for (word, salt) in block.chunks_exact_mut(8).zip(number << 9..) {
+            word.copy_from_slice(&mixed(salt).to_le_bytes());
+        }
+        block[..8].copy_from_slice(&number.to_le_bytes());
+        block[BLOCK - 8..].copy_from_slice(&number.to_le_bytes());
+    }
+}
+
+/// Error: the blocks are not those from `first` on.
+pub fn verify(memory: &[u8], first: u64) -> Result<(), Failure> {
+    for (block, number) in memory.chunks_exact(BLOCK).zip(first..) {
+        let own = number.to_le_bytes();
+        if block[..8] != own || block[BLOCK - 8..] != own {
+            return Err(Failure::failed(format!(
+                "block {number} holds something else"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The large file of this name in a folder, made by whoever needs it first.
+pub fn large_file(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    let (path, making) = (folder.join(name), folder.join(format!("{name}.new")));
+    if !path.exists() {
+        let mut file = File::create(&making)?;
+        let mut buffer = Buffer::new(LARGE);
+        let in_buffer = (LARGE / BLOCK) as u64;
+        for first in (0..BLOCKS).step_by(in_buffer as usize) {
+            fill(&mut buffer, first);
+            file.write_all(&buffer)?;
+        }
+        file.sync_all()?;
+        fs::rename(making, &path)?;
+    }
+    Ok(path)
+}
+
+/// How a file is opened so that what is read does not come from the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncached {
+    /// The filesystem takes O_DIRECT.
+    Direct,
+    /// It does not: the file's pages are given back before they are read.
+    Forgotten,
+}
+
+impl Uncached {
+    /// Its name in a reply.
+    pub fn name(self) -> &'static str {
+        match self {
+            Uncached::Direct => "O_DIRECT",
+            Uncached::Forgotten => "fadvise",
+        }
+    }
+}
+
+/// Opens a file with O_DIRECT where the filesystem takes it.
+pub fn open_uncached(options: &mut OpenOptions, path: &Path) -> io::Result<(File, Uncached)> {
+    match options.custom_flags(libc::O_DIRECT).open(path) {
+        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
+            let file = options.custom_flags(0).open(path)?;
+            Ok((file, Uncached::Forgotten))
+        }
+        opened => Ok((opened?, Uncached::Direct)),
+    }
+}
+
+/// Gives back the pages of a file that are written, so that the next read waits for the disk.
+pub fn forget(file: &File) {
+    // SAFETY: a system call on a file that is open.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_known_by_its_number() {
+        let mut buffer = Buffer::new(2 * BLOCK);
+        assert_eq!(buffer.as_ptr() as usize % BLOCK, 0);
+        fill(&mut buffer, 7);
+        assert!(verify(&buffer, 7).is_ok());
+        assert!(verify(&buffer, 8).is_err());
+        buffer[2 * BLOCK - 1] ^= 1;
+        assert!(verify(&buffer, 7).is_err(), "a torn block");
+    }
+}

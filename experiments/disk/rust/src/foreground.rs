@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a user waits for: small operations, each due at its time, whatever became of those before.
+
+use crate::blocks::{
+    BLOCK, BLOCKS, Buffer, Uncached, fill, forget, large_file, mixed, open_uncached, verify,
+};
+use crate::host;
+use crate::tree::Tree;
+use lab_kit::{Failure, Laps, Work, now};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// Who waits so long sees it, ns.
+pub const FREEZE: u64 = 100_000_000;
+/// Who waits so long thinks that the machine hangs, ns.
+pub const LONG_FREEZE: u64 = 1_000_000_000;
+
+/// Files of the tree that is opened.
+const OPENED: u64 = 1000;
+/// Where an appended file begins anew.
+const APPENDED: u64 = 16 << 20;
+
+/// The argument with which the program does nothing.
+pub const NOTHING: &str = "nothing";
+
+/// A kind of operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 4 KiB are read at a random place of a file, past the page cache.
+    Read,
+    /// 4 KiB are appended to a file, and fsync.
+    Append,
+    /// A file that is not in the page cache is opened, its size asked for, and read.
+    Open,
+    /// A program that is not in the page cache is started.
+    Start,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Append, Kind::Open, Kind::Start];
+
+    /// Its name, and that of its case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Append => "append",
+            Kind::Open => "open",
+            Kind::Start => "start",
+        }
+    }
+
+    /// The metric that tells its longest operation.
+    fn longest(self) -> &'static str {
+        match self {
+            Kind::Read => "longest_read",
+            Kind::Append => "longest_append",
+            Kind::Open => "longest_open",
+            Kind::Start => "longest_start",
+        }
+    }
+}
+
+/// Of ten operations five read, three open, one appends, and one starts a program.
+pub const MIXED: [Kind; 10] = {
+    use Kind::{Append, Open, Read, Start};
+    [
+        Read, Open, Read, Start, Read, Open, Read, Append, Read, Open,
+    ]
+};
+
+/// An operation that took longer than [`FREEZE`].
+#[derive(Clone, Copy, Debug)]
+pub struct Freeze {
+    /// What was done.
+    pub kind: Kind,
+    /// When it began, in ns of CLOCK_MONOTONIC.
+    pub began: u64,
+    /// How long it took, in ns.
+    pub took: u64,
+}
+
+/// The files that the operations work on, and the pattern in which they follow each other.
+pub struct Foreground {
+    pattern: Vec<Kind>,
+    rate: u64,
+    reading: File,
+    way: Uncached,
+    appending: File,
+    tree: Tree,
+    program: PathBuf,
+    /// Of places and files: another one in each process.
+    next: u64,
+    /// Operations that are under way: since when, in ns; 0: none.
+    pub waiting: Arc<Mutex<[u64; 4]>>,
+}
+
+/// What operations gave.
+#[derive(Default)]
+pub struct Done {
+    /// Latencies from when each was due.
+    pub work: Work,
+    /// The longest operation of each kind of the pattern.
+    pub longest: Vec<(&'static str, u64)>,
+    /// In the order of time, by kind.
+    pub freezes: Vec<Freeze>,
+}
+
+impl Foreground {
+    /// Makes its files in a folder. `rate`: operations that are due in a second.
+    pub fn new(folder: &Path, pattern: &[Kind], rate: u64) -> io::Result<Foreground> {
+        let (reading, way) =
+            open_uncached(OpenOptions::new().read(true), &large_file(folder, "large")?)?;
+        let own = format!("program-{}", std::process::id());
+        let program = folder.join(own);
+        fs::copy("/proc/self/exe", &program)?;
+        fs::set_permissions(&program, Permissions::from_mode(0o700))?;
+        File::open(&program)?.sync_all()?;
+        Ok(Foreground {
+            pattern: pattern.to_vec(),
+            rate,
+            reading,
+            way,
+            appending: OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(folder.join("appended"))?,
+            tree: Tree::made(folder, "tree", OPENED)?,
+            program,
+            next: now(),
+            waiting: Arc::default(),
+        })
+    }
+
+    /// So many operations, each when it is due; the kinds do not wait for each other.
+    pub fn at_the_rate(&mut self, operations: u64) -> Result<Done, Failure> {
+        if self.appending.metadata()?.len() >= APPENDED {
+            self.appending.set_len(0)?;
+            self.appending.sync_all()?;
+        }
+        self.next = self.next.wrapping_add(operations);
+        let begin = now() + 1_000_000;
+        let this = &*self;
+        let results: Vec<_> = thread::scope(|scope| {
+            let kinds = Kind::ALL
+                .into_iter()
+                .filter(|kind| this.pattern.contains(kind));
+            let kinds = kinds.filter(|kind| (0..operations).any(|k| this.kind(k) == *kind));
+            let started =
+                kinds.map(|kind| scope.spawn(move || this.of_kind(kind, begin, operations)));
+            let started: Vec<_> = started.collect();
+            started.into_iter().map(|thread| thread.join()).collect()
+        });
+        let mut all = Done::default();
+        for result in results {
+            let done = result.unwrap_or_else(|_| Err(Failure::failed("a thread panicked")))?;
+            all.work = all.work.join(done.work);
+            all.longest.extend(done.longest);
+            all.freezes.extend(done.freezes);
+        }
+        all.freezes.sort_by_key(|freeze| freeze.began);
+        Ok(all)
+    }
+
+    fn kind(&self, number: u64) -> Kind {
+        self.pattern[number as usize % self.pattern.len()]
+    }
+
+    /// Those of one kind, one after the other. Who waited for the one before counts from when it was due.
+    fn of_kind(&self, kind: Kind, begin: u64, operations: u64) -> Result<Done, Failure> {
+        host::use_all_cores();
+        let mut buffer = Buffer::new(BLOCK);
+        let (mut done, mut laps, mut longest) = (Done::default(), Laps::default(), 0);
+        laps.start();
+        for number in (0..operations).filter(|number| self.kind(*number) == kind) {
+            let due = begin + number * 1_000_000_000 / self.rate;
+            thread::sleep(Duration::from_nanos(due.saturating_sub(now())));
+            let began = now();
+            self.set_waiting(kind, due);
+            let result = self.operation(kind, self.next.wrapping_add(number), &mut buffer);
+            self.set_waiting(kind, 0);
+            let took = now() - began;
+            laps.lap_since(due);
+            longest = longest.max(took);
+            if took >= FREEZE {
+                done.freezes.push(Freeze { kind, began, took });
+            }
+            result?;
+            done.work.add(1, 1);
+        }
+        done.longest.push((kind.longest(), longest));
+        done.work.laps = Some(laps);
+        Ok(done)
+    }
+
+    fn set_waiting(&self, kind: Kind, since: u64) {
+        if let Ok(mut waiting) = self.waiting.lock() {
+            waiting[kind as usize] = since;
+        }
+    }
+
+    fn operation(&self, kind: Kind, number: u64, buffer: &mut Buffer) -> Result<(), Failure> {
+        match kind {
+            Kind::Read => {
+                let block = mixed(number) % BLOCKS;
+                if self.way == Uncached::Forgotten {
+                    forget(&self.reading);
+                }
+                self.reading.read_exact_at(buffer, block * BLOCK as u64)?;
+                verify(buffer, block)
+            }
+            Kind::Append => {
+                fill(buffer, number);
+                (&self.appending).write_all(buffer)?;
+                Ok(self.appending.sync_all()?)
+            }
+            Kind::Open => {
+                let file = self.tree.read(mixed(number) % self.tree.files)?;
+                forget(&file); // So that the next one waits for the disk.
+                Ok(())
+            }
+            Kind::Start => {
+                let mut command = Command::new(&self.program);
+                let status = command
+                    .arg(NOTHING)
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .status()?;
+                forget(&File::open(&self.program)?);
+                match status.success() {
+                    true => Ok(()),
+                    false => Err(Failure::failed(format!("the program ended with {status}"))),
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Foreground {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.program);
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the experiments `disk` and `io-scheduler` share: files whose content is known, and ways to read and write them.
+
+pub mod background;
+pub mod blocks;
+pub mod foreground;
+pub mod host;
+pub mod reader;
+pub mod tree;
+pub mod why;
+
+use lab_kit::{Failure, Opening};
+use std::path::PathBuf;
+
+/// The private folder of the run, which `target=folder:PATH` names. What lies in it is shared by all processes of the run.
+pub fn folder(opening: &Opening) -> Result<PathBuf, Failure> {
+    let target = opening.text("target")?;
+    let path = target
+        .strip_prefix("folder:")
+        .filter(|path| path.starts_with('/'));
+    match path.map(PathBuf::from) {
+        Some(path) if path.is_dir() => Ok(path),
+        _ => Err(Failure::usage(format!(
+            "target={target}: folder:/PATH is wanted"
+        ))),
+    }
+}
