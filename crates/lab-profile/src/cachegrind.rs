@@ -67,6 +67,7 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     }
     profile.totals = summary
         .ok_or_else(|| ProfileError::Truncated("there is no line `summary:` at its end".into()))?;
+    profile.settle();
     if profile.totals == profile.summed() {
         Ok(profile)
     } else {

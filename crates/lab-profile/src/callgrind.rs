@@ -6,6 +6,7 @@ use crate::ProfileError;
 use crate::costs::{CostProfile, add};
 use crate::error::foreign;
 use crate::lines::{Lines, costs, number, text, words};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::io::BufRead;
 
@@ -41,7 +42,9 @@ impl Reader {
 
     /// What all files hold. Error: there was none.
     pub fn done(self) -> Result<CostProfile, ProfileError> {
-        self.profile.ok_or_else(|| foreign(TOOL, b""))
+        let mut profile = self.profile.ok_or_else(|| foreign(TOOL, b""))?;
+        profile.settle();
+        Ok(profile)
     }
 }
 
@@ -50,7 +53,7 @@ struct Parts<R> {
     lines: Lines<R>,
     profile: CostProfile,
     /// Full names of compressed ones: objects, files, functions.
-    names: [HashMap<u64, u32>; 3],
+    names: [HashMap<u64, u32, RandomState>; 3],
     has_address: bool,
     has_line: bool,
     /// Number and line of the position before, to which compressed ones are relative.

@@ -19,7 +19,7 @@ pub struct Churn {
     pub blocks: u64,
     /// Bytes altogether.
     pub bytes: u64,
-    /// At most so many blocks at once.
+    /// At most so many blocks at once: as DHAT counted, or what fits into the peak of the whole heap.
     pub at_once: u64,
     /// Whether all blocks have the same size.
     pub same_size: bool,
@@ -48,10 +48,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             blocks: point.blocks,
             bytes: point.bytes,
             at_once: point.most_blocks,
-            // The most at once tell the size of a block, too.
-            same_size: point.bytes % point.blocks.max(1) == 0
-                && point.most_bytes.checked_mul(point.blocks)
-                    == point.bytes.checked_mul(point.most_blocks),
+            same_size: point.has_one_size(),
             written: point.written_bytes,
             read: point.read_bytes,
         };
@@ -72,9 +69,18 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
         }
     }
     let least = dhat.sum(|point| point.bytes) as f64 * SHARE;
+    let peak = dhat.sum(|point| point.peak_bytes);
+    let bounded = |mut churn: Churn| {
+        if !dhat.knows_most {
+            let fit = peak.checked_div(churn.size());
+            churn.at_once = fit.map_or(churn.blocks, |fit| fit.min(churn.blocks));
+        }
+        churn
+    };
     let churns = |c: &Churn| c.blocks >= BLOCKS && c.at_once <= c.blocks / BLOCKS;
     let found = by_site.into_values().flatten();
     let mut found: Vec<Churn> = found
+        .map(bounded)
         .filter(|c| churns(c) && c.bytes as f64 >= least)
         .collect();
     found.sort_by(|a, b| {

@@ -2,6 +2,7 @@
 //! Costs by function and line: what Cachegrind's and Callgrind's files hold.
 
 use crate::ProfileError;
+use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
@@ -110,17 +111,24 @@ impl CostProfile {
         self.functions.slot((file, name), "functions")
     }
 
-    /// Adds costs to a function and its line.
+    /// Adds costs to a line of a function; [`settle`](Self::settle) adds them to the function.
     pub(crate) fn add(
         &mut self,
         function: u32,
         line: u32,
         costs: &[u64],
     ) -> Result<(), ProfileError> {
-        self.functions.add(function, costs);
         let line = self.lines.slot((function, line), "lines")?;
         self.lines.add(line, costs);
         Ok(())
+    }
+
+    /// Makes the costs of each function the sum of its lines.
+    pub(crate) fn settle(&mut self) {
+        self.functions.sums.fill(0);
+        for (line, (function, _)) in self.lines.keys.iter().enumerate() {
+            self.functions.add(*function, self.lines.costs(line as u32));
+        }
     }
 
     /// Adds calls with their inclusive costs.
@@ -234,8 +242,10 @@ impl CostProfile {
 /// Sums of costs, each with a key.
 #[derive(Clone, Debug)]
 struct Counts<K> {
-    slots: HashMap<K, u32>,
+    slots: HashMap<K, u32, RandomState>,
     keys: Vec<K>,
+    /// The one that was found last.
+    last: usize,
     /// `width` for each key.
     sums: Vec<u64>,
     width: usize,
@@ -244,8 +254,9 @@ struct Counts<K> {
 impl<K> Default for Counts<K> {
     fn default() -> Counts<K> {
         Counts {
-            slots: HashMap::new(),
+            slots: HashMap::default(),
             keys: Vec::new(),
+            last: 0,
             sums: Vec::new(),
             width: 0,
         }
@@ -261,10 +272,19 @@ impl<K: Copy + Eq + Hash> Counts<K> {
     }
 
     fn slot(&mut self, key: K, what: &'static str) -> Result<u32, ProfileError> {
+        // Instructions of one line follow each other, and the parts of a file have the same order.
+        for near in [self.last, self.last + 1] {
+            if self.keys.get(near) == Some(&key) {
+                self.last = near;
+                return Ok(near as u32);
+            }
+        }
         if let Some(slot) = self.slots.get(&key) {
+            self.last = *slot as usize;
             return Ok(*slot);
         }
         let slot = self.keys.len();
+        self.last = slot;
         if slot >= MOST {
             return Err(ProfileError::TooMuch { most: MOST, what });
         }
@@ -295,7 +315,7 @@ pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
 /// Names by number.
 #[derive(Clone, Debug, Default)]
 struct Names {
-    numbers: HashMap<Box<str>, u32>,
+    numbers: HashMap<Box<str>, u32, RandomState>,
     names: Vec<Box<str>>,
     bytes: usize,
 }

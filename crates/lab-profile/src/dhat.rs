@@ -29,6 +29,9 @@ pub struct Dhat {
     pub points: Vec<Point>,
     /// All frames; the first is the root.
     pub frames: Vec<Frame>,
+    /// Whether `most_bytes` and `most_blocks` are what they say. Valgrind 3.17 to 3.27 sets them only while the whole
+    /// heap is at a new peak (`intro_Block` in `dhat/dh_main.c`).
+    pub knows_most: bool,
 }
 
 /// A place where blocks were allocated, told apart by its whole stack.
@@ -43,7 +46,7 @@ pub struct Point {
     /// How long all blocks lived together, in the unit of the file's times; 0: it does not say.
     #[serde(rename = "tl", alias = "tli", default)]
     pub lifetime: u64,
-    /// The most bytes of this point at once.
+    /// The most bytes of this point at once, if the file [knows](Dhat::knows_most).
     #[serde(rename = "mb", default)]
     pub most_bytes: u64,
     /// The blocks that it had then.
@@ -67,12 +70,33 @@ pub struct Point {
     /// Bytes written into the blocks.
     #[serde(rename = "wb", default)]
     pub written_bytes: u64,
+    /// All blocks have one size: DHAT counts accesses by offset for such points only.
+    #[serde(rename = "acc", default, deserialize_with = "is_there")]
+    pub one_size: bool,
     /// Indices of frames, the innermost first.
     #[serde(rename = "fs", deserialize_with = "stack")]
     pub stack: Vec<u32>,
 }
 
 impl Point {
+    /// Whether the blocks have one size, as far as the file shows: at three moments the mean size is the same.
+    pub fn has_one_size(&self) -> bool {
+        let moments = [
+            (self.most_bytes, self.most_blocks),
+            (self.peak_bytes, self.peak_blocks),
+            (self.end_bytes, self.end_blocks),
+        ];
+        let mut known = moments.into_iter().filter(|(_, blocks)| *blocks > 0);
+        let is_mean = |(bytes, blocks): (u64, u64)| {
+            bytes.checked_mul(self.blocks) == self.bytes.checked_mul(blocks)
+        };
+        self.one_size
+            || known
+                .next()
+                .is_some_and(|first| is_mean(first) && known.all(is_mean))
+                && self.bytes % self.blocks.max(1) == 0
+    }
+
     /// Bytes that were written and never read.
     pub fn unread_bytes(&self) -> u64 {
         if self.read_bytes == 0 {
@@ -185,6 +209,7 @@ impl<'de> Visitor<'de> for File {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
+        dhat.knows_most = version == Some(1);
         let known = dhat.frames.len() as u32;
         let outside = |point: &Point| point.stack.iter().any(|frame| *frame >= known);
         if dhat.points.iter().any(outside) {
@@ -214,6 +239,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
         from.deserialize_seq(Limited(MOST, std::marker::PhantomData))
             .map(Many)
     }
+}
+
+fn is_there<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(from).map(|_| true)
 }
 
 fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {

@@ -2,7 +2,7 @@
 //! Lines of a file, one at a time, none longer than a limit.
 
 use crate::ProfileError;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 /// Names of C++ and Rust with their parameters stay far below this.
 const LONGEST: u64 = 1 << 20;
@@ -30,8 +30,18 @@ impl<R: BufRead> Lines<R> {
     /// failed, or it is too long.
     pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, ProfileError> {
         line.clear();
-        let mut limited = Read::take(&mut self.from, LONGEST);
-        if limited.read_until(b'\n', line)? == 0 {
+        loop {
+            let buffer = self.from.fill_buf()?;
+            let end = memchr::memchr(b'\n', buffer).map(|end| end + 1);
+            let room = (LONGEST as usize).saturating_sub(line.len());
+            let taken = end.unwrap_or(buffer.len()).min(room);
+            line.extend_from_slice(&buffer[..taken]);
+            self.from.consume(taken);
+            if taken == 0 || end == Some(taken) {
+                break;
+            }
+        }
+        if line.is_empty() {
             return Ok(false);
         }
         self.number += 1;
@@ -59,16 +69,29 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// A decimal number and nothing else.
 pub fn number(word: &[u8]) -> Option<u64> {
-    if word.is_empty() {
-        return None;
+    match leading_number(word) {
+        (value, []) => value,
+        _ => None,
     }
-    word.iter().try_fold(0u64, |value, digit| {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value.checked_mul(10)?.checked_add(digit.into())
-    })
+}
+
+/// The decimal number at the beginning of a text, and what follows. `None`: there is none, or it is too great.
+pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
+    let (mut value, mut length) = (0u64, 0);
+    while let Some(digit) = text
+        .get(length)
+        .map(|c| c.wrapping_sub(b'0'))
+        .filter(|d| *d < 10)
+    {
+        let next = value
+            .checked_mul(10)
+            .and_then(|ten| ten.checked_add(digit.into()));
+        let Some(next) = next else {
+            return (None, text);
+        };
+        (value, length) = (next, length + 1);
+    }
+    ((length > 0).then_some(value), &text[length..])
 }
 
 /// Words between blanks.
@@ -81,13 +104,25 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// 5.10). Errors: too many, or no number.
 pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'static str> {
     into.clear();
-    for word in words(line) {
-        // Old files have a dot for 0.
-        let value = if word == b"." { Some(0) } else { number(word) };
-        into.push(value.ok_or("a cost is no number")?);
-        if into.len() > width {
+    let mut rest = line;
+    loop {
+        while let [b' ' | b'\t', after @ ..] = rest {
+            rest = after;
+        }
+        if rest.is_empty() {
+            break;
+        }
+        if into.len() == width {
             return Err("it has more costs than there are events");
         }
+        let (value, after) = match rest {
+            // Old files have a dot for 0.
+            [b'.', after @ ..] => (Some(0), after),
+            digits => leading_number(digits),
+        };
+        let ends = matches!(after, [] | [b' ' | b'\t', ..]);
+        into.push(value.filter(|_| ends).ok_or("a cost is no number")?);
+        rest = after;
     }
     into.resize(width, 0);
     Ok(())
