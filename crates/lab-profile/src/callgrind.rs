@@ -353,7 +353,7 @@ impl<R: BufRead> Parts<R> {
             };
             self.line = line;
         }
-        let width = self.profile.events.len();
+        let width = self.summed.len();
         if let Err(why) = costs(rest, width, &mut self.counted) {
             return Ok(Err(why));
         }
@@ -394,6 +394,7 @@ fn begins_a_file(line: &[u8]) -> bool {
 }
 
 /// A word, and what follows it.
+#[inline]
 fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(|c| matches!(c, b' ' | b'\t'));
     let (word, rest) = line.split_at(end.unwrap_or(line.len()));
@@ -401,6 +402,7 @@ fn cut(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// `16`, `0x10`, or relative to the position before: `+3`, `-3`, `*`.
+#[inline]
 fn position(word: &[u8], before: u64) -> Option<u64> {
     match word {
         b"*" => Some(before),

@@ -112,6 +112,7 @@ impl CostProfile {
     }
 
     /// Adds costs to a line of a function; [`settle`](Self::settle) adds them to the function.
+    #[inline]
     pub(crate) fn add(
         &mut self,
         function: u32,
@@ -271,6 +272,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
         }
     }
 
+    #[inline]
     fn slot(&mut self, key: K, what: &'static str) -> Result<u32, ProfileError> {
         // Instructions of one line follow each other, and the parts of a file have the same order.
         for near in [self.last, self.last + 1] {
@@ -279,6 +281,10 @@ impl<K: Copy + Eq + Hash> Counts<K> {
                 return Ok(near as u32);
             }
         }
+        self.searched(key, what)
+    }
+
+    fn searched(&mut self, key: K, what: &'static str) -> Result<u32, ProfileError> {
         if let Some(slot) = self.slots.get(&key) {
             self.last = *slot as usize;
             return Ok(*slot);
@@ -294,6 +300,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
         Ok(slot as u32)
     }
 
+    #[inline]
     fn add(&mut self, slot: u32, costs: &[u64]) {
         let start = slot as usize * self.width;
         add(&mut self.sums[start..start + self.width], costs);
@@ -306,6 +313,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
 }
 
 /// Adds without wrapping around: a file may hold any number.
+#[inline]
 pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     for (sum, cost) in to.iter_mut().zip(costs) {
         *sum = sum.saturating_add(*cost);

@@ -68,6 +68,7 @@ pub fn text(bytes: &[u8]) -> String {
 }
 
 /// A decimal number and nothing else.
+#[inline]
 pub fn number(word: &[u8]) -> Option<u64> {
     match leading_number(word) {
         (value, []) => value,
@@ -75,21 +76,28 @@ pub fn number(word: &[u8]) -> Option<u64> {
     }
 }
 
+/// Ten to this power fits into 64 bits.
+const DIGITS: usize = 19;
+
 /// The decimal number at the beginning of a text, and what follows. `None`: there is none, or it is too great.
+#[inline]
 pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
     let (mut value, mut length) = (0u64, 0);
-    while let Some(digit) = text
-        .get(length)
-        .map(|c| c.wrapping_sub(b'0'))
-        .filter(|d| *d < 10)
-    {
-        let next = value
-            .checked_mul(10)
-            .and_then(|ten| ten.checked_add(digit.into()));
-        let Some(next) = next else {
-            return (None, text);
+    while let Some(digit) = text.get(length).map(|c| c.wrapping_sub(b'0')) {
+        if digit > 9 {
+            break;
+        }
+        value = match length < DIGITS {
+            true => value * 10 + u64::from(digit),
+            false => {
+                let ten = value.checked_mul(10);
+                match ten.and_then(|ten| ten.checked_add(digit.into())) {
+                    Some(value) => value,
+                    None => return (None, text),
+                }
+            }
         };
-        (value, length) = (next, length + 1);
+        length += 1;
     }
     ((length > 0).then_some(value), &text[length..])
 }
@@ -100,30 +108,32 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// Costs of a line into `into`, which is cleared and made `width` long: what is left out is 0 (Cachegrind's manual,
-/// 5.10). Errors: too many, or no number.
+/// Costs of a line into `into`, which is made `width` long: what is left out is 0 (Cachegrind's manual, 5.10). Errors:
+/// too many, or no number.
+#[inline]
 pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'static str> {
-    into.clear();
-    let mut rest = line;
+    into.resize(width, 0);
+    let (mut rest, mut count) = (line, 0);
     loop {
         while let [b' ' | b'\t', after @ ..] = rest {
             rest = after;
         }
         if rest.is_empty() {
-            break;
-        }
-        if into.len() == width {
-            return Err("it has more costs than there are events");
+            into[count..].fill(0);
+            return Ok(());
         }
         let (value, after) = match rest {
             // Old files have a dot for 0.
             [b'.', after @ ..] => (Some(0), after),
             digits => leading_number(digits),
         };
-        let ends = matches!(after, [] | [b' ' | b'\t', ..]);
-        into.push(value.filter(|_| ends).ok_or("a cost is no number")?);
-        rest = after;
+        let (Some(value), [] | [b' ' | b'\t', ..]) = (value, after) else {
+            return Err("a cost is no number");
+        };
+        let Some(place) = into.get_mut(count) else {
+            return Err("it has more costs than there are events");
+        };
+        *place = value;
+        (rest, count) = (after, count + 1);
     }
-    into.resize(width, 0);
-    Ok(())
 }

@@ -3,9 +3,10 @@
 
 mod support;
 
-use lab_model::{Kind, Run};
+use lab_model::{Kind, Metric, Run, Unit};
+use lab_profile::Profile;
 use lab_report::document::{
-    Cell, Chart, Content, Document, Drawing, Item, Quantity, Section, Table,
+    Answer, Cell, Chart, Content, Document, Drawing, Finding, Item, Quantity, Row, Section, Table,
 };
 use lab_report::kind;
 use lab_report::kind::profile::ProfileReport;
@@ -375,6 +376,66 @@ fn a_profile_before_and_after() {
         made_unix_s: 1_795_425_300.0,
     };
     insta::assert_snapshot!(outline(&kind::profile::document(&report)));
+}
+
+/// 2,000 cycles by the estimate, then 1,000 + 12 × (10 + 100) = 2,320.
+#[test]
+fn the_simulation_and_the_clock_agree_or_not() {
+    let file = |ir: u64, misses: u64| {
+        let costs = format!("{ir} 0 0 0 {misses} {misses} 0 0 0 0 0 0 0");
+        let text = format!(
+            "desc: I1 cache: 32768 B, 64 B, 8-way associative\ncmd: a\nevents: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw \
+             DLmw Bc Bcm Bi Bim\nfl=a.c\nfn=f\n1 {costs}\nsummary: {costs}\n"
+        );
+        Profile {
+            cachegrind: Some(lab_profile::read_cachegrind(text.as_bytes()).expect("a profile")),
+            ..Profile::default()
+        }
+    };
+    let profiles = [file(2_000, 0), file(1_000, 12)];
+    let said = |verdict: &str, ratio: f64| {
+        let row = Row {
+            ratio: Some(Quantity::exact(ratio, Unit::Ratio)),
+            verdict: verdict.into(),
+            ..Row::new("run", "after", Metric::WALL)
+        };
+        let finding = Finding {
+            text: "The clock.".into(),
+            ..Finding::default()
+        };
+        let measured = Document {
+            answer: Answer {
+                findings: vec![finding],
+                ..Answer::default()
+            },
+            rows: vec![row],
+            ..Document::default()
+        };
+        let [before, after] = &profiles;
+        let report = ProfileReport {
+            profiles: vec![("before".into(), before), ("after".into(), after)],
+            sources: Vec::new(),
+            facts: Vec::new(),
+            warnings: Vec::new(),
+            measured: Some(measured),
+            made_unix_s: 1_795_425_300.0,
+        };
+        let document = kind::profile::document(&report);
+        let findings = document.answer.findings.into_iter();
+        findings.last().expect("a finding").text
+    };
+    let more = "The clock. The simulation predicts 1.16 times before's cycles";
+    assert_eq!(said("slower", 1.2), format!("{more}: both agree."));
+    assert_eq!(said("small-but-real", 1.01), format!("{more}: both agree."));
+    let other = said("faster", 0.8);
+    assert!(
+        other.starts_with(&format!("{more}: they do not agree.")),
+        "{other}"
+    );
+    assert_eq!(
+        said("inconclusive", 1.1),
+        format!("{more}; the clock has not decided.")
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What Valgrind's files say of one program, or of a program before and after a change.
 
+mod agreement;
 mod annotated;
 mod costs;
 mod flames;
@@ -280,6 +281,10 @@ fn found(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
             .first()
             .map(|finding| finding.text.clone());
         let text = text.or_else(|| measured.answer.undecided.clone())?;
+        let text = match agreement::sentence(pair, measured) {
+            Some(agreement) => format!("{text} {agreement}"),
+            None => text,
+        };
         let tone = measured
             .answer
             .findings
