@@ -94,7 +94,7 @@ impl Point {
             || known
                 .next()
                 .is_some_and(|first| is_mean(first) && known.all(is_mean))
-                && self.bytes % self.blocks.max(1) == 0
+                && self.bytes.is_multiple_of(self.blocks.max(1))
     }
 
     /// Bytes that were written and never read.
