@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 lacking=
 for package in alire apache2-bin chromium curl libaunit22-dev libcjson-dev libmariadb-dev libnginx-mod-nchan libpq-dev \
-    libreoffice-calc-nogui nginx openssl python3-venv strace util-linux valgrind libc6-dbg; do
+    libreoffice-calc-nogui nginx openssl python3-venv rsync shellcheck strace util-linux valgrind libc6-dbg; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
 if [ -n "$lacking" ]; then
