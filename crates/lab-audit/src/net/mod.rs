@@ -322,7 +322,7 @@ fn ends(names: &[[Option<String>; 2]; 2], thing: &mut Thing) {
     const NAMES: [[&str; 2]; 2] = [["canonical4", "reverse4"], ["canonical6", "reverse6"]];
     for (names, values) in NAMES.iter().zip(names) {
         for (name, value) in names.iter().zip(values) {
-            thing.set(*name, Value::word(value.as_deref().unwrap_or("none")));
+            thing.set(name, Value::word(value.as_deref().unwrap_or("none")));
         }
     }
     let [v4, v6] = names;

@@ -151,7 +151,7 @@ pub fn disk_of(device: u64) -> Option<String> {
 
 fn medium_of(disk: Option<&str>, path: &Path) -> String {
     const TMPFS: i64 = 0x0102_1994;
-    let kind = nix::sys::statfs::statfs(path).map(|s| s.filesystem_type().0 as i64);
+    let kind = nix::sys::statfs::statfs(path).map(|s| s.filesystem_type().0);
     match disk {
         None if kind == Ok(TMPFS) => "memory".into(),
         None => "unknown".into(),
