@@ -4,8 +4,9 @@ set -eu
 cd "$(dirname "$0")/.."
 
 lacking=
-for package in alire apache2-bin chromium curl git libaunit22-dev libcjson-dev libmariadb-dev libnginx-mod-nchan libpq-dev \
-    libreoffice-calc-nogui libxml2-utils nginx openssl python3-venv sqlite3 strace util-linux valgrind libc6-dbg; do
+for package in alire apache2-bin chromium curl git libaunit22-dev libcjson-dev libmariadb-dev libnginx-mod-nchan \
+    libpq-dev libreoffice-calc-nogui libxml2-utils nginx openssl python3-venv rsync shellcheck sqlite3 strace util-linux \
+    valgrind libc6-dbg; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
 if [ -n "$lacking" ]; then

@@ -8,11 +8,13 @@ pub mod condition;
 pub mod cookies;
 mod date;
 pub mod host;
+pub mod hot;
 pub mod judge;
 pub mod net;
 pub mod root;
 pub mod rule;
 pub mod site;
+pub mod storage;
 pub mod value;
 
 pub use judge::judge;

@@ -639,7 +639,7 @@ fn good() -> TempDir {
 
 fn audit(folder: &Path) -> Audit {
     let machine = Machine::copy(Root::copy(folder)).expect("a machine");
-    host::audit(&machine, &host::rules().expect("rules"))
+    host::audit(&machine, &host::rules().expect("rules"), Vec::new())
 }
 
 fn of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a Finding {
@@ -702,7 +702,10 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
 
 #[test]
 fn every_case_of_every_rule_is_tested() {
-    let rules = host::rules().expect("rules");
+    // Rules about what is measured or watched: tests/measured.rs.
+    let in_files = |class: &str| matches!(class, "host" | "disk" | "partition" | "filesystem");
+    let mut rules = host::rules().expect("rules");
+    rules.retain(|rule| in_files(&rule.of));
     let mut untested = BTreeSet::new();
     for rule in &rules {
         let states: BTreeSet<State> = rule.cases.iter().map(|case| case.state).collect();

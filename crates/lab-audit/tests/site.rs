@@ -116,7 +116,8 @@ fn states(audit: &Audit, rule: &str) -> Vec<State> {
 }
 
 /// Rules about TLS and names: tested on real servers (tests/audit).
-const ELSEWHERE: [&str; 8] = [
+const ELSEWHERE: [&str; 9] = [
+    "server-old-tls",
     "server-https",
     "server-tls13",
     "server-certificate",
@@ -375,7 +376,10 @@ fn a_har_is_audited_without_asking() {
     let (url, seen) = site::of_har(&har.replace("TEXT", &"word ".repeat(1200))).expect("a site");
     let found = site::audit(&url, &seen, &site::rules().expect("rules"));
     assert_eq!(states(&found, "resource-compression"), [State::Bad]);
-    assert_eq!(states(&found, "server-version"), [State::NotApplicable]);
+    assert_eq!(states(&found, "server-version"), [State::Good]);
+    assert_eq!(states(&found, "server-csp"), [State::Advice]);
+    assert_eq!(states(&found, "server-exposed"), [State::NotApplicable]);
+    assert_eq!(states(&found, "server-http2"), [State::NotApplicable]);
     assert_eq!(
         (found.tables[0].rows.len(), found.tables[1].rows.len()),
         (1, 1)
@@ -388,6 +392,191 @@ fn a_har_is_audited_without_asking() {
         assert!(
             site::of_har(text).err().is_some_and(|e| e.contains(why)),
             "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_server_of_a_har_is_that_behind_its_redirects() {
+    let har = r#"{"log":{"entries":[
+        {"request":{"url":"http://a.example/"},"response":{"status":301,"headers":[{"name":"Location","value":"https://a.example/"}],"content":{}}},
+        {"request":{"url":"https://a.example/"},"serverIPAddress":"2001:db8::7","response":{"status":200,"httpVersion":"h2","headers":[
+         {"name":"Server","value":"Apache/2.4.62"},{"name":"X-Powered-By","value":"PHP/8.2"},{"name":"Content-Type","value":"text/html"}],"content":{}}}]}}"#;
+    let audited = |text: &str| {
+        let (url, seen) = site::of_har(text).expect("a site");
+        site::audit(&url, &seen, &site::rules().expect("rules"))
+    };
+    let found = audited(har);
+    for (rule, state) in [
+        ("server-version", State::Advice),
+        ("server-made-with", State::Bad),
+        ("server-http2", State::Good),
+        ("server-ipv6", State::Good),
+        ("server-https", State::Good),
+        ("server-redirects", State::Good),
+        ("server-tls13", State::NotApplicable),
+        ("server-head", State::NotApplicable),
+    ] {
+        assert_eq!(states(&found, rule), [state], "{rule}");
+    }
+    // A file without fields says nothing of the server.
+    let bare = audited(
+        r#"{"log":{"entries":[{"request":{"url":"http://a.example/"},"response":{"status":200}}]}}"#,
+    );
+    assert_eq!(states(&bare, "server-csp"), [State::NotApplicable]);
+}
+
+/// A server of TLS on a port of the test's own, by OpenSSL with these words; `None`: there is no OpenSSL.
+fn openssl(words: &[&str]) -> Option<(tempfile::TempDir, std::process::Child, u16)> {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let run = |words: &[&str]| {
+        let mut command = std::process::Command::new("openssl");
+        command.args(words).current_dir(folder.path());
+        command
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null());
+        command.stderr(std::process::Stdio::null()).spawn()
+    };
+    let made = run(&[
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "90",
+        "-subj",
+        "/CN=localhost",
+        "-keyout",
+        "key",
+        "-out",
+        "cert",
+    ]);
+    made.ok()?.wait().expect("a certificate");
+    let port = closed();
+    let accept = port.to_string();
+    let served = run(&[
+        &[
+            "s_server", "-quiet", "-www", "-key", "key", "-cert", "cert", "-accept", &accept,
+        ],
+        words,
+    ]
+    .concat());
+    let served = served.expect("a server");
+    let limit = Instant::now() + Duration::from_secs(20);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < limit, "no server");
+        thread::sleep(Duration::from_millis(20));
+    }
+    Some((folder, served, port))
+}
+
+#[test]
+fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
+    const OLD: [&str; 2] = ["-cipher", "DEFAULT@SECLEVEL=0"];
+    for (words, wanted) in [
+        (&OLD[..], State::Bad),
+        (&["-no_tls1", "-no_tls1_1"], State::Good),
+    ] {
+        let Some((_folder, mut server, port)) = openssl(words) else {
+            return println!("left out: there is no openssl");
+        };
+        let url = Url::parse(&format!("https://127.0.0.1:{port}/")).expect("a URL");
+        let options = Options {
+            rate: 1000.0,
+            resources: 0,
+            ajp_port: closed(),
+        };
+        let seen = site::look(&url, &options, &mut |_| {});
+        server.kill().expect("an end");
+        server.wait().expect("an end");
+        let found = site::audit(&url, &seen.expect("a site"), &site::rules().expect("rules"));
+        assert_eq!(states(&found, "server-old-tls"), [wanted]);
+    }
+}
+
+#[derive(Debug)]
+struct Fixed(Arc<rustls::sign::CertifiedKey>);
+
+impl rustls::server::ResolvesServerCert for Fixed {
+    fn resolve(&self, _: rustls::server::ClientHello) -> Option<Arc<rustls::sign::CertifiedKey>> {
+        Some(self.0.clone())
+    }
+}
+
+/// A server of TLS whose certificates are these bytes. Its port.
+fn certified(key: &std::path::Path, certificates: &[Vec<u8>]) -> u16 {
+    use rustls::pki_types::pem::PemObject;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    let key = PrivateKeyDer::from_pem_file(key).expect("a key");
+    let key = rustls::crypto::ring::sign::any_supported_type(&key).expect("a key");
+    let chain = certificates.iter().cloned().map(CertificateDer::from);
+    let fixed = Fixed(Arc::new(rustls::sign::CertifiedKey::new(
+        chain.collect(),
+        key,
+    )));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(fixed));
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut tls = rustls::ServerConnection::new(config.clone()).expect("a connection");
+            let _ = tls.complete_io(&mut stream);
+        }
+    });
+    port
+}
+
+#[test]
+fn malformed_certificates_end_in_words() {
+    use rustls::pki_types::CertificateDer;
+    use rustls::pki_types::pem::PemObject;
+    let Some((folder, mut server, _)) = openssl(&["-no_tls1"]) else {
+        return println!("left out: there is no openssl");
+    };
+    server.kill().expect("an end");
+    server.wait().expect("an end");
+    let good = CertificateDer::from_pem_file(folder.path().join("cert")).expect("a certificate");
+    let mut long_name = good.to_vec();
+    let at = long_name
+        .windows(9)
+        .position(|w| w == b"localhost")
+        .expect("the name");
+    long_name[at..at + 9].copy_from_slice(b"\x1b[31mred\x07");
+    let cases: [Vec<Vec<u8>>; 5] = [
+        vec![b"no certificate \x1b[31m".to_vec()],
+        vec![good[..good.len() / 2].to_vec()],
+        vec![vec![0x30, 0x84, 0xff, 0xff, 0xff, 0xff]],
+        vec![vec![0x30; 60_000]],
+        vec![long_name],
+    ];
+    for certificates in cases {
+        let port = certified(&folder.path().join("key"), &certificates);
+        let url = Url::parse(&format!("https://127.0.0.1:{port}/")).expect("a URL");
+        let options = Options {
+            rate: 1000.0,
+            resources: 0,
+            ajp_port: closed(),
+        };
+        let began = Instant::now();
+        let told = match site::look(&url, &options, &mut |_| {}) {
+            Err(why) => why,
+            Ok(seen) => {
+                let found = site::audit(&url, &seen, &site::rules().expect("rules"));
+                assert!(!states(&found, "server-certificate").contains(&State::Good));
+                serde_json::to_string(&found).expect("JSON")
+            }
+        };
+        assert!(began.elapsed() < Duration::from_secs(60));
+        assert!(
+            !told.is_empty() && !told.contains(char::is_control),
+            "{told:?}"
         );
     }
 }

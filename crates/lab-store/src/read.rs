@@ -6,7 +6,7 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use crate::sound;
-use lab_model::audit::Finding;
+use lab_model::audit::{AuditKind, Finding};
 use lab_model::{
     Audit, Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot,
     Process, Reading, Resources, Run, Sample, Service, Slice,
@@ -49,7 +49,7 @@ pub(crate) fn run(db: &Connection, path: &Path) -> Result<Run> {
 /// What a run file is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The experiment's or the comparison's name; `None`: it holds imported figures.
+    /// The experiment's, the comparison's or the audit's name; `None`: it holds imported figures.
     pub experiment: Option<String>,
     /// Its title for people; empty without a plan.
     pub title: String,
@@ -91,18 +91,27 @@ impl Heading {
         struct Named {
             name: String,
         }
+        #[derive(serde::Deserialize)]
+        struct Audited {
+            kind: AuditKind,
+        }
         let db = check(path)?;
         let read = || {
             let plan: Option<String> = meta(&db, "plan")?;
             let plan: Option<Planned> = plan.map(|text| json(&text)).transpose()?;
             let plan = plan.unwrap_or_default();
+            let audit: Option<String> = meta(&db, "audit")?;
+            let audit: Option<Audited> = audit.map(|text| json(&text)).transpose()?;
+            let audit = audit.map(|audit| format!("audit-{}", audit.kind.name()));
+            // Of an audit the file is written at its end.
+            let ended = audit.is_some() || meta::<String>(&db, "ending")?.is_some();
             Ok(Heading {
-                experiment: plan.experiment,
+                experiment: plan.experiment.or(audit),
                 title: plan.title,
                 question: plan.question,
                 subjects: plan.subjects.into_iter().map(|s| s.name).collect(),
                 started_unix_s: meta(&db, "started_unix_s")?.unwrap_or_default(),
-                ended: meta::<String>(&db, "ending")?.is_some(),
+                ended,
             })
         };
         read().map_err(|e| misread(path, e))

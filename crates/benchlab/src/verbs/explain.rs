@@ -6,7 +6,7 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::services;
 use crate::verbs::project;
-use crate::verbs::report::{deliver, render, show, terminal};
+use crate::verbs::report::{deliver_document, show};
 use crate::verbs::run::{Prepared, prepare, set_values};
 use lab_bench::{
     Answer, CommandExplainer, Explainer, Fault, in_path, install, interrupt, tracer, unix_seconds,
@@ -14,7 +14,7 @@ use lab_bench::{
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
 use lab_report::kind::explain::{ExplainReport, document};
-use lab_report::{Document, Format, Terminal};
+use lab_report::{Document, Format};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,12 +25,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Counts, and reports.
 pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
     let document = of_experiment(cli, args)?;
-    let form = Terminal {
-        full: args.full || args.output.is_some(),
-        ..terminal(args.color)
-    };
-    let rendered = render(&document, args.format, form)?;
-    deliver(rendered, args.format, args.output.as_deref())?;
+    let output = args.output.as_deref();
+    deliver_document(&document, args.format, output, args.full, args.color)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -49,11 +49,26 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
 }
 
 /// Writes a report to where it was asked for, or to standard output.
-pub fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<(), Exit> {
+fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<(), Exit> {
     match output {
         Some(path) => write(rendered, path),
         None => print(rendered, format),
     }
+}
+
+/// A document in the form, the place and the colours that were asked for; in a file, or if `full`, the whole of it.
+pub fn deliver_document(
+    document: &Document,
+    format: Format,
+    output: Option<&Path>,
+    full: bool,
+    color: Color,
+) -> Result<(), Exit> {
+    let form = Terminal {
+        full: full || output.is_some(),
+        ..terminal(color)
+    };
+    deliver(render(document, format, form)?, format, output)
 }
 
 /// After a run: the HTML page beside the run file, and the answer on standard output.

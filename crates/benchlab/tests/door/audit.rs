@@ -101,6 +101,17 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
         report.contains("mq-deadline > /sys/block/sda/queue/scheduler"),
         "{report}"
     );
+    fs::copy(&before, here.join("after/before.lab")).expect("a copy");
+    let history = stdout(&benchlab(
+        here,
+        &["history", "audit-host", "--runs", "after"],
+    ));
+    assert!(
+        history.contains("2 audits") && history.contains("Mended since then: net-somaxconn"),
+        "{history}"
+    );
+    let names = stdout(&benchlab(here, &["history", "--runs", "after"]));
+    assert!(names.contains("audit-host"), "{names}");
     let wrong = benchlab(here, &["compare", &before, "out-json.lab"]);
     assert_eq!(wrong.status.code(), Some(2));
 }
@@ -205,6 +216,95 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
         ),
     ] {
         let output = benchlab(folder.path(), &words);
+        assert!(
+            text(&output.stderr).contains(why),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+/// The script is checked by the shell, shows what it would do, and moves on a filesystem of the test's own, in
+/// a mount namespace that ends with it.
+#[test]
+fn the_plan_s_script_moves_a_folder_only_when_told_to() {
+    const TRY: &str = r#"
+        set -eu
+        mkdir hot fast
+        head -c 3000000 /dev/urandom >'hot/a b'
+        ln -s 'a b' hot/link
+        chmod 750 hot
+        truncate -s 64M image
+        mkfs.ext4 -q image
+        mount -o loop image fast || { echo "no loop devices"; exit 77; }
+        : >fstab
+        "$LAB" audit host --no-run --watch 20s --under "$PWD" --fast fast --script move.sh >screen 2>&1 &
+        sleep 1.5
+        for i in 1 2 3 4; do cat 'hot/a b' >/dev/null; done
+        sleep 0.5
+        kill -TERM $!
+        wait $! || { cat screen; exit 1; }
+        cat screen
+        grep -q 'Bytes read and written' screen
+        sh -n move.sh
+        if command -v shellcheck >/dev/null; then shellcheck move.sh; fi
+        sum=$(sha256sum <'hot/a b')
+        export FSTAB="$PWD/fstab"
+        sh move.sh
+        [ ! -e hot.before ]
+        [ ! -e fast/moved ]
+        [ ! -s fstab ]
+        sh move.sh --go
+        findmnt --mountpoint "$PWD/hot"
+        [ "$(sha256sum <'hot/a b')" = "$sum" ]
+        [ -L hot/link ]
+        [ "$(stat -c %a hot)" = 750 ]
+        [ -e 'hot.before/a b' ]
+        [ -e fstab.before-move ]
+        grep -qF "$PWD/fast/moved$PWD/hot $PWD/hot none bind" fstab
+        grep -q '^UUID=' fstab
+        if sh move.sh --go 2>again; then exit 1; fi
+        grep -q 'already' again
+        umount hot fast
+    "#;
+    let there = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    let root = Command::new("unshare").args(["-m", "true"]).output();
+    if !root.is_ok_and(|o| o.status.success()) || !there("rsync") {
+        return println!("left out: it takes root and rsync");
+    }
+    let folder = TempDir::new_in(".").expect("a folder");
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", TRY]);
+    command
+        .env("LAB", env!("CARGO_BIN_EXE_benchlab"))
+        .env_remove("BENCHLAB_PROJECT");
+    let output = command
+        .current_dir(folder.path())
+        .output()
+        .expect("a shell");
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 77)), "{told}");
+}
+
+#[test]
+fn what_cannot_be_measured_or_watched_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    for (words, why) in [
+        (vec!["--measure", "nowhere"], "No such file"),
+        (
+            vec!["--watch", "1s", "--under", "nowhere"],
+            "--under nowhere",
+        ),
+        (vec!["--watch", "1s", "--fast", "nowhere"], "--fast nowhere"),
+        (vec!["--script", "x"], "--fast"),
+        (vec!["--watch", "soon"], "a time is wanted"),
+        (vec!["--root", "a", "--measure", "."], "cannot be used with"),
+    ] {
+        let output = benchlab(
+            folder.path(),
+            &[&["audit", "host", "--no-run"], &words[..]].concat(),
+        );
+        assert_eq!(output.status.code(), Some(2));
         assert!(
             text(&output.stderr).contains(why),
             "{}",

@@ -123,7 +123,8 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
     things
 }
 
-fn medium(name: &str, rotational: Option<bool>) -> &'static str {
+/// What a disk is, from its name and what the kernel says of it.
+pub fn medium(name: &str, rotational: Option<bool>) -> &'static str {
     match rotational {
         _ if name.starts_with("nvme") => "nvme",
         _ if name.starts_with("vd") || name.starts_with("xvd") => "virtual",

@@ -12,7 +12,8 @@ use crate::judge::judge;
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-use lab_model::audit::{Audit, AuditKind, EvidenceTable, EvidenceValue};
+pub(crate) use disks::medium;
+use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 
 /// Looks at one part of a machine.
@@ -58,7 +59,15 @@ const PROBES: [&dyn Probe; 6] = [
 ];
 
 /// The classes of things that a machine has.
-pub const CLASSES: [Class; 4] = [HOST, disks::DISK, disks::PARTITION, filesystems::FILESYSTEM];
+pub const CLASSES: [Class; 7] = [
+    HOST,
+    disks::DISK,
+    disks::PARTITION,
+    filesystems::FILESYSTEM,
+    crate::storage::STORAGE,
+    crate::hot::WATCH,
+    crate::hot::FOLDER,
+];
 
 const HOST: Class = Class {
     name: "host",
@@ -195,6 +204,21 @@ const HOST: Class = Class {
     ],
 };
 
+/// Where filesystems are mounted that are on disks.
+pub fn mounts(machine: &Machine) -> Vec<std::path::PathBuf> {
+    let things = filesystems::Filesystems.look(machine);
+    things
+        .iter()
+        .map(|thing| thing.name.clone().into())
+        .collect()
+}
+
+/// Memory that programs could still get, in bytes.
+pub fn available(machine: &Machine) -> u64 {
+    let text = machine.root.text("proc/meminfo").unwrap_or_default();
+    field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
+}
+
 /// Everything that the probes see, each thing once.
 pub fn look(machine: &Machine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
@@ -296,16 +320,38 @@ fn chosen(text: &str) -> Option<String> {
     Some(rest.split_once(']')?.0.to_owned())
 }
 
+/// What was measured or watched besides.
+#[derive(Debug, Default)]
+pub struct Extra {
+    /// For rules.
+    pub things: Vec<Thing>,
+    /// How it was seen.
+    pub facts: Vec<(String, String)>,
+    /// The figures.
+    pub tables: Vec<EvidenceTable>,
+    /// In place of the findings by area.
+    pub chart: Option<EvidenceBars>,
+}
+
 /// The audit of a machine by these rules.
-pub fn audit(machine: &Machine, rules: &[Rule]) -> Audit {
-    let things = look(machine);
+pub fn audit(machine: &Machine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
+    let mut things = look(machine);
+    let mut facts = facts(machine, &things);
+    let (mut tables, mut chart) = (Vec::new(), None);
+    for extra in extras {
+        things.extend(extra.things);
+        facts.extend(extra.facts);
+        tables.extend(extra.tables);
+        chart = extra.chart.or(chart);
+    }
+    tables.extend([disks::table(&things), filesystems::table(&things)]);
     Audit {
         kind: AuditKind::Host,
         targets: vec![name(&machine.root)],
-        facts: facts(machine, &things),
+        facts,
         findings: judge(rules, &things, &CLASSES),
-        tables: vec![disks::table(&things), filesystems::table(&things)],
-        chart: None,
+        tables,
+        chart,
     }
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit net`: IPv4 against IPv6 to the same name, on pinned addresses, in mirrored turns; and on this machine alone.
 
+mod names;
+mod ping;
+mod spaces;
 mod turns;
 
 use crate::judge::judge;
+use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
@@ -19,7 +23,7 @@ use turns::{Side, take_turns};
 const ATTEMPT_DELAY_MS: f64 = 250.0;
 
 /// The classes of things that a network has.
-pub const CLASSES: [Class; 3] = [NAME, ADDRESS, PAIR];
+pub const CLASSES: [Class; 4] = [NAME, ADDRESS, PAIR, RESOLVERS];
 
 const NAME: Class = Class {
     name: "name",
@@ -39,6 +43,11 @@ const ADDRESS: Class = Class {
         ("family", "IPv4 or IPv6"),
         ("connect", "median time of a connection"),
         ("failed_share", "part of the connections that failed"),
+        ("round_trip", "median round trip"),
+        ("round_trip_by", "ICMP, or a connection of TCP"),
+        ("lost_share", "part of the echo requests that got no reply"),
+        ("hops", "routers on the way back"),
+        ("reverse", "what the address is called"),
         ("mtu", "the path's MTU, as this machine knows it"),
         (
             "large_answered",
@@ -56,12 +65,29 @@ const PAIR: Class = Class {
         ("ratio_high", "upper bound of its interval"),
         ("connect4", "median time of a connection over IPv4"),
         ("connect6", "median time of a connection over IPv6"),
+        ("canonical4", "the name behind the aliases, for IPv4"),
+        ("canonical6", "the name behind the aliases, for IPv6"),
+        ("reverse4", "what the IPv4 address is called"),
+        ("reverse6", "what the IPv6 address is called"),
+        (
+            "same_end",
+            "whether both families lead to names that are the same",
+        ),
         ("first", "the family that this system tries first"),
         ("taken", "the family that Happy Eyeballs takes"),
         (
             "first_fails",
             "whether the family that is tried first fails",
         ),
+    ],
+};
+
+const RESOLVERS: Class = Class {
+    name: "resolvers",
+    none: "No name was looked up.",
+    values: &[
+        ("addresses", "those of /etc/resolv.conf"),
+        ("over_ipv6", "whether one of them answers over IPv6"),
     ],
 };
 
@@ -84,6 +110,8 @@ pub struct Looked {
     sides: Result<Vec<Side>, String>,
     rounds: Vec<Round>,
     tls: bool,
+    /// Of IPv4 and IPv6, the name behind the aliases, and that of the address.
+    names: [[Option<String>; 2]; 2],
 }
 
 /// The rules that are built in. Error: one is wrong, which a test rules out.
@@ -105,8 +133,14 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
         tls: asked.tls,
         rounds: Vec::new(),
         sides,
+        names: Default::default(),
     };
     if let Ok(sides) = &mut looked.sides {
+        for side in sides.iter() {
+            let canonical = names::canonical(&asked.name, side.family);
+            let reverse = names::reverse(side.address.ip());
+            looked.names[side.family as usize] = [canonical, reverse];
+        }
         looked.rounds = take_turns(sides, &asked.name, asked.tls, rounds, step);
     }
     looked
@@ -124,11 +158,21 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Result<Looked, String> {
         Ok::<SocketAddr, String>(there)
     };
     let addresses = [listener("127.0.0.1:0")?, listener("[::1]:0")?];
-    let mut sides = pinned(&addresses);
+    Ok(alone("127.0.0.1 and ::1", &addresses, rounds, step))
+}
+
+/// Two network namespaces with a link between them. Error: it takes root and `ip`.
+pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<Looked, String> {
+    spaces::with_pair(|addresses| alone("two namespaces", &addresses, rounds, step))
+}
+
+/// Addresses of this machine, without TLS and without names.
+fn alone(name: &str, addresses: &[SocketAddr], rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
+    let mut sides = pinned(addresses);
     let rounds = take_turns(&mut sides, "localhost", false, rounds, step);
-    Ok(Looked {
+    Looked {
         asked: Asked {
-            name: "127.0.0.1 and ::1".into(),
+            name: name.into(),
             port: 0,
             tls: false,
         },
@@ -136,7 +180,8 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Result<Looked, String> {
         sides: Ok(sides),
         rounds,
         tls: false,
-    })
+        names: Default::default(),
+    }
 }
 
 /// The first address of each family.
@@ -153,7 +198,10 @@ fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
 
 /// The audit of what was seen.
 pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
-    let things: Vec<Thing> = all.iter().flat_map(things).collect();
+    let mut things: Vec<Thing> = all.iter().flat_map(things).collect();
+    if all.iter().any(|looked| looked.asked.port != 0) {
+        things.push(resolvers());
+    }
     Audit {
         kind: AuditKind::Net,
         targets: all.iter().map(|looked| looked.asked.name.clone()).collect(),
@@ -220,8 +268,73 @@ fn address(looked: &Looked, side: &Side) -> Thing {
         }
     }
     thing.set_some("connect", median(&connects).map(Value::ns));
+    round_trip(looked, side, &mut thing);
+    if looked.asked.port != 0 {
+        let reverse = &looked.names[side.family as usize][1];
+        thing.set("reverse", Value::word(reverse.as_deref().unwrap_or("none")));
+    }
     thing.set_some("mtu", side.mtu.map(|mtu| Value::bytes(mtu.into())));
     thing
+}
+
+/// The resolvers of this machine. Each that has an IPv6 address is asked.
+fn resolvers() -> Thing {
+    let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
+    let all = names::resolvers(&text);
+    let mut thing = Thing::new("resolvers", "/etc/resolv.conf");
+    let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
+    thing.set("addresses", Value::Word(shown.join(", ")));
+    let mut v6 = all.iter().filter(|resolver| resolver.is_ipv6());
+    let over_ipv6 = match all.is_empty() {
+        true => Value::Unknown("/etc/resolv.conf names no resolver.".into()),
+        false => Value::Flag(v6.any(|resolver| names::answers(*resolver))),
+    };
+    thing.set("over_ipv6", over_ipv6);
+    thing
+}
+
+/// The round trip by ICMP if it is answered, else that of TCP's connection; and what ICMP tells besides.
+fn round_trip(looked: &Looked, side: &Side, thing: &mut Thing) {
+    let echoes = times(looked, side.family, Step::Echo);
+    let connects = times(looked, side.family, Step::Connect);
+    let (found, by) = match (echoes.is_empty(), &side.echoes) {
+        (false, _) => (median(&echoes), "ICMP".to_owned()),
+        (true, Ok(_)) => (median(&connects), "TCP: no reply over ICMP".to_owned()),
+        (true, Err(why)) => (median(&connects), format!("TCP: {why}")),
+    };
+    thing.set_some("round_trip", found.map(Value::ns));
+    thing.set("round_trip_by", Value::Word(by));
+    let echoes = side.echoes.as_ref().ok();
+    if let Some([sent, answered]) = echoes.filter(|[_, answered]| *answered > 0) {
+        thing.set(
+            "lost_share",
+            Value::share(f64::from(sent - answered) / f64::from(*sent)),
+        );
+    }
+    thing.set_some(
+        "hops",
+        side.hops.map(|hops| Value::count(hops.into(), "routers")),
+    );
+}
+
+/// Whether the names behind both families are the same, as far as there are names.
+fn ends(names: &[[Option<String>; 2]; 2], thing: &mut Thing) {
+    const NAMES: [[&str; 2]; 2] = [["canonical4", "reverse4"], ["canonical6", "reverse6"]];
+    for (names, values) in NAMES.iter().zip(names) {
+        for (name, value) in names.iter().zip(values) {
+            thing.set(name, Value::word(value.as_deref().unwrap_or("none")));
+        }
+    }
+    let [v4, v6] = names;
+    let differ = |at: usize| Some(v4[at].as_ref()? != v6[at].as_ref()?);
+    let same = match (differ(0), differ(1)) {
+        (Some(true), _) | (_, Some(true)) => Value::word("no"),
+        (_, Some(false)) => Value::word("yes"),
+        _ => Value::Unknown(
+            "The addresses have no names: whether they are one machine is not known.".into(),
+        ),
+    };
+    thing.set("same_end", same);
 }
 
 /// Both families, where both were tried.
@@ -229,6 +342,9 @@ fn pair(looked: &Looked, sides: &[Side]) -> Option<Thing> {
     let [first, second] = sides else { return None };
     let mut thing = Thing::new("pair", &looked.asked.name);
     thing.set("first", Value::word(first.family.name()));
+    if looked.asked.port != 0 {
+        ends(&looked.names, &mut thing);
+    }
     let first_times = times(looked, first.family, Step::Connect);
     let second_times = times(looked, second.family, Step::Connect);
     let first_fails = first_times.is_empty() && !second_times.is_empty();
@@ -285,7 +401,7 @@ fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
     Some(mean(Family::V6)? - mean(Family::V4)?)
 }
 
-const STEPS: [Step; 3] = [Step::Connect, Step::Tls, Step::FirstByte];
+const STEPS: [Step; 4] = [Step::Echo, Step::Connect, Step::Tls, Step::FirstByte];
 
 fn steps_table(all: &[Looked]) -> EvidenceTable {
     let mut rows = Vec::new();
@@ -296,6 +412,9 @@ fn steps_table(all: &[Looked]) -> EvidenceTable {
                 .filter(|step| looked.tls || *step != Step::Tls)
             {
                 let mut found = times(looked, side.family, step);
+                if found.is_empty() && step == Step::Echo {
+                    continue;
+                }
                 found.sort_by(f64::total_cmp);
                 let at = |part: f64| match found.is_empty() {
                     true => EvidenceValue::Nothing,
@@ -344,11 +463,23 @@ fn ratio_table(all: &[Looked]) -> EvidenceTable {
     }
     EvidenceTable {
         title: "IPv6 / IPv4".into(),
-        caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. Below 1, IPv6 is faster. Whether \
-                  both addresses are one machine is not known: the ratio is of the ways and of what stands at their ends."
+        caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. Below 1, IPv6 is faster. The \
+                  ratio is of the ways and of what stands at their ends: where the ends are not the same machine, it says nothing of the protocol."
             .into(),
         columns: ["name", "step", "ratio", "low", "high"].map(String::from).into(),
         rows,
+    }
+}
+
+/// How the round trip was measured, and what it showed.
+fn by(looked: &Looked, side: &Side) -> String {
+    let mut thing = Thing::new("address", "");
+    round_trip(looked, side, &mut thing);
+    let text = |name: &str| rule::shown(thing.values.get(name));
+    let (time, by, hops) = (text("round_trip"), text("round_trip_by"), text("hops"));
+    match side.hops {
+        None => format!("{time} by {by}"),
+        Some(_) => format!("{time} by {by}, {hops} routers on the way back"),
     }
 }
 
@@ -358,17 +489,12 @@ fn facts(all: &[Looked]) -> Vec<(String, String)> {
         .map(|looked| looked.rounds.len() / 2)
         .max()
         .unwrap_or(0);
-    let mut facts = vec![
-        ("turns of each family".to_owned(), rounds.to_string()),
-        (
-            "round trip".into(),
-            "by TCP's connection, not by ICMP".into(),
-        ),
-    ];
+    let mut facts = vec![("turns of each family".to_owned(), rounds.to_string())];
     for looked in all {
         let lookup = Value::ns(looked.lookup_ns).text();
         facts.push((format!("lookup of {}", looked.asked.name), lookup));
         for side in looked.sides.iter().flatten() {
+            facts.push((format!("round trip of {}", side.address), by(looked, side)));
             if let Some(why) = &side.failure {
                 facts.push((format!("last failure of {}", side.address), why.clone()));
             }

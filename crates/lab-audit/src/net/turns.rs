@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns on pinned addresses: connect, TLS, first byte.
 
+use super::ping::Pinger;
 use crate::site::tls::TlsClient;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -26,6 +27,8 @@ pub enum Family {
 /// What takes time in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// An echo request of ICMP and its reply.
+    Echo,
     /// The connection.
     Connect,
     /// The handshake of TLS.
@@ -39,6 +42,7 @@ pub enum Step {
 pub struct Round {
     /// Whose.
     pub family: Family,
+    echo: Option<f64>,
     connect: Option<f64>,
     tls: Option<f64>,
     first_byte: Option<f64>,
@@ -52,6 +56,11 @@ pub struct Side {
     pub mtu: Option<u32>,
     /// Whether a request of more than one packet was answered; `None`: not tried.
     pub large_answered: Option<bool>,
+    /// Echo requests that were sent, and those that were answered; or why there are none.
+    pub echoes: Result<[u32; 2], String>,
+    /// Routers on the way back.
+    pub hops: Option<u8>,
+    pinger: Option<Pinger>,
     /// The last failure.
     pub failure: Option<String>,
     /// It was that this machine has no way there.
@@ -82,6 +91,7 @@ impl Step {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
+            Step::Echo => "round trip (ICMP)",
             Step::Connect => "connect",
             Step::Tls => "TLS",
             Step::FirstByte => "first byte",
@@ -90,9 +100,20 @@ impl Step {
 }
 
 impl Round {
+    fn of(family: Family) -> Round {
+        Round {
+            family,
+            echo: None,
+            connect: None,
+            tls: None,
+            first_byte: None,
+        }
+    }
+
     /// The time of a step, in ns.
     pub fn time(&self, step: Step) -> Option<f64> {
         match step {
+            Step::Echo => self.echo,
             Step::Connect => self.connect,
             Step::Tls => self.tls,
             Step::FirstByte => self.first_byte,
@@ -103,7 +124,14 @@ impl Round {
 impl Side {
     /// Before its first turn.
     pub fn new(address: SocketAddr) -> Side {
+        let (pinger, echoes) = match Pinger::to(address) {
+            Ok(pinger) => (Some(pinger), Ok([0, 0])),
+            Err(why) => (None, Err(why)),
+        };
         Side {
+            echoes,
+            hops: None,
+            pinger,
             family: Family::of(&address),
             address,
             mtu: None,
@@ -112,6 +140,21 @@ impl Side {
             no_route: false,
             in_a_row: 0,
         }
+    }
+
+    /// One echo request. After three without any answer no more are sent: many hosts do not answer them.
+    fn echo(&mut self) -> Option<f64> {
+        let (pinger, Ok([sent, answered])) = (self.pinger.as_mut()?, &mut self.echoes) else {
+            return None;
+        };
+        if *answered == 0 && *sent >= ENOUGH {
+            return None;
+        }
+        *sent += 1;
+        let echo = pinger.echo()?;
+        *answered += 1;
+        self.hops = echo.hops.or(self.hops);
+        Some(echo.ns)
     }
 
     fn failed(&mut self, why: &io::Error) {
@@ -160,17 +203,17 @@ pub fn take_turns(
         .filter(|side| side.in_a_row == 0 && side.mtu.is_some())
     {
         side.large_answered = Some(answers_large(side, name, client.as_ref()));
+        // What a router said of the large packets is known now.
+        if let Ok(tcp) = TcpStream::connect_timeout(&side.address, PATIENCE) {
+            side.mtu = path_mtu(&tcp, side.family).or(side.mtu);
+        }
     }
     turns
 }
 
 fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
-    let mut round = Round {
-        family: side.family,
-        connect: None,
-        tls: None,
-        first_byte: None,
-    };
+    let mut round = Round::of(side.family);
+    round.echo = side.echo();
     if let Err(why) = steps(side, name, client, "", &mut round) {
         side.failed(&why);
     } else {
@@ -182,12 +225,7 @@ fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
 /// Whether a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow.
 fn answers_large(side: &mut Side, name: &str, client: Option<&TlsClient>) -> bool {
     let large = format!("X-Large: {}\r\n", "x".repeat(4000));
-    let mut round = Round {
-        family: side.family,
-        connect: None,
-        tls: None,
-        first_byte: None,
-    };
+    let mut round = Round::of(side.family);
     steps(side, name, client, &large, &mut round).is_ok() && round.first_byte.is_some()
 }
 

@@ -2,7 +2,9 @@
 //! A site as a browser saved it (HTTP Archive 1.2): its resources, without asking anybody.
 
 use super::client::{Answer, MOST_BODY};
+use super::server::{Redirects, recorded};
 use super::{Resource, Site};
+use crate::value::{Thing, Value};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value as Json;
@@ -20,8 +22,11 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .map_err(|e| format!("it is not JSON: {e}"))?;
     let entries = json["log"]["entries"].as_array();
     let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
+    let answers: Vec<(Url, Answer, &Json)> =
+        entries.iter().take(MOST).filter_map(answered).collect();
     let mut site = Site {
-        resources: entries.iter().take(MOST).filter_map(resource).collect(),
+        resources: answers.iter().map(resource).collect(),
+        things: server(&answers).into_iter().collect(),
         ..Site::default()
     };
     let first = site.resources.first().map(|resource| resource.url.clone());
@@ -36,20 +41,18 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .collect();
     site.resources = own;
     site.notes.push(
-        "It was read from a file: nothing was asked, so the server and 304 were not looked at."
+        "It was read from a file: nothing was asked, so versions of TLS, exposed paths, HEAD and 304 were not looked at."
             .into(),
     );
     Ok((first, site))
 }
 
-/// An entry that was answered.
-fn resource(entry: &Json) -> Option<Resource> {
+/// The answer of an entry that has one.
+fn answered(entry: &Json) -> Option<(Url, Answer, &Json)> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
     let response = &entry["response"];
-    let status = response["status"]
-        .as_u64()
-        .and_then(|status| u16::try_from(status).ok())?;
+    let status = response["status"].as_u64().filter(|status| *status > 0);
     let headers = response["headers"].as_array().into_iter().flatten();
     let field = |header: &Json| {
         Some((
@@ -65,16 +68,58 @@ fn resource(entry: &Json) -> Option<Resource> {
     };
     body.truncate(MOST_BODY);
     let answer = Answer {
-        status,
+        status: u16::try_from(status?).ok()?,
         fields: headers.filter_map(field).collect(),
+        // -1: not known.
+        head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
         ..Answer::default()
     };
-    let mut resource = Resource::new(&url, &answer);
+    Some((url, answer, entry))
+}
+
+fn resource((url, answer, entry): &(Url, Answer, &Json)) -> Resource {
+    let mut resource = Resource::new(url, answer);
     // The size as it was sent; -1: not known.
+    let response = &entry["response"];
     let sent = response["bodySize"].as_u64().filter(|sent| *sent > 0);
     resource.bytes = sent
-        .or(content["size"].as_u64())
+        .or(response["content"]["size"].as_u64())
         .map_or(resource.bytes, |n| n as usize);
-    (status > 0).then_some(resource)
+    resource
+}
+
+/// The server of the first answer behind redirects; `None`: its fields were left out of the file.
+fn server(answers: &[(Url, Answer, &Json)]) -> Option<Thing> {
+    let mut redirects = Redirects::default();
+    let is_redirect = |(_, answer, _): &&(Url, Answer, &Json)| {
+        matches!(answer.status, 301 | 302 | 303 | 307 | 308)
+    };
+    for pair in answers.windows(2).take_while(|pair| is_redirect(&&pair[0])) {
+        redirects.count += 1;
+        redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
+        redirects.looped |= pair[0].0 == pair[1].0;
+    }
+    let (url, answer, entry) = answers.get(redirects.count as usize)?;
+    if answer.fields.is_empty() {
+        return None;
+    }
+    let mut thing = recorded(url, answer, redirects);
+    // What the browser spoke, and where to: only that it was so is known, not that it could not be.
+    let version = entry["response"]["httpVersion"]
+        .as_str()
+        .unwrap_or_default();
+    if ["h2", "http/2", "http/2.0", "h3", "http/3"].contains(&version.to_ascii_lowercase().as_str())
+    {
+        thing.set("http2", Value::Flag(true));
+    }
+    let address = entry["serverIPAddress"].as_str().unwrap_or_default();
+    if address.contains(':') {
+        thing.set("ipv6_address", Value::Flag(true));
+        thing.set("ipv6", Value::Flag(true));
+    }
+    if url.scheme() == "https" || redirects.to_https {
+        thing.set("to_https", Value::Flag(true));
+    }
+    Some(thing)
 }

@@ -3,6 +3,7 @@
 
 pub mod client;
 mod har;
+mod old_tls;
 mod page;
 mod resource;
 mod server;

@@ -3,6 +3,7 @@
 
 use super::Options;
 use super::client::{Answer, Client, Method, addresses};
+use super::old_tls;
 use super::tls::{Seen, TlsClient};
 use crate::value::{Class, Thing, Value};
 use rustls::version::{TLS12, TLS13};
@@ -28,6 +29,7 @@ pub const SERVER: Class = Class {
         ("http2", "whether it speaks HTTP/2"),
         ("tls12", "whether it speaks TLS 1.2"),
         ("tls13", "whether it speaks TLS 1.3"),
+        ("old_tls", "versions of TLS before 1.2 that it speaks"),
         ("certificate", "what is wrong with its certificate"),
         ("certificate_left", "how long its certificate still holds"),
         ("hsts", "for how long browsers use TLS without asking"),
@@ -88,96 +90,14 @@ struct ExposedPath {
 }
 
 impl Looked<'_> {
-    /// For rules.
+    /// For rules, by asking the server what its answer does not tell.
     pub fn thing(&self, client: &mut Client) -> Thing {
-        let authority = &self.url[url::Position::BeforeHost..url::Position::AfterPort];
-        let mut thing = Thing::new("server", authority);
-        self.fields(&mut thing);
-        self.security(&mut thing);
-        thing.set("https", Value::Flag(self.url.scheme() == "https"));
-        thing.set("redirects", Value::count(self.redirects.count, "redirects"));
-        thing.set("redirect_loop", Value::Flag(self.redirects.looped));
-        thing.set("complete", Value::Flag(!self.page.cut));
+        let mut thing = recorded(self.url, self.page, self.redirects);
         self.head(client, &mut thing);
         self.tls(client, &mut thing);
         self.exposed(client, &mut thing);
         self.network(&mut thing);
         thing
-    }
-
-    fn fields(&self, thing: &mut Thing) {
-        let field = |name: &str| self.page.field(name);
-        let software = field("server").unwrap_or_default();
-        thing.set(
-            "software",
-            Value::word(if software.is_empty() {
-                "not told"
-            } else {
-                software
-            }),
-        );
-        thing.set(
-            "tells_version",
-            Value::Flag(software.chars().any(|c| c.is_ascii_digit())),
-        );
-        let front = field("via")
-            .or(field("x-cache"))
-            .or(field("cf-ray").map(|_| "Cloudflare"));
-        thing.set("front", Value::word(front.unwrap_or("nothing shows")));
-        const MADE_WITH: [&str; 4] = [
-            "x-powered-by",
-            "x-aspnet-version",
-            "x-generator",
-            "x-runtime",
-        ];
-        let made: Vec<&str> = MADE_WITH.iter().filter_map(|name| field(name)).collect();
-        thing.set(
-            "powered_by",
-            Value::word(if made.is_empty() {
-                "not told".into()
-            } else {
-                made.join(", ")
-            }),
-        );
-        let leaks = self
-            .page
-            .fields
-            .iter()
-            .filter(|(name, _)| name == "server" || MADE_WITH.contains(&name.as_str()));
-        let bytes: usize = leaks
-            .map(|(name, value)| name.len() + value.len() + ": \r\n".len())
-            .sum();
-        thing.set("leak_bytes", Value::bytes(bytes as u64));
-        thing.set("head_bytes", Value::bytes(self.page.head_bytes as u64));
-    }
-
-    fn security(&self, thing: &mut Thing) {
-        let field = |name: &str| self.page.field(name);
-        let policy = field("content-security-policy")
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        thing.set("csp", Value::Flag(!policy.is_empty()));
-        let nosniff = field("x-content-type-options")
-            .is_some_and(|v| v.trim().eq_ignore_ascii_case("nosniff"));
-        thing.set("nosniff", Value::Flag(nosniff));
-        thing.set(
-            "framed",
-            Value::Flag(field("x-frame-options").is_some() || policy.contains("frame-ancestors")),
-        );
-        thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
-        if self.url.scheme() == "https" {
-            let hsts = field("strict-transport-security")
-                .unwrap_or_default()
-                .to_ascii_lowercase();
-            let age = hsts.split(';').find_map(|part| {
-                part.trim()
-                    .strip_prefix("max-age=")?
-                    .trim_matches('"')
-                    .parse::<f64>()
-                    .ok()
-            });
-            thing.set("hsts", Value::ns(age.unwrap_or(0.0) * 1e9));
-        }
     }
 
     /// HEAD must say what GET says (RFC 9110, 9.3.2).
@@ -219,12 +139,30 @@ impl Looked<'_> {
         };
         thing.set("tls13", Value::Flag(offers(&[&TLS13], &[]).is_some()));
         thing.set("tls12", Value::Flag(offers(&[&TLS12], &[]).is_some()));
+        thing.set("old_tls", self.old_tls(host));
         let both = offers(&[&TLS13, &TLS12], &[b"h2", b"http/1.1"]);
         thing.set(
             "http2",
             Value::Flag(both.is_some_and(|seen| seen.alpn == "h2")),
         );
         thing.set("to_https", Value::Flag(true));
+    }
+
+    fn old_tls(&self, host: &str) -> Value {
+        let mut spoken = Vec::new();
+        for (name, version) in [("1.0", 0x0301), ("1.1", 0x0302)] {
+            let no_connection = || "no connection for it".to_owned();
+            let told = self.connect().ok_or_else(no_connection);
+            match told.and_then(|mut tcp| old_tls::speaks(&mut tcp, host, version)) {
+                Ok(true) => spoken.push(name),
+                Ok(false) => {}
+                Err(why) => return Value::Unknown(format!("TLS {name} was tried; {why}.")),
+            }
+        }
+        match spoken.is_empty() {
+            true => Value::word("none"),
+            false => Value::Word(spoken.join(", ")),
+        }
     }
 
     /// Without TLS: whether there is a server with it, on its usual port.
@@ -302,6 +240,93 @@ impl Looked<'_> {
             (false, true) => Value::Flag(false),
             (false, false) => Value::Unknown("This machine has no IPv6 itself.".into()),
         }
+    }
+}
+
+/// What the answer to the request for the page tells of the server, without asking it anything more.
+pub fn recorded(url: &Url, page: &Answer, redirects: Redirects) -> Thing {
+    let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
+    let mut thing = Thing::new("server", authority);
+    fields(page, &mut thing);
+    security(url, page, &mut thing);
+    thing.set("https", Value::Flag(url.scheme() == "https"));
+    thing.set("redirects", Value::count(redirects.count, "redirects"));
+    thing.set("redirect_loop", Value::Flag(redirects.looped));
+    thing.set("complete", Value::Flag(!page.cut));
+    thing
+}
+
+fn fields(page: &Answer, thing: &mut Thing) {
+    let field = |name: &str| page.field(name);
+    let software = field("server").unwrap_or_default();
+    thing.set(
+        "software",
+        Value::word(if software.is_empty() {
+            "not told"
+        } else {
+            software
+        }),
+    );
+    thing.set(
+        "tells_version",
+        Value::Flag(software.chars().any(|c| c.is_ascii_digit())),
+    );
+    let front = field("via")
+        .or(field("x-cache"))
+        .or(field("cf-ray").map(|_| "Cloudflare"));
+    thing.set("front", Value::word(front.unwrap_or("nothing shows")));
+    const MADE_WITH: [&str; 4] = [
+        "x-powered-by",
+        "x-aspnet-version",
+        "x-generator",
+        "x-runtime",
+    ];
+    let made: Vec<&str> = MADE_WITH.iter().filter_map(|name| field(name)).collect();
+    thing.set(
+        "powered_by",
+        Value::word(if made.is_empty() {
+            "not told".into()
+        } else {
+            made.join(", ")
+        }),
+    );
+    let leaks = page
+        .fields
+        .iter()
+        .filter(|(name, _)| name == "server" || MADE_WITH.contains(&name.as_str()));
+    let bytes: usize = leaks
+        .map(|(name, value)| name.len() + value.len() + ": \r\n".len())
+        .sum();
+    thing.set("leak_bytes", Value::bytes(bytes as u64));
+    thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
+}
+
+fn security(url: &Url, page: &Answer, thing: &mut Thing) {
+    let field = |name: &str| page.field(name);
+    let policy = field("content-security-policy")
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    thing.set("csp", Value::Flag(!policy.is_empty()));
+    let nosniff =
+        field("x-content-type-options").is_some_and(|v| v.trim().eq_ignore_ascii_case("nosniff"));
+    thing.set("nosniff", Value::Flag(nosniff));
+    thing.set(
+        "framed",
+        Value::Flag(field("x-frame-options").is_some() || policy.contains("frame-ancestors")),
+    );
+    thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
+    if url.scheme() == "https" {
+        let hsts = field("strict-transport-security")
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let age = hsts.split(';').find_map(|part| {
+            part.trim()
+                .strip_prefix("max-age=")?
+                .trim_matches('"')
+                .parse::<f64>()
+                .ok()
+        });
+        thing.set("hsts", Value::ns(age.unwrap_or(0.0) * 1e9));
     }
 }
 

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use lab_model::audit::State;
 use lab_report::Format;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `benchlab audit`
 #[derive(Args)]
@@ -89,9 +90,27 @@ impl FailOn {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --full\n  \
-                        benchlab audit host --root copied/   # of another machine: its proc/, sys/ and etc/, and df.txt"
+                        benchlab audit host --root copied/   # of another machine: its proc/, sys/ and etc/, and df.txt\n  \
+                        benchlab audit host --measure /srv /dev/sda   # a scratch file in /srv beside a disk, which is only read\n  \
+                        benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh   # what belongs on the fast disk"
 )]
 pub struct HostArgs {
+    /// Measure these disks, side by side: of a folder a scratch file in it, of a device or a file only reads
+    /// [default: a scratch file here]
+    #[arg(long, value_name = "DIR|DEVICE", num_args = 0.., default_missing_value = ".", conflicts_with = "root")]
+    pub measure: Vec<PathBuf>,
+    /// Watch for so long which folders are read and written; Ctrl-C ends it early
+    #[arg(long, value_name = "TIME", value_parser = crate::cli::time, conflicts_with = "root")]
+    pub watch: Option<Duration>,
+    /// Watch files below this folder only
+    #[arg(long, value_name = "DIR", default_value = "/", requires = "watch")]
+    pub under: PathBuf,
+    /// Plan what should lie on the filesystem of this folder
+    #[arg(long, value_name = "DIR", requires = "watch")]
+    pub fast: Option<PathBuf>,
+    /// Write the script that moves to this file; it is not run
+    #[arg(long, value_name = "FILE", requires = "fast")]
+    pub script: Option<PathBuf>,
     /// Audit a copy of another machine's files: a folder with proc/, sys/ and etc/
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,

@@ -2,12 +2,18 @@
 //! `benchlab audit host`: a machine, or a copy of its files.
 
 use super::args::HostArgs;
+use super::site::progress;
 use super::{finished, now, rules};
 use crate::cli::Cli;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use lab_audit::Root;
-use lab_audit::host::{self, CLASSES, Machine};
+use lab_audit::host::{self, CLASSES, Extra, Machine};
+use lab_audit::hot::{self, Fast, Scope};
+use lab_audit::storage::{self, ROUNDS, SCRATCH, Target};
+use lab_bench::interrupt;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Audits a machine.
 pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
@@ -24,5 +30,64 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
             return Err(Exit::wrong(format!("--root {folder}: {why}")));
         }
     };
-    finished(cli, &args.auditing, &host::audit(&machine, &rules), began)
+    let mut extras = Vec::new();
+    if !args.measure.is_empty() {
+        extras.push(measured(&args.measure)?);
+    }
+    if let Some(length) = args.watch {
+        extras.push(watched(args, length, &machine)?);
+    }
+    let audit = host::audit(&machine, &rules, extras);
+    finished(cli, &args.auditing, &audit, began)
+}
+
+/// The speed of disks.
+fn measured(paths: &[PathBuf]) -> Result<Extra, Exit> {
+    let bar = progress();
+    bar.set_message("a scratch file is written");
+    let targets: Result<Vec<Target>, String> = paths
+        .iter()
+        .map(|path| Target::open(path, SCRATCH))
+        .collect();
+    let targets = targets.map_err(|why| Exit::wrong(format!("--measure {why}")))?;
+    let measured = storage::measure(targets, ROUNDS, &mut |done| {
+        bar.set_message(format!("disks are measured: {done} of {ROUNDS} rounds"));
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    let measured = measured.map_err(|why| Exit::new(exit::FAILED, format!("--measure {why}")))?;
+    Ok(storage::extra(&measured))
+}
+
+/// The folders in use, and where they should lie.
+fn watched(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra, Exit> {
+    let under = args.under.canonicalize();
+    let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
+    let fast = args.fast.as_deref().map(Fast::of).transpose();
+    let fast = fast.map_err(|why| Exit::wrong(format!("--fast {why}")))?;
+    let scope = Scope::new(&under, host::mounts(machine));
+    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let bar = progress();
+    let seen = hot::watch(&scope, length, &mut |been| {
+        let [been, all] = [been, length].map(|time| time.as_secs());
+        bar.set_message(format!(
+            "files are watched: {been} of {all} s; Ctrl-C ends it"
+        ));
+        bar.tick();
+        interrupt::requested()
+    });
+    bar.finish_and_clear();
+    let (extra, script) = hot::extra(&seen, fast.as_ref(), host::available(machine));
+    if let Some(path) = &args.script {
+        match script {
+            Some(script) => {
+                let wrong = |e| Exit::new(exit::FAILED, format!("{}: {e}", path.display()));
+                std::fs::write(path, script).map_err(wrong)?;
+                let path = path.display();
+                eprintln!("benchlab: the script is in {path}; `sh {path}` says what it would do");
+            }
+            None => eprintln!("benchlab: nothing is to be moved, so there is no script"),
+        }
+    }
+    Ok(extra)
 }

@@ -10,7 +10,7 @@ mod site;
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
 use crate::measuring::new_file;
-use crate::verbs::report::{deliver, render, terminal, write};
+use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditOf, Auditing};
 use lab_audit::cookies::input::LONGEST;
@@ -77,18 +77,11 @@ fn finished(
         lab_version: env!("CARGO_PKG_VERSION"),
         file: file.as_deref(),
     });
-    let form = Terminal {
-        full: args.full || args.output.is_some(),
-        ..terminal(args.color)
-    };
-    deliver(
-        render(&document, args.format, form)?,
-        args.format,
-        args.output.as_deref(),
-    )?;
+    let output = args.output.as_deref();
+    deliver_document(&document, args.format, output, args.full, args.color)?;
     if let Some(path) = path {
         let page = path.with_extension("html");
-        write(render(&document, Format::Html, form)?, &page)?;
+        write(render(&document, Format::Html, Terminal::default())?, &page)?;
         eprintln!("benchlab: the report is in {}", page.display());
     }
     Ok(judged(args, audit))

@@ -30,6 +30,10 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     if args.local {
         let local = net::local(args.rounds, &mut |_| bar.tick());
         looked.push(local.map_err(|why| Exit::new(exit::FAILED, format!("--local: {why}")))?);
+        match net::linked(args.rounds, &mut |_| bar.tick()) {
+            Ok(linked) => looked.push(linked),
+            Err(why) => eprintln!("benchlab: two namespaces are left out: {why}"),
+        }
     }
     bar.finish_and_clear();
     finished(cli, &args.auditing, &net::audit(&looked, &rules), began)

@@ -5,13 +5,12 @@ mod commands;
 
 use crate::cli::{Cli, ProfileArgs};
 use crate::exit::{self, Exit};
-use crate::verbs::report::{deliver, render, terminal};
+use crate::verbs::report::deliver_document;
 use lab_bench::unix_seconds;
 use lab_profile::{
     CallgrindReader, CostProfile, Judged, Profile, ProfileError, Sources, read_cachegrind,
     read_dhat, read_massif,
 };
-use lab_report::Terminal;
 use lab_report::document::{Document, Finding};
 use lab_report::kind::profile::{ProfileReport, document};
 use std::fs::File;
@@ -52,15 +51,8 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         made_unix_s: unix_seconds(),
     };
     let document = document(&report);
-    let form = Terminal {
-        full: args.full || args.output.is_some(),
-        ..terminal(args.color)
-    };
-    deliver(
-        render(&document, args.format, form)?,
-        args.format,
-        args.output.as_deref(),
-    )?;
+    let output = args.output.as_deref();
+    deliver_document(&document, args.format, output, args.full, args.color)?;
     Ok(judged(args, &profiled.profiles))
 }
 

@@ -10,7 +10,7 @@ mod sources;
 use crate::cli::{Cli, WatchArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::verbs::report::{deliver, render, terminal, write};
+use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::tz::TimeZone;
@@ -76,15 +76,8 @@ pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
 
 /// The document in the form that was asked for.
 fn show(args: &WatchArgs, document: &Document) -> Result<(), Exit> {
-    let form = Terminal {
-        full: args.full || args.output.is_some(),
-        ..terminal(args.color)
-    };
-    deliver(
-        render(document, args.format, form)?,
-        args.format,
-        args.output.as_deref(),
-    )
+    let output = args.output.as_deref();
+    deliver_document(document, args.format, output, args.full, args.color)
 }
 
 /// Writes the run file.

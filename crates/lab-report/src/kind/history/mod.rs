@@ -2,6 +2,7 @@
 //! Many runs of one experiment or comparison, a row for each run and subject: how a ratio came out from day
 //! to day.
 
+mod audits;
 mod changed;
 mod figures;
 mod past;
@@ -33,6 +34,9 @@ pub struct Known {
 
 /// The runs of one name, the oldest first, with those subjects alone that are named, or all.
 pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
+    if runs.iter().any(|run| run.audit.is_some()) {
+        return audits::document(name, runs);
+    }
     let mut records = records(runs, subjects);
     let changes = Changes::new(&records);
     let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();

@@ -6,6 +6,7 @@ use super::super::scope::Scope;
 use super::super::servers::View;
 use super::super::standings::standing;
 use super::super::{say, table};
+use super::audits::Audited;
 use crate::Report;
 use lab_model::{Figure, Host, Kind, Metric, PointId, Run, Subject, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
@@ -26,6 +27,8 @@ pub struct Past {
     pub(super) figures: Vec<(String, Metric, f64)>,
     /// How each subject came out on each target; of servers that the lab started, in each case.
     pub(super) standings: Vec<Standing>,
+    /// What an audit found; `None`: it was none.
+    pub(super) audit: Option<Audited>,
 }
 
 /// How a subject came out.
@@ -83,6 +86,18 @@ impl Past {
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<Past> {
+        if let Some(audit) = &run.audit {
+            return Some(Past {
+                run: run.name.clone(),
+                started_unix_s: run.started_unix_s,
+                ended: run.ending.is_some(),
+                commit: None,
+                host: Vec::new(),
+                figures: Vec::new(),
+                standings: Vec::new(),
+                audit: Some(Audited::new(audit)),
+            });
+        }
         let report = Report::new(run, "");
         let measured = Measured::new(&report, run.plan.as_ref()?);
         let facts = run.host.facts.iter();
@@ -117,6 +132,7 @@ impl Past {
             host: facts.filter(decisive).cloned().collect(),
             figures,
             standings,
+            audit: None,
         })
     }
 

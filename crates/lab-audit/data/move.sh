@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+
+fstab=${FSTAB:-/etc/fstab}
+go=
+case "${1-}" in
+    "") echo "This is a dry run: nothing is changed. '$0 --go' moves." ;;
+    --go) go=yes ;;
+    *) echo "usage: $0 [--go]" >&2; exit 2 ;;
+esac
+
+fail() {
+    echo "$0: $*" >&2
+    exit 1
+}
+
+[ "$(id -u)" = 0 ] || fail "root is needed"
+for program in rsync sha256sum findmnt; do
+    command -v "$program" >/dev/null || fail "$program is not installed"
+done
+[ "$(findmnt --noheadings --first-only --output UUID --target "$fast")" = "$uuid" ] || fail "$fast is not on $uuid"
+
+# The names, kinds and contents of all files below a folder.
+hashes() {
+    (cd "$1" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum &&
+        find . ! -type f -printf '%y %p %l\n' | LC_ALL=C sort)
+}
+
+# A line of fstab, once.
+line() {
+    echo "fstab: $1"
+    [ -z "$go" ] || grep -qxF -- "$1" "$fstab" || printf '%s\n' "$1" >>"$fstab"
+}
+
+# White space and backslashes as fstab has them.
+escaped() {
+    printf '%s' "$1" | sed 's/\\/\\134/g; s/ /\\040/g; s/\t/\\011/g'
+}
+
+move() {
+    from=$1
+    to=$fast/moved$1
+    [ -d "$from" ] || fail "$from is no folder"
+    [ ! -L "$from" ] || fail "$from is a link"
+    [ ! -e "$to" ] || fail "$to is there already"
+    [ ! -e "$from.before" ] || fail "$from.before is there already"
+    ! findmnt --noheadings --mountpoint "$from" >/dev/null || fail "$from is a mount point"
+    if [ -z "$go" ]; then
+        echo "$from -> $to:"
+        rsync -aAXHn --one-file-system --stats "$from/" "$fast/" | grep -E '^(Number of files|Total file size)'
+        line "$(escaped "$to") $(escaped "$from") none bind,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
+        return
+    fi
+    mkdir -p "$to"
+    rsync -aAXH --numeric-ids --one-file-system "$from/" "$to/"
+    hashes "$from" >"$work/from"
+    hashes "$to" >"$work/to"
+    cmp "$work/from" "$work/to" || fail "$to differs from $from: is something writing there? Stop it, remove $to, try again"
+    mv "$from" "$from.before"
+    mkdir "$from"
+    chown --reference="$from.before" "$from"
+    chmod --reference="$from.before" "$from"
+    mount --bind "$to" "$from"
+    line "$(escaped "$to") $(escaped "$from") none bind,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
+    echo "$from is on $fast. To go back: umount '$from'; rmdir '$from'; mv '$from.before' '$from'; take the line out of $fstab"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ -n "$go" ]; then
+    cp -p "$fstab" "$fstab.before-move" || fail "$fstab cannot be saved"
+fi

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Opens, reads and writes of files as the kernel tells them (fanotify(7)). Needs root.
+
+use super::{Activities, Scope};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::fanotify::{EventFFlags, Fanotify, FanotifyEvent, InitFlags, MarkFlags, MaskFlags};
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Files and processes that are remembered at once.
+const REMEMBERED: usize = 100_000;
+/// Of a write whose bytes cannot be told.
+const BLOCK: f64 = 4096.0;
+
+/// Events of filesystems.
+pub struct Events {
+    group: Fanotify,
+    began: SystemTime,
+    /// Of each process, bytes that it has read, and bytes that it has written to disks (proc(5), io).
+    processes: HashMap<i32, [u64; 2]>,
+    /// Sizes at the last event.
+    sizes: HashMap<PathBuf, u64>,
+    /// Files that a process has opened, with the bytes of it that were counted as read since.
+    opened: HashMap<(i32, PathBuf), f64>,
+    /// Whether the kernel had to drop events.
+    pub lost: bool,
+}
+
+impl Events {
+    /// Watches the filesystems that are mounted there.
+    ///
+    /// # Errors
+    /// The lab may not, or the kernel cannot; in words.
+    pub fn of(mounts: &[PathBuf]) -> Result<Events, String> {
+        let flags = InitFlags::FAN_CLASS_NOTIF | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;
+        let opened = EventFFlags::O_RDONLY
+            | EventFFlags::O_LARGEFILE
+            | EventFFlags::O_CLOEXEC
+            | EventFFlags::O_NOATIME;
+        let group = Fanotify::init(flags, opened).map_err(|e| match e {
+            nix::Error::EPERM => "fanotify needs root".to_owned(),
+            e => format!("fanotify: {e}"),
+        })?;
+        let root = File::open("/").map_err(|e| e.to_string())?;
+        let mask = MaskFlags::FAN_OPEN
+            | MaskFlags::FAN_ACCESS
+            | MaskFlags::FAN_MODIFY
+            | MaskFlags::FAN_CLOSE;
+        for mount in mounts {
+            let flags = MarkFlags::FAN_MARK_ADD | MarkFlags::FAN_MARK_FILESYSTEM;
+            let marked = group.mark(flags, mask, &root, Some(mount.as_path()));
+            marked.map_err(|e| format!("fanotify of {}: {e}", mount.display()))?;
+        }
+        Ok(Events {
+            group,
+            began: SystemTime::now(),
+            processes: HashMap::new(),
+            sizes: HashMap::new(),
+            opened: HashMap::new(),
+            lost: false,
+        })
+    }
+
+    /// Takes what has come, and waits a tenth of a second for it at most.
+    pub fn take(&mut self, scope: &Scope, activities: &mut Activities) {
+        let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
+        let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];
+        if !poll(&mut polled, wait).is_ok_and(|n| n > 0) {
+            return;
+        }
+        for event in self.group.read_events().unwrap_or_default() {
+            self.event(&event, scope, activities);
+        }
+    }
+
+    fn event(&mut self, event: &FanotifyEvent, scope: &Scope, activities: &mut Activities) {
+        let Some(fd) = event.fd() else {
+            self.lost = true;
+            return;
+        };
+        let pid = event.pid();
+        if pid == std::process::id() as i32 {
+            return;
+        }
+        let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let told = std::fs::read_link(&link)
+            .ok()
+            .zip(std::fs::metadata(&link).ok());
+        let Some((path, about)) = told.filter(|(_, about)| about.is_file()) else {
+            return;
+        };
+        let before = self.processes.get(&pid).copied();
+        let now = of_process(pid);
+        if let Some(now) = now {
+            remember(&mut self.processes, pid, now);
+        }
+        let Some(folder) = scope.folder(&path) else {
+            return;
+        };
+        let moved = |which: usize| Some(now?[which].saturating_sub(before?[which]) as f64);
+        let (mask, size) = (event.mask(), about.st_size());
+        let activity = activities.entry(folder).or_default();
+        if mask.contains(MaskFlags::FAN_OPEN) {
+            activity.opens += 1.0;
+            let new = about.created().is_ok_and(|created| created >= self.began);
+            if !self.sizes.contains_key(&path) {
+                remember(&mut self.sizes, path.clone(), if new { 0 } else { size });
+            }
+            remember(&mut self.opened, (pid, path.clone()), 0.0);
+        }
+        if mask.contains(MaskFlags::FAN_ACCESS) {
+            let moved = moved(0).filter(|bytes| *bytes > 0.0);
+            activity.read += self.read(pid, &path, size as f64, moved);
+        }
+        if mask.contains(MaskFlags::FAN_MODIFY) {
+            let moved = moved(1).filter(|bytes| *bytes > 0.0);
+            activity.written += moved.unwrap_or_else(|| self.grown(&path, size, now.is_none()));
+            remember(&mut self.sizes, path, size);
+        }
+    }
+
+    /// What a process has moved since its last event, at most the file. Where that is not known, for it has
+    /// ended or the event came late: the whole file, once for each opening.
+    fn read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
+        let counted = self.opened.get_mut(&(pid, path.to_owned()));
+        let bytes = match (moved, &counted) {
+            (Some(moved), _) => moved.min(size),
+            (None, Some(counted)) => (size - **counted).max(0.0),
+            (None, None) => 0.0,
+        };
+        if let Some(counted) = counted {
+            *counted += bytes;
+        }
+        bytes
+    }
+
+    /// Of a write in a file that did not grow a block is counted, if its process has ended.
+    fn grown(&self, path: &Path, size: u64, ended: bool) -> f64 {
+        let before = self.sizes.get(path).copied().unwrap_or(size);
+        let least = if ended { BLOCK } else { 0.0 };
+        (size as f64 - before as f64).max(least)
+    }
+}
+
+fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= REMEMBERED {
+        map.clear();
+    }
+    map.insert(key, value);
+}
+
+/// `None`: it has ended.
+fn of_process(pid: i32) -> Option<[u64; 2]> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    Some([field("rchar:")?, field("write_bytes:")?])
+}

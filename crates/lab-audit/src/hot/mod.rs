@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `audit host --watch`: which folders are read and written while the reader works, and where they should lie.
+
+mod events;
+mod plan;
+mod scan;
+mod script;
+
+pub use plan::{Fast, Place};
+
+use crate::host::Extra;
+use crate::root::Root;
+use crate::value::{Class, Thing, Value};
+use events::Events;
+use lab_model::Unit;
+use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
+use plan::Folder;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Folders that are told of.
+const MOST: usize = 20;
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// How a watch went, for rules.
+pub const WATCH: Class = Class {
+    name: "watch",
+    none: "Nothing was watched; --watch does.",
+    values: &[
+        ("way", "fanotify, or times of files"),
+        ("why", "why not fanotify"),
+        ("lasted", "how long"),
+        ("complete", "whether nothing was lost"),
+    ],
+};
+
+/// A folder that was used while it was watched.
+pub const FOLDER: Class = Class {
+    name: "folder",
+    none: "No folder was seen in use; --watch looks.",
+    values: &[
+        ("opens", "times that a file in it was opened"),
+        ("read", "bytes read"),
+        ("written", "bytes written"),
+        ("read_share", "bytes read as a part of all"),
+        ("read_day", "bytes read a day at this rate"),
+        ("written_day", "bytes written a day at this rate"),
+        ("size", "bytes that it takes"),
+        ("heat", "bytes read for each byte that it takes"),
+        ("disk", "the disk that it is on"),
+        (
+            "medium",
+            "nvme, flash, spinning, virtual, memory or unknown",
+        ),
+        (
+            "place",
+            "where it should lie: fast, no room, slow, memory, or here",
+        ),
+        ("fast", "the fast filesystem"),
+        ("endurance_of", "the flash whose endurance is told"),
+        (
+            "endurance_days",
+            "how long the endurance of that disk lasts if this folder alone writes to it",
+        ),
+    ],
+};
+
+/// What was seen of a folder's files.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Activity {
+    /// Times that a file was opened.
+    pub opens: f64,
+    /// Bytes read.
+    pub read: f64,
+    /// Bytes written.
+    pub written: f64,
+}
+
+type Activities = HashMap<PathBuf, Activity>;
+
+/// Which files are watched, and which folder each is counted in.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    under: PathBuf,
+    mounts: Vec<PathBuf>,
+}
+
+/// What was seen.
+pub struct Watched {
+    scope: Scope,
+    seconds: f64,
+    activities: Activities,
+    /// Why only times of files were seen; `None`: events were.
+    without_events: Option<String>,
+    complete: bool,
+    /// Of each disk, bytes read and written.
+    disks: Vec<(String, [f64; 2])>,
+}
+
+impl Scope {
+    /// All files below a folder that are on these filesystems.
+    pub fn new(under: &Path, mounts: Vec<PathBuf>) -> Scope {
+        Scope {
+            under: under.to_owned(),
+            mounts,
+        }
+    }
+
+    /// The first three names of its path, or one below that which is watched; `None`: it is not watched.
+    fn folder(&self, path: &Path) -> Option<PathBuf> {
+        let parent = path
+            .parent()
+            .filter(|parent| parent.starts_with(&self.under))?;
+        let names = self.under.components().count() + 1;
+        Some(parent.components().take(names.max(4)).collect())
+    }
+
+    fn starts(&self) -> Vec<PathBuf> {
+        match self.under.as_path() == Path::new("/") {
+            true => self.mounts.clone(),
+            false => vec![self.under.clone()],
+        }
+    }
+}
+
+/// Watches for so long, or until `stopped` says so, which is told how long it has been.
+pub fn watch(
+    scope: &Scope,
+    length: Duration,
+    stopped: &mut dyn FnMut(Duration) -> bool,
+) -> Watched {
+    let (began, clock) = (SystemTime::now(), Instant::now());
+    let disks = disks();
+    let mut activities = Activities::new();
+    let mut events = Events::of(&scope.mounts);
+    while clock.elapsed() < length && !stopped(clock.elapsed()) {
+        match &mut events {
+            Ok(events) => events.take(scope, &mut activities),
+            Err(_) => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
+    let seconds = clock.elapsed().as_secs_f64();
+    let (without_events, complete) = match events {
+        Ok(events) => (None, !events.lost),
+        Err(why) => (Some(why), scan::scan(began, scope, &mut activities)),
+    };
+    let moved = |(name, now): (String, [f64; 2])| {
+        let before = disks.iter().find(|(known, _)| *known == name)?.1;
+        Some((name, [now[0] - before[0], now[1] - before[1]]))
+    };
+    Watched {
+        scope: scope.clone(),
+        seconds,
+        activities,
+        without_events,
+        complete,
+        disks: self::disks().into_iter().filter_map(moved).collect(),
+    }
+}
+
+/// Bytes that each disk has read and written (Documentation/block/stat.rst: sectors of 512 bytes).
+fn disks() -> Vec<(String, [f64; 2])> {
+    let root = Root::live();
+    let of = |name: String| {
+        let line = root.line(&format!("sys/block/{name}/stat"))?;
+        let sectors = |at: usize| line.split_whitespace().nth(at)?.parse::<f64>().ok();
+        let bytes = [sectors(2)? * 512.0, sectors(6)? * 512.0];
+        (bytes[0] + bytes[1] > 0.0).then_some((name, bytes))
+    };
+    root.names("sys/block").into_iter().filter_map(of).collect()
+}
+
+/// What an audit has of it, and the script that moves; `memory`: bytes that programs could still get.
+pub fn extra(watched: &Watched, fast: Option<&Fast>, memory: u64) -> (Extra, Option<String>) {
+    let folders = plan::plan(ranked(watched), watched.seconds, fast, memory);
+    let script = fast.and_then(|fast| script::script(&folders, fast));
+    let mut things: Vec<Thing> = folders.iter().map(|f| f.thing(fast)).collect();
+    things.push(watch_thing(watched));
+    let extra = Extra {
+        things,
+        facts: facts(watched),
+        tables: vec![folders_table(&folders, watched), disks_table(watched)],
+        chart: Some(pareto(watched)),
+    };
+    (extra, script)
+}
+
+/// The busiest folders first.
+fn ranked(watched: &Watched) -> Vec<(PathBuf, Activity)> {
+    let all = watched
+        .activities
+        .iter()
+        .map(|(path, a)| (path.clone(), *a));
+    let mut all: Vec<(PathBuf, Activity)> = all.collect();
+    let bytes = |a: &Activity| a.read + a.written;
+    all.sort_by(|a, b| bytes(&b.1).total_cmp(&bytes(&a.1)).then(a.0.cmp(&b.0)));
+    all
+}
+
+fn watch_thing(watched: &Watched) -> Thing {
+    let mut thing = Thing::new("watch", watched.scope.under.display().to_string());
+    let way = match watched.without_events {
+        None => "fanotify",
+        Some(_) => "times of files",
+    };
+    thing.set("way", Value::word(way));
+    let why = watched.without_events.as_deref().unwrap_or("–");
+    thing.set("why", Value::word(why));
+    thing.set("lasted", Value::ns(watched.seconds * 1e9));
+    thing.set("complete", Value::Flag(watched.complete));
+    thing
+}
+
+fn facts(watched: &Watched) -> Vec<(String, String)> {
+    let way = match watched.without_events {
+        None => "by fanotify: opens, reads and writes, other than those by memory mapping",
+        Some(_) => {
+            "by times of files: neither how often, nor how much of a file, nor files that are gone"
+        }
+    };
+    vec![
+        (
+            "watched for".into(),
+            Value::ns(watched.seconds * 1e9).text(),
+        ),
+        ("watched".into(), way.into()),
+    ]
+}
+
+/// Bars of the busiest folders, with the sum from above in brackets.
+fn pareto(watched: &Watched) -> EvidenceBars {
+    let all = ranked(watched);
+    let total: f64 = all.iter().map(|(_, a)| a.read + a.written).sum();
+    let mut sum = 0.0;
+    let bar = |(path, a): &(PathBuf, Activity)| {
+        let bytes = a.read + a.written;
+        sum += bytes;
+        let share = 100.0 * sum / total.max(1.0);
+        (format!("{} ({share:.0} %)", path.display()), bytes)
+    };
+    EvidenceBars {
+        title: "Bytes read and written, by folder".into(),
+        caption: "In brackets the part of all bytes, summed from above.".into(),
+        axis: "bytes".into(),
+        unit: Unit::Bytes,
+        rows: all.iter().take(10).map(bar).collect(),
+    }
+}
+
+fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
+    let columns = [
+        "folder",
+        "opens",
+        "read",
+        "written",
+        "reads",
+        "written a day",
+        "size",
+        "place",
+    ];
+    let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
+    let row = |folder: &Folder| {
+        let a = folder.activity;
+        vec![
+            EvidenceValue::Word(folder.path.display().to_string()),
+            EvidenceValue::Number(a.opens, Unit::Count("opens".into())),
+            bytes(a.read),
+            bytes(a.written),
+            EvidenceValue::Number(folder.read_share(), Unit::Share),
+            bytes(a.written / watched.seconds * DAY),
+            folder
+                .size
+                .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
+            EvidenceValue::Word(folder.place.name().into()),
+        ]
+    };
+    EvidenceTable {
+        title: "Folders in use".into(),
+        caption: "Reads of a process that has ended count with the whole size of the file. Reads from memory count too. Reads: their part of all bytes.".into(),
+        columns: columns.map(String::from).into(),
+        rows: folders.iter().map(row).collect(),
+    }
+}
+
+fn disks_table(watched: &Watched) -> EvidenceTable {
+    let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
+    let row = |(name, [read, written]): &(String, [f64; 2])| {
+        let share = read / (read + written).max(1.0);
+        vec![
+            EvidenceValue::Word(name.clone()),
+            bytes(*read),
+            bytes(*written),
+            EvidenceValue::Number(share, Unit::Share),
+            bytes(written / watched.seconds * DAY),
+        ]
+    };
+    let columns = ["disk", "read", "written", "reads", "written a day"];
+    EvidenceTable {
+        title: "Disks meanwhile".into(),
+        caption:
+            "All that the disks did, as the kernel counts it: what memory answered is not in it."
+                .into(),
+        columns: columns.map(String::from).into(),
+        rows: watched.disks.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where folders should lie: what is read much on the fast disk, what is written much off it, caches in memory.
+
+use super::{Activity, DAY, MOST, scan};
+use crate::root::Root;
+use crate::storage::disk_of;
+use crate::value::{Thing, Value};
+use lab_model::Unit;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Of a folder that is used less than this, nothing is said, bytes.
+const LEAST: f64 = 1024.0 * 1024.0;
+/// The part of the fast filesystem's free room that is filled.
+const FILLED: f64 = 0.9;
+/// Bytes that flash endures for each byte of its size: 0.3 of it a day for five years, as makers promise.
+const ENDURANCE: f64 = 0.3 * 365.0 * 5.0;
+/// The system itself, and what is no disk: a machine may not start without them.
+const SYSTEM: [&str; 12] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys",
+    "/usr",
+];
+/// Names of folders whose files may be lost.
+const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
+
+/// The filesystem that hot folders go to.
+#[derive(Clone, Debug)]
+pub struct Fast {
+    /// A folder on it.
+    pub folder: PathBuf,
+    /// Its UUID.
+    pub uuid: String,
+    /// Such as ext4.
+    pub kind: String,
+    /// Where it is mounted.
+    pub mount: PathBuf,
+    /// Bytes that are free.
+    pub free: u64,
+    /// Its disk, and how large that is.
+    pub disk: String,
+    /// Bytes of the disk.
+    pub disk_size: u64,
+    device: u64,
+}
+
+/// Where a folder should lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the fast disk.
+    Fast,
+    /// There, but it does not fit.
+    NoRoom,
+    /// Off the fast disk: it is mostly written.
+    Slow,
+    /// In memory.
+    Memory,
+    /// Where it is.
+    Here,
+}
+
+/// A folder with what was seen of it.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    pub path: PathBuf,
+    pub activity: Activity,
+    /// `None`: it has too many files to count.
+    pub size: Option<u64>,
+    pub place: Place,
+    seconds: f64,
+    disk: Option<String>,
+    on_fast: bool,
+}
+
+impl Place {
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Fast => "fast",
+            Place::NoRoom => "no room",
+            Place::Slow => "slow",
+            Place::Memory => "memory",
+            Place::Here => "here",
+        }
+    }
+}
+
+impl Fast {
+    /// The filesystem of a folder.
+    ///
+    /// # Errors
+    /// It is no folder on a filesystem with a UUID; in words.
+    pub fn of(folder: &Path) -> Result<Fast, String> {
+        let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
+        let folder = folder.canonicalize().map_err(wrong)?;
+        let device = folder.metadata().map_err(wrong)?.dev();
+        let root = Root::live();
+        let words = [
+            "findmnt",
+            "--noheadings",
+            "--raw",
+            "--output",
+            "UUID,FSTYPE,AVAIL,TARGET",
+            "--bytes",
+            "--target",
+        ];
+        let target = folder.display().to_string();
+        let said = root.output("", &[&words[..], &[&target]].concat())?;
+        let fields: Vec<&str> = said.trim().split(' ').collect();
+        let &[uuid, kind, free, mount] = &fields[..] else {
+            return Err(format!("{target}: findmnt knows no UUID of its filesystem"));
+        };
+        let disk = disk_of(device).unwrap_or_default();
+        let sectors = root.number(&format!("sys/block/{disk}/size")).unwrap_or(0);
+        Ok(Fast {
+            folder,
+            uuid: uuid.into(),
+            kind: kind.into(),
+            mount: mount.into(),
+            free: free.parse().unwrap_or(0),
+            disk,
+            disk_size: sectors * 512,
+            device,
+        })
+    }
+}
+
+/// The busiest folders with their places.
+pub fn plan(
+    ranked: Vec<(PathBuf, Activity)>,
+    seconds: f64,
+    fast: Option<&Fast>,
+    memory: u64,
+) -> Vec<Folder> {
+    let look = |(path, activity): (PathBuf, Activity)| {
+        let device = path.metadata().map(|about| about.dev()).ok();
+        Folder {
+            size: scan::size(&path),
+            disk: device.and_then(disk_of),
+            on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
+            place: Place::Here,
+            path,
+            activity,
+            seconds,
+        }
+    };
+    let mut folders: Vec<Folder> = ranked.into_iter().take(MOST).map(look).collect();
+    folders
+        .iter_mut()
+        .for_each(|folder| folder.place = folder.wanted(fast.is_some(), memory));
+    // The hottest per byte first, as far as there is room.
+    let mut room = fast.map_or(0.0, |fast| fast.free as f64 * FILLED);
+    let mut order: Vec<usize> = (0..folders.len())
+        .filter(|i| folders[*i].place == Place::Fast)
+        .collect();
+    order.sort_by(|a, b| folders[*b].heat().total_cmp(&folders[*a].heat()));
+    for at in order {
+        match folders[at].size.map(|size| size as f64) {
+            Some(size) if size <= room => room -= size,
+            _ => folders[at].place = Place::NoRoom,
+        }
+    }
+    folders
+}
+
+impl Folder {
+    /// The part of its bytes that was read.
+    pub fn read_share(&self) -> f64 {
+        let Activity { read, written, .. } = self.activity;
+        read / (read + written).max(1.0)
+    }
+
+    fn heat(&self) -> f64 {
+        self.activity.read / self.size.unwrap_or(u64::MAX).max(4096) as f64
+    }
+
+    fn wanted(&self, has_fast: bool, memory: u64) -> Place {
+        let Activity { read, written, .. } = self.activity;
+        let system = SYSTEM.iter().any(|begin| self.path.starts_with(begin));
+        let depth = self.path.components().count();
+        let name = self
+            .path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let temporary = TEMPORARY.contains(&name);
+        let small = self.size.is_some_and(|size| size <= memory / 10);
+        if read + written < LEAST || system || name.contains(char::is_control) {
+            Place::Here
+        } else if temporary && small && self.disk.is_some() {
+            Place::Memory
+        } else if !has_fast || depth < 3 {
+            Place::Here
+        } else if written > read {
+            if self.on_fast {
+                Place::Slow
+            } else {
+                Place::Here
+            }
+        } else if self.on_fast {
+            Place::Here
+        } else {
+            Place::Fast
+        }
+    }
+
+    /// For rules.
+    pub fn thing(&self, fast: Option<&Fast>) -> Thing {
+        let mut thing = Thing::new("folder", self.path.display().to_string());
+        let Activity {
+            opens,
+            read,
+            written,
+        } = self.activity;
+        let bytes = |n: f64| Value::Number(n.round(), Unit::Bytes);
+        let a_day = |n: f64| bytes(n / self.seconds * DAY);
+        thing.set("opens", Value::count(opens as u64, "opens"));
+        thing.set("read", bytes(read));
+        thing.set("written", bytes(written));
+        thing.set("read_share", Value::share(self.read_share()));
+        thing.set("read_day", a_day(read));
+        thing.set("written_day", a_day(written));
+        let size = self.size.map(Value::bytes);
+        let many = || Value::Unknown("It has too many files to count.".into());
+        thing.set("size", size.unwrap_or_else(many));
+        thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
+        let disk = self.disk.as_deref().unwrap_or("no disk");
+        thing.set("disk", Value::word(disk));
+        let medium = |disk: &str| {
+            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
+            crate::host::medium(disk, rotational.map(|n| n != 0))
+        };
+        thing.set(
+            "medium",
+            Value::word(self.disk.as_deref().map_or("unknown", medium)),
+        );
+        thing.set("place", Value::word(self.place.name()));
+        let named = fast.map(|fast| fast.mount.display().to_string());
+        thing.set("fast", Value::word(named.as_deref().unwrap_or("–")));
+        self.endurance(fast, &mut thing);
+        thing
+    }
+
+    /// Of the fast disk, if there is one, and of that which it is on, if that is flash.
+    fn endurance(&self, fast: Option<&Fast>, thing: &mut Thing) {
+        let own = self.disk.as_ref().filter(|disk| {
+            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
+            matches!(
+                crate::host::medium(disk, rotational.map(|n| n != 0)),
+                "nvme" | "flash"
+            )
+        });
+        let size = |disk: &String| {
+            Root::live()
+                .number(&format!("sys/block/{disk}/size"))
+                .map(|n| n * 512)
+        };
+        let of = own.and_then(|disk| Some((disk.clone(), size(disk)?)));
+        let of = of.or(fast
+            .filter(|_| self.on_fast)
+            .map(|fast| (fast.disk.clone(), fast.disk_size)));
+        if let Some((disk, size)) =
+            of.filter(|(_, size)| *size > 0 && self.activity.written > LEAST)
+        {
+            let days = size as f64 * ENDURANCE / (self.activity.written / self.seconds * DAY);
+            thing.set("endurance_of", Value::word(disk));
+            thing.set("endurance_days", Value::count(days as u64, "days"));
+        }
+    }
+}

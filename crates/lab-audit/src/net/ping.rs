@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Echo requests of ICMP (RFC 792, RFC 4443): the round trip, and the hops from the reply's TTL.
+
+use super::Family;
+use nix::sys::socket::sockopt::{Ipv4RecvTtl, Ipv6RecvHopLimit, ReceiveTimeout};
+use nix::sys::socket::{
+    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType,
+    SockaddrStorage, connect, recvmsg, send, setsockopt, socket,
+};
+use nix::sys::time::TimeVal;
+use std::io::IoSliceMut;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// An echo that takes longer is lost.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Bytes behind the header, as ping(8) sends them.
+const PAYLOAD: usize = 56;
+
+/// Sends echo requests to one address.
+pub struct Pinger {
+    socket: OwnedFd,
+    family: Family,
+    sequence: u16,
+}
+
+/// A reply.
+#[derive(Clone, Copy, Debug)]
+pub struct Echo {
+    /// The round trip in ns.
+    pub ns: f64,
+    /// Routers on the way back, if the sender began with a usual TTL.
+    pub hops: Option<u8>,
+}
+
+impl Pinger {
+    /// For an address. Error: this user may not, in words.
+    pub fn to(address: SocketAddr) -> Result<Pinger, String> {
+        let family = Family::of(&address);
+        let (domain, protocol) = match family {
+            Family::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
+            Family::V6 => (AddressFamily::Inet6, SockProtocol::IcmpV6),
+        };
+        // Sockets for pings need no root where net.ipv4.ping_group_range has the group (icmp(7)).
+        let open = |kind| socket(domain, kind, SockFlag::SOCK_CLOEXEC, protocol);
+        let opened = open(SockType::Datagram).or_else(|_| open(SockType::Raw));
+        let socket = opened.map_err(|_| "ICMP needs root, or net.ipv4.ping_group_range")?;
+        let wrong = |e: nix::Error| format!("ICMP: {e}");
+        let patience = TimeVal::new(PATIENCE.as_secs() as i64, 0);
+        setsockopt(&socket, ReceiveTimeout, &patience).map_err(wrong)?;
+        match family {
+            Family::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(wrong)?,
+            Family::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(wrong)?,
+        }
+        let there = SockaddrStorage::from(SocketAddr::new(address.ip(), 0));
+        connect(socket.as_raw_fd(), &there).map_err(wrong)?;
+        Ok(Pinger {
+            socket,
+            family,
+            sequence: 0,
+        })
+    }
+
+    /// One request; `None`: no reply came in time.
+    pub fn echo(&mut self) -> Option<Echo> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let began = Instant::now();
+        let request = self.request();
+        send(self.socket.as_raw_fd(), &request, MsgFlags::empty()).ok()?;
+        while began.elapsed() < PATIENCE {
+            if let Some(ttl) = self.reply()? {
+                return Some(Echo {
+                    ns: began.elapsed().as_nanos() as f64,
+                    hops: ttl.map(hops),
+                });
+            }
+        }
+        None
+    }
+
+    fn request(&self) -> Vec<u8> {
+        let kind = if self.family == Family::V4 { 8 } else { 128 };
+        let mut packet = vec![kind, 0, 0, 0];
+        packet.extend((std::process::id() as u16).to_be_bytes());
+        packet.extend(self.sequence.to_be_bytes());
+        packet.extend([0; PAYLOAD]);
+        let sum = checksum(&packet).to_be_bytes();
+        // The kernel fills in that of ICMPv6.
+        packet[2..4].copy_from_slice(&sum);
+        packet
+    }
+
+    /// The TTL of a packet that is the reply. Inner `None`: it is another packet. Outer `None`: none came.
+    fn reply(&self) -> Option<Option<Option<u8>>> {
+        let (mut room, mut space) = ([0; 1500], nix::cmsg_space!(i32));
+        let mut parts = [IoSliceMut::new(&mut room)];
+        let fd = self.socket.as_raw_fd();
+        let taken = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), MsgFlags::empty());
+        let taken = taken.ok()?;
+        let ttl = taken.cmsgs().ok().and_then(|mut all| {
+            all.find_map(|message| match message {
+                ControlMessageOwned::Ipv4Ttl(ttl) | ControlMessageOwned::Ipv6HopLimit(ttl) => {
+                    u8::try_from(ttl).ok()
+                }
+                _ => None,
+            })
+        });
+        let length = taken.bytes;
+        let packet = &room[..length];
+        Some(is_reply(packet, self.family, self.sequence).then_some(ttl))
+    }
+}
+
+/// A raw socket of IPv4 gives the header of IP too (raw(7)).
+fn is_reply(packet: &[u8], family: Family, sequence: u16) -> bool {
+    let skipped = match (family, packet.first()) {
+        (Family::V4, Some(first)) if first >> 4 == 4 => usize::from(first & 15) * 4,
+        _ => 0,
+    };
+    let kind = if family == Family::V4 { 0 } else { 129 };
+    let header = packet.get(skipped..skipped + 8);
+    header.is_some_and(|h| h[0] == kind && h[6..8] == sequence.to_be_bytes())
+}
+
+/// Hosts begin with 64, 128 or 255.
+fn hops(ttl: u8) -> u8 {
+    let begin = [64, 128, 255].into_iter().find(|begin| ttl <= *begin);
+    begin.unwrap_or(255) - ttl
+}
+
+/// RFC 1071.
+fn checksum(packet: &[u8]) -> u16 {
+    let words = packet.chunks(2).map(|pair| {
+        let low = pair.get(1).copied().unwrap_or(0);
+        u32::from(u16::from_be_bytes([pair[0], low]))
+    });
+    let sum: u32 = words.sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_summed_and_recognised() {
+        // The example of RFC 1071, section 3.
+        assert_eq!(checksum(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+        let reply = [0, 0, 0, 0, 1, 2, 0, 7];
+        assert!(is_reply(&reply, Family::V4, 7) && !is_reply(&reply, Family::V4, 8));
+        let mut raw = vec![0x45];
+        raw.extend([0; 19]);
+        raw.extend(reply);
+        assert!(is_reply(&raw, Family::V4, 7));
+        assert!(!is_reply(&[0x4f], Family::V4, 7) && !is_reply(&[], Family::V6, 7));
+        assert_eq!([hops(64), hops(55), hops(118), hops(240)], [0, 9, 10, 15]);
+    }
+}

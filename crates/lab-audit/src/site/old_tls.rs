@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a server still speaks TLS 1.0 or 1.1: a ClientHello that offers nothing newer, and the first record
+//! of the answer (RFC 2246, 6.2 and 7.4; RFC 5246, appendix A).
+
+use std::io::{Read, Write};
+
+/// Suites that servers of that time have: with and without forward secrecy, AES and 3DES.
+const SUITES: [u16; 8] = [
+    0xc014, 0xc013, 0xc00a, 0xc009, 0x0039, 0x0033, 0x0035, 0x002f,
+];
+
+/// Whether the server goes on with this version, 0x0301 or 0x0302. Error: its answer does not tell, in words.
+pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Result<bool, String> {
+    let cannot = |e: std::io::Error| format!("no answer to it: {e}");
+    stream
+        .write_all(&client_hello(host, version))
+        .map_err(cannot)?;
+    let mut head = [0; 5];
+    match stream.read_exact(&mut head) {
+        // Some servers close at once on a version that they do not speak.
+        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
+        Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return Ok(false),
+        other => other.map_err(cannot)?,
+    }
+    answer(head, stream, version)
+}
+
+fn answer(head: [u8; 5], stream: &mut impl Read, version: u16) -> Result<bool, String> {
+    let no_tls = || "it answers with something else than TLS".to_owned();
+    let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
+    // RFC 8446, 5.1: a record holds 2^14 bytes at most.
+    if head[1] != 3 || length == 0 || length > 1 << 14 {
+        return Err(no_tls());
+    }
+    match head[0] {
+        // alert
+        21 => Ok(false),
+        // handshake: ServerHello is type 2, three bytes of length, then the version
+        22 if length >= 6 => {
+            let mut hello = [0; 6];
+            stream.read_exact(&mut hello).map_err(|_| no_tls())?;
+            Ok(hello[0] == 2 && u16::from_be_bytes([hello[4], hello[5]]) == version)
+        }
+        _ => Err(no_tls()),
+    }
+}
+
+fn client_hello(host: &str, version: u16) -> Vec<u8> {
+    let mut body = version.to_be_bytes().to_vec();
+    // The random number protects nothing here: the handshake is never finished.
+    body.extend([0x5a; 32]);
+    body.push(0);
+    with_length(&mut body, &SUITES.map(u16::to_be_bytes).concat());
+    body.extend([1, 0]);
+    let mut extensions = Vec::new();
+    if host.parse::<std::net::IpAddr>().is_err() && host.len() < 256 {
+        // server_name (RFC 6066): a list of one name of type 0
+        let mut name = vec![0];
+        with_length(&mut name, host.as_bytes());
+        let mut list = Vec::new();
+        with_length(&mut list, &name);
+        extensions.extend([0, 0]);
+        with_length(&mut extensions, &list);
+    }
+    // supported_groups: P-256, P-384; ec_point_formats: uncompressed (RFC 8422)
+    extensions.extend([0, 10, 0, 6, 0, 4, 0, 23, 0, 24]);
+    extensions.extend([0, 11, 0, 2, 1, 0]);
+    with_length(&mut body, &extensions);
+    let mut message = vec![1, 0];
+    with_length(&mut message, &body);
+    let mut record = vec![22, 3, 1];
+    with_length(&mut record, &message);
+    record
+}
+
+/// Appends bytes with their length in two bytes before them.
+fn with_length(to: &mut Vec<u8>, bytes: &[u8]) {
+    to.extend((bytes.len() as u16).to_be_bytes());
+    to.extend(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers with these bytes.
+    struct Server(std::io::Cursor<Vec<u8>>);
+
+    impl Read for Server {
+        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+            self.0.read(room)
+        }
+    }
+
+    impl Write for Server {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn answers_of_all_kinds_are_told_apart() {
+        let told = |bytes: &[u8]| {
+            speaks(
+                &mut Server(std::io::Cursor::new(bytes.to_vec())),
+                "a.example",
+                0x0301,
+            )
+        };
+        let hello = |version: [u8; 2]| [22, 3, 1, 0, 6, 2, 0, 0, 70, version[0], version[1]];
+        assert_eq!(told(&hello([3, 1])), Ok(true));
+        assert_eq!(told(&hello([3, 3])), Ok(false));
+        assert_eq!(told(&[21, 3, 1, 0, 2, 2, 70]), Ok(false), "an alert");
+        assert_eq!(told(&[]), Ok(false), "closed");
+        for odd in [
+            &b"HTTP/1.1 400 Bad"[..],
+            &[22, 3, 1, 0xff, 0xff, 2],
+            &[22, 3, 1, 0, 6, 2],
+            &[23, 3, 1, 0, 6, 0, 0, 0, 0, 0, 0],
+        ] {
+            assert!(told(odd).is_err(), "{odd:?}");
+        }
+    }
+}

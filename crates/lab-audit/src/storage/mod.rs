@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `audit host --measure`: how fast disks are, by direct I/O, several of them in turns.
+
+mod target;
+mod turns;
+
+pub use target::{SCRATCH, Target, disk_of};
+
+use crate::host::Extra;
+use crate::value::{Class, Thing, Value};
+use lab_model::Unit;
+use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
+use lab_stats::analysis::Interval;
+use lab_stats::order::median_interval;
+use lab_stats::signed_rank::centre;
+use turns::{DEPTH, Round, Work};
+
+/// Rounds; six are the fewest for an interval at 95 %.
+pub const ROUNDS: u64 = 12;
+/// Flash answers a read of a block no faster, ns (data sheets of NAND: 40 to 100 µs for a page).
+const FLASH_NS: f64 = 40e3;
+/// A platter's half turn at 15,000 rpm, ns.
+const PLATTER_NS: f64 = 2e6;
+
+/// What was measured of a disk, for rules.
+pub const STORAGE: Class = Class {
+    name: "storage",
+    none: "No disk was measured; --measure does.",
+    values: &[
+        ("disk", "the disk below"),
+        (
+            "medium",
+            "nvme, flash, spinning, virtual, memory or unknown",
+        ),
+        ("scratch", "whether a file of the lab's own was measured"),
+        ("read_mb", "sequential read, MB/s"),
+        ("read_p50", "median latency of a random read of 4 KiB"),
+        ("read_p99", "its 99th percentile"),
+        (
+            "read_rate",
+            "random reads of 4 KiB per second, one at a time",
+        ),
+        ("deep_rate", "the same, 32 at a time"),
+        ("deep_gain", "the latter divided by the former"),
+        (
+            "tail",
+            "99th percentile of a random read divided by its median",
+        ),
+        ("write_p50", "median latency of a write of 4 KiB"),
+        ("fsync_p50", "median latency of a write and fsync"),
+        ("fsync_p99", "its 99th percentile"),
+        ("commits", "writes with fsync per second, one at a time"),
+        (
+            "first_read",
+            "median latency of blocks that are read for the first time",
+        ),
+        (
+            "again",
+            "the latency when they are read again, divided by that of the first time",
+        ),
+        (
+            "cache",
+            "what a cache below this system answers: nothing, repeated reads, all reads",
+        ),
+    ],
+};
+
+/// What was measured on a target.
+pub struct Measured {
+    target: Target,
+    /// Of each work, in the order of [`Work::ALL`], the rounds.
+    rounds: Vec<Vec<Round>>,
+    /// Medians of first and second reads of the same blocks, ns.
+    twice: [f64; 2],
+}
+
+/// Takes rounds of all works on all targets. `step` is told how many are done.
+///
+/// # Errors
+/// A target failed.
+pub fn measure(
+    targets: Vec<Target>,
+    rounds: u64,
+    step: &mut dyn FnMut(u64),
+) -> Result<Vec<Measured>, String> {
+    let mut measured = Vec::new();
+    let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_secs());
+    for target in &targets {
+        let twice = turns::twice(target, seed).map_err(|e| format!("{}: {e}", target.name))?;
+        measured.push((twice, vec![Vec::new(); Work::ALL.len()]));
+    }
+    for round in 0..rounds {
+        step(round);
+        for (at, work) in Work::ALL.into_iter().enumerate() {
+            let seed = seed + round * 8 + at as u64;
+            let all = turns::round(&targets, work, seed)?;
+            for (of, taken) in measured.iter_mut().zip(all) {
+                of.1[at].extend(taken);
+            }
+        }
+    }
+    let both = targets.into_iter().zip(measured);
+    let one = |(target, (twice, rounds))| Measured {
+        target,
+        rounds,
+        twice,
+    };
+    Ok(both.map(one).collect())
+}
+
+/// What an audit has of it.
+pub fn extra(all: &[Measured]) -> Extra {
+    let mut tables = vec![speeds(all)];
+    if all.len() > 1 {
+        tables.push(ratios(all));
+    }
+    let rounds = all[0].rounds[0].len();
+    let way = format!(
+        "direct I/O; {rounds} rounds of two turns of 60 ms of each kind of work, in mirrored order; depth {DEPTH} by as many threads"
+    );
+    Extra {
+        things: all.iter().map(Measured::thing).collect(),
+        tables,
+        chart: chart(all),
+        facts: vec![("disks were measured by".into(), way)],
+    }
+}
+
+impl Measured {
+    fn of(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<Interval> {
+        let at = Work::ALL.iter().position(|w| *w == work)?;
+        let values: Option<Vec<f64>> = self.rounds[at].iter().map(value).collect();
+        median_interval(&values?, 0.05)
+    }
+
+    fn estimate(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
+        self.of(work, value).map(|interval| interval.estimate)
+    }
+
+    fn thing(&self) -> Thing {
+        let mut thing = Thing::new("storage", &self.target.name);
+        let disk = self.target.disk.as_deref().unwrap_or("unknown");
+        thing.set("disk", Value::word(disk));
+        thing.set("medium", Value::word(&self.target.medium));
+        thing.set("scratch", Value::Flag(self.target.scratch));
+        let p50 = |work| self.estimate(work, |r| Some(r.p50));
+        let p99 = |work| self.estimate(work, |r| r.p99);
+        let rate = |work| self.estimate(work, |r| Some(r.rate));
+        let per_s = |n: f64, of: &'static str| Value::Number(n, Unit::PerSecond(of.into()));
+        let ratio = |n: f64| Value::Number(n, Unit::Ratio);
+        thing.set_some(
+            "read_mb",
+            rate(Work::Sequential).map(|n| per_s(megabytes(n), "MB")),
+        );
+        thing.set_some("read_p50", p50(Work::Random).map(Value::ns));
+        thing.set_some("read_p99", p99(Work::Random).map(Value::ns));
+        thing.set_some("read_rate", rate(Work::Random).map(|n| per_s(n, "reads")));
+        thing.set_some(
+            "deep_rate",
+            rate(Work::RandomDeep).map(|n| per_s(n, "reads")),
+        );
+        let gain = rate(Work::RandomDeep).zip(rate(Work::Random));
+        thing.set_some("deep_gain", gain.map(|(deep, one)| ratio(deep / one)));
+        let tail = p99(Work::Random).zip(p50(Work::Random));
+        thing.set_some("tail", tail.map(|(p99, p50)| ratio(p99 / p50)));
+        thing.set_some("write_p50", p50(Work::Write).map(Value::ns));
+        thing.set_some("fsync_p50", p50(Work::Sync).map(Value::ns));
+        thing.set_some("fsync_p99", p99(Work::Sync).map(Value::ns));
+        thing.set_some("commits", rate(Work::Sync).map(|n| per_s(n, "commits")));
+        thing.set("first_read", Value::ns(self.twice[0]));
+        thing.set("again", ratio(self.twice[1] / self.twice[0]));
+        let read = p50(Work::Random).unwrap_or(f64::NAN);
+        let below = cache(&self.target.medium, self.target.scratch, read, self.twice);
+        thing.set("cache", below);
+        thing
+    }
+}
+
+/// What a cache below this system answers, as far as latencies show.
+pub fn cache(medium: &str, scratch: bool, read_ns: f64, twice: [f64; 2]) -> Value {
+    let least = match medium {
+        "memory" => 0.0,
+        "spinning" => PLATTER_NS,
+        _ => FLASH_NS,
+    };
+    match medium {
+        _ if read_ns.min(twice[0]) < least => Value::word("all reads"),
+        _ if !scratch && twice[1] < twice[0] / 2.0 => Value::word("repeated reads"),
+        "virtual" | "unknown" if scratch => Value::Unknown(
+            "A file that was just written may be in the hypervisor's cache; as root, name the device: --measure /dev/…"
+                .into(),
+        ),
+        _ => Value::word("nothing"),
+    }
+}
+
+fn megabytes(blocks: f64) -> f64 {
+    blocks * target::LARGE as f64 / 1e6
+}
+
+fn word(text: &str) -> EvidenceValue {
+    EvidenceValue::Word(text.into())
+}
+
+/// Each figure with its interval.
+fn speeds(all: &[Measured]) -> EvidenceTable {
+    let mut rows = Vec::new();
+    for of in all {
+        for work in Work::ALL.into_iter().filter(|work| work.fits(&of.target)) {
+            let rate = of.of(work, |r| Some(r.rate));
+            let figures = [
+                match work {
+                    Work::Sequential => {
+                        let scaled = |interval: Interval| Interval {
+                            estimate: megabytes(interval.estimate),
+                            low: megabytes(interval.low),
+                            high: megabytes(interval.high),
+                            ..interval
+                        };
+                        ("speed", Unit::PerSecond("MB".into()), rate.map(scaled))
+                    }
+                    _ => ("rate", Unit::PerSecond("operations".into()), rate),
+                },
+                ("median", Unit::Nanoseconds, of.of(work, |r| Some(r.p50))),
+                ("99 %", Unit::Nanoseconds, of.of(work, |r| r.p99)),
+            ];
+            for (name, unit, interval) in figures {
+                let Some(i) = interval else { continue };
+                let mut row = vec![word(&of.target.name), word(work.name()), word(name)];
+                let number = |n: f64| EvidenceValue::Number(n, unit.clone());
+                row.extend([i.estimate, i.low, i.high].map(number));
+                rows.push(row);
+            }
+        }
+    }
+    EvidenceTable {
+        title: "Speed of disks".into(),
+        caption: "Medians over the rounds, with intervals at 95 % each. Where a round has fewer than 100 operations, there is no 99 %.".into(),
+        columns: ["of", "work", "figure", "estimate", "low", "high"].map(String::from).into(),
+        rows,
+    }
+}
+
+/// Rates as multiples of the first target's.
+fn ratios(all: &[Measured]) -> EvidenceTable {
+    let mut rows = Vec::new();
+    for of in &all[1..] {
+        for (at, work) in Work::ALL.into_iter().enumerate() {
+            let pairs = of.rounds[at].iter().zip(&all[0].rounds[at]);
+            let logs: Vec<f64> = pairs.map(|(of, base)| (of.rate / base.rate).ln()).collect();
+            let Some(centre) = centre(&logs, 0.05) else {
+                continue;
+            };
+            let i = centre.interval;
+            let mut row = vec![word(&of.target.name), word(work.name())];
+            let number = |n: f64| EvidenceValue::Number(n.exp(), Unit::Ratio);
+            row.extend([i.estimate, i.low, i.high].map(number));
+            rows.push(row);
+        }
+    }
+    EvidenceTable {
+        title: format!("Rates as multiples of those of {}", all[0].target.name),
+        caption: "Hodges-Lehmann estimates over the rounds, with intervals at 95 % each. Above 1, it is faster.".into(),
+        columns: ["of", "work", "ratio", "low", "high"].map(String::from).into(),
+        rows,
+    }
+}
+
+fn chart(all: &[Measured]) -> Option<EvidenceBars> {
+    let bar = |of: &Measured, work: Work| {
+        let name = match all.len() {
+            1 => work.name().to_owned(),
+            _ => format!("{}: {}", of.target.name, work.name()),
+        };
+        Some((name, of.estimate(work, |r| Some(r.p50))?))
+    };
+    let works = Work::ALL
+        .into_iter()
+        .filter(|work| *work != Work::Sequential);
+    let rows = works.flat_map(|work| all.iter().filter_map(move |of| bar(of, work)));
+    Some(EvidenceBars {
+        title: "Time of one operation".into(),
+        caption: "Medians.".into(),
+        axis: "time".into(),
+        unit: Unit::Nanoseconds,
+        rows: rows.take(12).collect(),
+    })
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is measured: a scratch file in a folder, or a device or file, which is only read.
+
+use crate::host::medium;
+use crate::root::Root;
+use rand::rngs::SmallRng;
+use rand::{RngCore, SeedableRng};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Bytes of the scratch file: more than the caches of most disks.
+pub const SCRATCH: u64 = 512 << 20;
+/// Blocks of sequential reading and of filling.
+pub const LARGE: usize = 1 << 20;
+/// Blocks of random reading and of writing.
+pub const SMALL: usize = 4096;
+
+/// A file or device that is open for direct I/O.
+pub struct Target {
+    /// As the reader named it.
+    pub name: String,
+    /// The disk below, such as `sda`; `None`: it cannot be told.
+    pub disk: Option<String>,
+    /// `nvme`, `flash`, `spinning`, `virtual`, `memory`, or `unknown`.
+    pub medium: String,
+    /// Whether it is a file of the lab's own, which may be written.
+    pub scratch: bool,
+    /// Bytes.
+    pub size: u64,
+    pub(super) file: File,
+}
+
+/// Memory at a boundary that direct I/O accepts.
+pub struct Aligned {
+    bytes: Vec<u8>,
+    begin: usize,
+    length: usize,
+}
+
+impl Aligned {
+    /// So many bytes.
+    pub fn new(length: usize) -> Aligned {
+        let bytes = vec![0; length + SMALL];
+        let begin = bytes.as_ptr().align_offset(SMALL);
+        Aligned {
+            bytes,
+            begin,
+            length,
+        }
+    }
+
+    pub fn room(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.begin..self.begin + self.length]
+    }
+}
+
+impl Target {
+    /// A folder gets a scratch file of so many bytes, which is gone when the process is; all else is opened to be read.
+    ///
+    /// # Errors
+    /// It cannot be opened, does no direct I/O, or has too little room; in words.
+    pub fn open(path: &Path, scratch_bytes: u64) -> Result<Target, String> {
+        let wrong = |e: io::Error| format!("{}: {}", path.display(), explained(&e));
+        let about = path.metadata().map_err(wrong)?;
+        let scratch = about.is_dir();
+        let device = if scratch || about.rdev() == 0 {
+            about.dev()
+        } else {
+            about.rdev()
+        };
+        let disk = disk_of(device);
+        let file = match scratch {
+            true => scratch_file(path, scratch_bytes)?,
+            false => OpenOptions::new()
+                .read(true)
+                .custom_flags(libc::O_DIRECT)
+                .open(path)
+                .map_err(wrong)?,
+        };
+        let size = (&file).seek(SeekFrom::End(0)).map_err(wrong)?;
+        if size < 4 * LARGE as u64 {
+            return Err(format!("{}: it is smaller than 4 MiB", path.display()));
+        }
+        let mut probe = Aligned::new(SMALL);
+        file.read_exact_at(probe.room(), 0).map_err(wrong)?;
+        Ok(Target {
+            name: path.display().to_string(),
+            medium: medium_of(disk.as_deref(), path),
+            disk,
+            scratch,
+            size,
+            file,
+        })
+    }
+}
+
+fn explained(e: &io::Error) -> String {
+    match e.raw_os_error() {
+        Some(libc::EINVAL) => "direct I/O is not possible there".into(),
+        Some(libc::EACCES | libc::EPERM) => "it may not be read; try as root".into(),
+        _ => e.to_string(),
+    }
+}
+
+/// A file without a name (O_TMPFILE), filled with what cannot be compressed.
+fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
+    let wrong = |e: io::Error| format!("{}: {}", folder.display(), explained(&e));
+    let unnamed = tempfile::tempfile_in(folder).map_err(wrong)?;
+    let free = free_bytes(&unnamed).map_err(wrong)?;
+    if free < 2 * bytes {
+        let [wanted, free] = [2 * bytes, free].map(|bytes| bytes >> 20);
+        let folder = folder.display();
+        return Err(format!(
+            "{folder}: {free} MiB are free; {wanted} MiB must be"
+        ));
+    }
+    let again = PathBuf::from(format!("/proc/self/fd/{}", unnamed.as_raw_fd()));
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_DIRECT)
+        .open(again)
+        .map_err(wrong)?;
+    let (mut random, mut block) = (SmallRng::seed_from_u64(1), Aligned::new(LARGE));
+    for at in (0..bytes).step_by(LARGE) {
+        random.fill_bytes(block.room());
+        file.write_all_at(block.room(), at).map_err(wrong)?;
+    }
+    file.sync_all().map_err(wrong)?;
+    Ok(file)
+}
+
+fn free_bytes(file: &File) -> io::Result<u64> {
+    let space = nix::sys::statvfs::fstatvfs(file)?;
+    Ok(space.blocks_available() * space.fragment_size())
+}
+
+/// The disk of a device's number: the device, or that which it is a partition of (sysfs).
+pub fn disk_of(device: u64) -> Option<String> {
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let link = std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let whole = match link.join("partition").exists() {
+        true => link.parent()?.to_path_buf(),
+        false => link,
+    };
+    Some(whole.file_name()?.to_string_lossy().into_owned())
+}
+
+fn medium_of(disk: Option<&str>, path: &Path) -> String {
+    const TMPFS: i64 = 0x0102_1994;
+    let kind = nix::sys::statfs::statfs(path).map(|s| s.filesystem_type().0);
+    match disk {
+        None if kind == Ok(TMPFS) => "memory".into(),
+        None => "unknown".into(),
+        Some(disk) => {
+            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
+            medium(disk, rotational.map(|n| n != 0)).into()
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Turns on the targets: each kind of work on one, the others, and back.
+
+use super::target::{Aligned, LARGE, SMALL, Target};
+use lab_stats::order::median;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+/// How long a turn lasts.
+const TURN: Duration = Duration::from_millis(60);
+/// The fewest operations of a turn, however long they take.
+const FEWEST: usize = 8;
+/// Requests at a time, of the work that has many.
+pub const DEPTH: usize = 32;
+/// Of fewer latencies the 99th percentile is not given.
+const ENOUGH: usize = 100;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Reads of 1 MiB, one behind the other.
+    Sequential,
+    /// Reads of 4 KiB anywhere, one at a time.
+    Random,
+    /// The same, 32 at a time.
+    RandomDeep,
+    /// Writes of 4 KiB anywhere in the scratch file.
+    Write,
+    /// A write of 4 KiB, and the wait until the disk has it.
+    Sync,
+}
+
+/// A round of one work on one target: two turns.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    /// Operations per second.
+    pub rate: f64,
+    /// Median latency in ns.
+    pub p50: f64,
+    /// 99th percentile in ns; `None`: too few operations.
+    pub p99: Option<f64>,
+}
+
+/// A turn.
+#[derive(Default)]
+struct Turn {
+    latencies: Vec<f64>,
+    seconds: f64,
+}
+
+impl Work {
+    pub const ALL: [Work; 5] = [
+        Work::Sequential,
+        Work::Random,
+        Work::RandomDeep,
+        Work::Write,
+        Work::Sync,
+    ];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Work::Sequential => "sequential read",
+            Work::Random => "random 4 KiB read",
+            Work::RandomDeep => "the same, 32 at a time",
+            Work::Write => "4 KiB write",
+            Work::Sync => "4 KiB write and fsync",
+        }
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Work::Write | Work::Sync)
+    }
+
+    /// Whether it is done there: what is not the lab's own is never written.
+    pub fn fits(self, target: &Target) -> bool {
+        target.scratch || !self.writes()
+    }
+}
+
+/// One round of a work: each target once, and once more in the reverse order.
+///
+/// # Errors
+/// A read or a write failed, with the target's name.
+pub fn round(targets: &[Target], work: Work, seed: u64) -> Result<Vec<Option<Round>>, String> {
+    let mut turns: Vec<Vec<Turn>> = targets.iter().map(|_| Vec::new()).collect();
+    let there: Vec<usize> = (0..targets.len()).collect();
+    for (pass, at) in there.iter().chain(there.iter().rev()).enumerate() {
+        let target = &targets[*at];
+        if work.fits(target) {
+            let taken = turn(target, work, seed * 64 + pass as u64);
+            turns[*at].push(taken.map_err(|e| format!("{}: {e}", target.name))?);
+        }
+    }
+    Ok(turns.into_iter().map(together).collect())
+}
+
+/// Medians of the latencies of 200 blocks anywhere, read for the first time and once more.
+///
+/// # Errors
+/// A read failed.
+pub fn twice(target: &Target, seed: u64) -> io::Result<[f64; 2]> {
+    let mut random = SmallRng::seed_from_u64(seed);
+    let places: Vec<u64> = (0..200).map(|_| place(&mut random, target)).collect();
+    let mut block = Aligned::new(SMALL);
+    let mut pass = || -> io::Result<f64> {
+        let mut taken = Vec::new();
+        for at in &places {
+            let began = Instant::now();
+            target.file.read_exact_at(block.room(), *at)?;
+            taken.push(began.elapsed().as_nanos() as f64);
+        }
+        Ok(median(&taken).unwrap_or(f64::NAN))
+    };
+    Ok([pass()?, pass()?])
+}
+
+fn together(turns: Vec<Turn>) -> Option<Round> {
+    let seconds: f64 = turns.iter().map(|turn| turn.seconds).sum();
+    let mut all: Vec<f64> = turns.into_iter().flat_map(|turn| turn.latencies).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let rank = (all.len() * 99).div_ceil(100).saturating_sub(1);
+    Some(Round {
+        rate: all.len() as f64 / seconds,
+        p50: median(&all)?,
+        p99: (all.len() >= ENOUGH).then(|| all[rank]),
+    })
+}
+
+fn turn(target: &Target, work: Work, seed: u64) -> io::Result<Turn> {
+    let began = Instant::now();
+    let latencies = match work {
+        Work::RandomDeep => deep(target, seed)?,
+        _ => one_by_one(target, work, seed, FEWEST)?,
+    };
+    Ok(Turn {
+        latencies,
+        seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+/// A thread for each request that is under way.
+fn deep(target: &Target, seed: u64) -> io::Result<Vec<f64>> {
+    std::thread::scope(|scope| {
+        let start = |i: usize| {
+            let seed = seed * 4096 + i as u64;
+            scope.spawn(move || one_by_one(target, Work::Random, seed, 1))
+        };
+        let threads: Vec<_> = (0..DEPTH).map(start).collect();
+        let mut all = Vec::new();
+        for thread in threads {
+            let taken = thread.join().map_err(|_| io::Error::other("a thread"))?;
+            all.extend(taken?);
+        }
+        Ok(all)
+    })
+}
+
+fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Result<Vec<f64>> {
+    let mut random = SmallRng::seed_from_u64(seed);
+    let size = if work == Work::Sequential {
+        LARGE
+    } else {
+        SMALL
+    };
+    let mut block = Aligned::new(size);
+    let mut begin = place(&mut random, target) / LARGE as u64 * LARGE as u64;
+    let (began, mut latencies) = (Instant::now(), Vec::new());
+    random.fill(block.room());
+    while began.elapsed() < TURN || latencies.len() < fewest {
+        let at = match work {
+            Work::Sequential if begin + LARGE as u64 > target.size => {
+                begin = 0;
+                0
+            }
+            Work::Sequential => begin,
+            _ => place(&mut random, target),
+        };
+        begin += size as u64;
+        let one = Instant::now();
+        match work {
+            Work::Write => target.file.write_all_at(block.room(), at)?,
+            Work::Sync => {
+                target.file.write_all_at(block.room(), at)?;
+                target.file.sync_data()?;
+            }
+            _ => target.file.read_exact_at(block.room(), at)?,
+        }
+        latencies.push(one.elapsed().as_nanos() as f64);
+    }
+    Ok(latencies)
+}
+
+/// Where a small block begins.
+fn place(random: &mut SmallRng, target: &Target) -> u64 {
+    random.random_range(0..target.size / SMALL as u64) * SMALL as u64
+}

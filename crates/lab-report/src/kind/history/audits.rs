@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Many audits of one kind, a row for each: how many findings were bad from time to time.
+
+use super::Past;
+use super::say::{self, count};
+use crate::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
+use lab_model::audit::{Audit, State};
+use lab_model::{Direction, Metric, Unit};
+
+/// The states that are counted.
+const COUNTED: [State; 4] = [State::Bad, State::Advice, State::Unknown, State::Good];
+
+/// What a history shows of an audit.
+#[derive(Clone, Debug)]
+pub struct Audited {
+    targets: String,
+    counts: [usize; 4],
+    /// Rules that were bad, each once.
+    bad: Vec<String>,
+}
+
+impl Audited {
+    /// Of an audit.
+    pub fn new(audit: &Audit) -> Audited {
+        let bad = audit.findings.iter().filter(|f| f.state == State::Bad);
+        let mut bad: Vec<String> = bad.map(|f| f.rule.clone()).collect();
+        bad.sort();
+        bad.dedup();
+        Audited {
+            targets: audit.targets.join(", "),
+            counts: COUNTED.map(|state| audit.count(state)),
+            bad,
+        }
+    }
+}
+
+/// The audits of one kind, the oldest first.
+pub fn document(name: &str, runs: &[Past]) -> Document {
+    let audits: Vec<(&Past, &Audited)> = runs
+        .iter()
+        .filter_map(|run| Some((run, run.audit.as_ref()?)))
+        .collect();
+    let mut section = Section::new("Audits");
+    section.table(table(&audits));
+    let mut document = Document {
+        title: format!("History of {name}: {}", count(audits.len(), "audit")),
+        question: "How many findings were bad from audit to audit?".into(),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: answer(&audits),
+        source:
+            "The runs' files hold every finding; `benchlab compare` shows what changed between two."
+                .into(),
+        rows: audits
+            .iter()
+            .flat_map(|(run, audit)| rows(run, audit))
+            .collect(),
+        ..Document::default()
+    };
+    document.section(section);
+    document
+}
+
+/// What is bad in the latest, and what became so or was mended since the one before it.
+fn answer(audits: &[(&Past, &Audited)]) -> Answer {
+    let Some((_, last)) = audits.last() else {
+        return Answer::default();
+    };
+    let listed = |rules: &[String]| match rules.is_empty() {
+        true => "nothing".to_owned(),
+        false => say::list(rules),
+    };
+    let mut findings = vec![said("Bad now", listed(&last.bad), Tone::Plain)];
+    let before = audits
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|(_, a)| a.targets == last.targets);
+    if let Some((_, before)) = before {
+        let only = |of: &Audited, other: &Audited| -> Vec<String> {
+            let new = of.bad.iter().filter(|rule| !other.bad.contains(rule));
+            new.cloned().collect()
+        };
+        let (worse, mended) = (only(last, before), only(before, last));
+        findings.push(said(
+            "New since the audit before",
+            listed(&worse),
+            Tone::Worse,
+        ));
+        findings.push(said("Mended since then", listed(&mended), Tone::Better));
+    }
+    Answer {
+        findings,
+        ..Answer::default()
+    }
+}
+
+fn said(label: &str, text: String, tone: Tone) -> Finding {
+    let tone = if text == "nothing" { Tone::Plain } else { tone };
+    Finding {
+        label: label.into(),
+        text: format!("{text}."),
+        tone,
+    }
+}
+
+fn unit() -> Unit {
+    Unit::Count("findings".into())
+}
+
+fn table(audits: &[(&Past, &Audited)]) -> Table {
+    let words = ["began (UTC)", "of"].map(Column::from);
+    let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
+    let mut table = Table::new("", words.into_iter().chain(counts));
+    for (run, audit) in audits {
+        let mut row = vec![
+            say::minute(run.started_unix_s).into(),
+            audit.targets.as_str().into(),
+        ];
+        row.extend(
+            audit
+                .counts
+                .map(|n| Quantity::exact(n as f64, unit()).into()),
+        );
+        table.row(row);
+    }
+    table
+}
+
+fn rows(run: &Past, audit: &Audited) -> Vec<Row> {
+    let row = |(state, n): (State, usize)| {
+        let metric = Metric::new("findings", "findings", unit(), Direction::Neither);
+        Row {
+            case: state.name().into(),
+            value: Some(Quantity::exact(n as f64, unit())),
+            note: say::minute(run.started_unix_s),
+            ..Row::new(&run.run, &audit.targets, metric)
+        }
+    };
+    COUNTED.into_iter().zip(audit.counts).map(row).collect()
+}
