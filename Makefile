@@ -20,8 +20,9 @@ GO := $(shell go version 2>/dev/null)
 WITHOUT_GO := @echo "left out: all tests of what is written in Go, which is not here (https://go.dev/doc/install)"
 GO_TESTED := $(if $(GO),kits/go experiments/sql/go experiments/rest/go)
 GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go))
-# Experiments with subjects in Rust and Go whose protocol tests are all their tests.
+# Experiments with subjects in Rust and Go whose protocol tests are all their tests, and those in Rust alone.
 SMALL := cache counter pool pool_sql process
+SMALL_RUST := $(SMALL) disk
 RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
 RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
 RUST_DISK := --manifest-path experiments/disk/rust/Cargo.toml --target-dir build/disk/rust
@@ -54,7 +55,7 @@ lint:
 	cargo clippy --quiet --release --locked --all-targets $(RUST_DISK) -- -D warnings
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true
-	for experiment in $(SMALL); do \
+	for experiment in $(SMALL_RUST); do \
 	    cargo fmt --check --manifest-path experiments/$$experiment/rust/Cargo.toml; \
 	    cargo clippy --quiet --release --locked --all-targets --manifest-path experiments/$$experiment/rust/Cargo.toml \
 	        --target-dir build/$$experiment/rust -- -D warnings; \
