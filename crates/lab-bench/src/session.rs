@@ -164,6 +164,10 @@ impl<'a> Session<'a> {
         let Some(last) = self.context.run.complete_blocks().last() else {
             return false;
         };
+        if let Some(few) = measure.few_blocks {
+            let all_ns = spent_ns / u64::from(complete) * u64::from(measure.max_blocks);
+            return complete == few && all_ns > budget_ns;
+        }
         let needed = lab_stats::family::blocks_needed(measure.alpha, 1);
         let needed = needed.map(|n| n.max(self.plan.builds() as u32));
         let too_few = needed.is_some_and(|n| complete < n);

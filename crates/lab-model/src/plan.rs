@@ -342,6 +342,8 @@ pub struct Measure {
     pub budget_ns: Option<u64>,
     /// The budget ends no run that has fewer blocks than its level needs.
     pub at_least_level: bool,
+    /// A run that would not have all its blocks within its budget ends after so many: intervals of a few more are wider.
+    pub few_blocks: Option<u32>,
     /// No more blocks than this.
     pub max_blocks: u32,
     /// A block or a turn that others disturbed is measured again at most so often.

@@ -18,13 +18,13 @@ use lab_store::RunWriter;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Blocks of a quick run at the most: as many short ones as intervals need that take nothing for granted and hold for
-/// all comparisons together.
+/// Blocks of a quick run: as many short ones as intervals need that take nothing for granted and hold for all
+/// comparisons together.
 const QUICK_BLOCKS: u32 = 12;
 
-/// The same of servers, whose blocks are long: intervals of up to five take blocks to scatter normally, and decide more
-/// than those of six to ten.
-const QUICK_SERVER_BLOCKS: u32 = 5;
+/// Where these do not fit into a minute, and of servers: intervals of up to five blocks take them to scatter normally,
+/// and decide more than those of six to ten.
+const QUICK_FEW: u32 = 5;
 
 /// A quick run looks for differences of 20 %, and a longer one for those of 4 %: twice the margin.
 const QUICK_MARGIN: f64 = 0.1;
@@ -264,7 +264,7 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
     let blocks = args
         .blocks
-        .unwrap_or(if args.quick { QUICK_SERVER_BLOCKS } else { 12 });
+        .unwrap_or(if args.quick { QUICK_FEW } else { 12 });
     let usual = serving.and_then(|s| s.budget_s);
     let usual = usual.filter(|_| args.blocks.is_none() && !args.quick && !args.thorough);
     let usual = usual.map(|s| Duration::from_secs(s.into()));
@@ -291,7 +291,7 @@ fn measure(args: &RunArgs) -> Measure {
         turn_ns: 1_000_000,
         max_blocks: blocks.unwrap_or(80),
         looks: measuring::looks(blocks),
-        at_least_level: short,
+        few_blocks: short.then_some(QUICK_FEW),
         alpha: measuring::ALPHA,
         margin: args.margin.unwrap_or(margin),
         precision: args.precision,

@@ -83,6 +83,24 @@ fn a_budget_is_overrun_by_a_quarter_to_reach_the_level() {
 }
 
 #[test]
+fn a_run_that_cannot_have_all_its_blocks_ends_after_few() {
+    let budget = |blocks: u64| {
+        measured(Measure {
+            max_blocks: 12,
+            few_blocks: Some(5),
+            budget_ns: Some(blocks * BLOCK_NS),
+            ..Measure::default()
+        })
+    };
+    assert_eq!(ends(&budget(3), &[100_000; 2]), (Ending::Budget, 5, vec![]));
+    assert_eq!(ends(&budget(11), &[100_000; 2]).1, 5);
+    assert_eq!(
+        ends(&budget(12), &[100_000; 2]),
+        (Ending::Blocks, 12, vec![])
+    );
+}
+
+#[test]
 fn a_budget_counts_what_was_spent_before_a_run_was_resumed() {
     let with = |max_blocks, budget_ns| {
         measured(Measure {
