@@ -22,7 +22,7 @@ use std::time::Duration;
 /// comparisons together.
 const QUICK_BLOCKS: u32 = 12;
 
-/// Where these do not fit into a minute, and of servers: intervals of up to five blocks take them to scatter normally,
+/// Where these do not fit into their time, and of servers: intervals of up to five blocks take them to scatter normally,
 /// and decide more than those of six to ten.
 const QUICK_FEW: u32 = 5;
 
@@ -33,8 +33,8 @@ const MARGIN: f64 = 0.02;
 /// The longest that a run measures of which nothing is said.
 const MOST_USUAL: Duration = Duration::from_secs(600);
 
-/// The same of a quick run.
-const QUICK: Duration = Duration::from_secs(60);
+/// In this time a quick run has all its blocks, or else few.
+const QUICK: Duration = Duration::from_secs(90);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {

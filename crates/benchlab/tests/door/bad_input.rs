@@ -229,7 +229,7 @@ fn names_that_are_taken_or_unknown() {
         "targets = [\"sqlite\"]",
         "targets = [\"sqlit\"]",
         "\"sqlit\"",
-        "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`",
+        "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`, `folder`",
         Some("did you mean `sqlite`?"),
     );
     spoilt(
