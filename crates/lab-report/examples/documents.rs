@@ -5,7 +5,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lab_model::{Kind, Run};
+use lab_model::Run;
 use lab_report::{Document, Format, Rendered, Report, Terminal, kind, render};
 use std::path::Path;
 use std::{env, fs};
@@ -28,7 +28,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn runs() -> [(&'static str, Run); 7] {
     [
         ("batches", support::sample(12)),
-        ("targets", support::targets::run(&Kind::ALL, 12)),
+        (
+            "targets",
+            support::targets::run(&support::targets::DATABASES, 12),
+        ),
         ("commands", support::commands::three(12)),
         ("load", support::load::stalling(20)),
         ("sweep", support::load::sweep(8)),

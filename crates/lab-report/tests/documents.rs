@@ -3,7 +3,7 @@
 
 mod support;
 
-use lab_model::{Kind, Metric, Run, Unit};
+use lab_model::{Metric, Run, Unit};
 use lab_profile::Profile;
 use lab_report::document::{
     Answer, Cell, Chart, Content, Document, Drawing, Finding, Item, Quantity, Row, Section, Table,
@@ -271,7 +271,10 @@ fn batches_on_one_target() {
 
 #[test]
 fn batches_on_several_targets() {
-    insta::assert_snapshot!(document(&support::targets::run(&Kind::ALL, 12)));
+    insta::assert_snapshot!(document(&support::targets::run(
+        &support::targets::DATABASES,
+        12
+    )));
 }
 
 #[test]
@@ -487,7 +490,7 @@ fn a_server_that_fails_its_proof() {
 
 #[test]
 fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
-    let several = support::targets::run(&Kind::ALL, 4);
+    let several = support::targets::run(&support::targets::DATABASES, 4);
     let servers = support::served::run(&support::served::small(3));
     for run in [support::sample(12), several, servers] {
         let report = report(&run);

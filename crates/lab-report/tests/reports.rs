@@ -4,7 +4,7 @@
 mod support;
 
 use calamine::{Reader, Xlsx};
-use lab_model::{Kind, Run};
+use lab_model::Run;
 use lab_report::{Document, Format, Rendered, Report, Terminal, kind, render};
 use std::io::Cursor;
 use support::page::{assert_markdown_keeps_its_tables, assert_page_is_whole};
@@ -16,7 +16,7 @@ fn runs() -> Vec<(&'static str, Run)> {
         ("batches on one target", hostile(support::sample(12))),
         (
             "batches on several",
-            hostile(support::targets::run(&Kind::ALL, 4)),
+            hostile(support::targets::run(&support::targets::DATABASES, 4)),
         ),
         ("few blocks", support::sample(2)),
         ("imported figures", support::imported()),

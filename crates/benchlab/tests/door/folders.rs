@@ -305,20 +305,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
 fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
-    let place = device.place();
-    let mut lab = project.start(&[
-        "run",
-        "t",
-        "--blocks",
-        "1000",
-        "--seed",
-        "7",
-        "--redo",
-        "0",
-        "--on",
-        place.to_str().unwrap(),
-    ]);
-    wait_until("another scheduler", || device.present() == "mq-deadline");
+    let mut lab = started(&project, &device);
     // It is switched back and forth: stopped in the right moment, it stays.
     for _ in 0..1000 {
         signal(&lab, "-STOP");
@@ -346,8 +333,22 @@ fn after_kill_9_the_next_call_puts_back_what_was_changed() {
 fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
+    let mut lab = started(&project, &device);
+    signal(&lab, "-INT");
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    assert_eq!(device.present(), "none");
+    let left = fs::read_dir(device.place())
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let left: Vec<_> = left.filter(|name| name != "lost+found").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// A lab at work on the device, in a turn with another scheduler.
+fn started(project: &Project, device: &Loop) -> std::process::Child {
     let place = device.place();
-    let mut lab = project.start(&[
+    let lab = project.start(&[
         "run",
         "t",
         "--blocks",
@@ -360,15 +361,7 @@ fn ctrl_c_puts_back_what_was_changed() {
         place.to_str().unwrap(),
     ]);
     wait_until("another scheduler", || device.present() == "mq-deadline");
-    signal(&lab, "-INT");
-    assert_eq!(lab.wait().unwrap().code(), Some(130));
-    assert_eq!(device.present(), "none");
-    let left = fs::read_dir(&place)
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.file_name());
-    let left: Vec<_> = left.filter(|name| name != "lost+found").collect();
-    assert!(left.is_empty(), "{left:?}");
+    lab
 }
 
 fn signal(process: &std::process::Child, signal: &str) {

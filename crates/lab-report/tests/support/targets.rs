@@ -23,6 +23,9 @@ const NODE: Model = ("node", "JavaScript", 1.74, 63.0, 48.0, 11);
 /// Connections of one process.
 pub const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
+/// The targets of the SQL experiment.
+pub const DATABASES: [Kind; 3] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb];
+
 fn models(kind: Kind) -> Vec<Model> {
     match kind {
         Kind::Sqlite => vec![C, ADA, JAVA, PYTHON, APSW, GO, RUST, NODE],
