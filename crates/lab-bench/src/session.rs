@@ -165,8 +165,8 @@ impl<'a> Session<'a> {
             return false;
         };
         if let Some(few) = measure.few_blocks {
-            let all_ns = spent_ns / u64::from(complete) * u64::from(measure.max_blocks);
-            return complete == few && all_ns > budget_ns;
+            let left = u64::from(measure.max_blocks.saturating_sub(complete));
+            return complete == few && spent_ns + left * last.duration_ns > budget_ns;
         }
         let needed = lab_stats::family::blocks_needed(measure.alpha, 1);
         let needed = needed.map(|n| n.max(self.plan.builds() as u32));

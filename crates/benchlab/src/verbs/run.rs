@@ -33,8 +33,8 @@ const MARGIN: f64 = 0.02;
 /// The longest that a run measures of which nothing is said.
 const MOST_USUAL: Duration = Duration::from_secs(600);
 
-/// In this time a quick run has all its blocks, or else few.
-const QUICK: Duration = Duration::from_secs(90);
+/// In this time for each target a quick run has all its blocks, or else few.
+const QUICK: Duration = Duration::from_secs(60);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
@@ -238,14 +238,16 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let every = Duration::from_secs(300) * targets.max(1) as u32;
-    let usual = if args.thorough {
+    let usual = if args.quick {
+        QUICK * targets.max(1) as u32
+    } else if args.thorough {
         every
     } else {
         every.min(MOST_USUAL)
     };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
-        (None, None) => Some(if args.quick { QUICK } else { usual }),
+        (None, None) => Some(usual),
         (None, _) => None,
     };
     budget.map(|b| b.as_nanos() as u64)
