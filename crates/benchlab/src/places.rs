@@ -120,11 +120,7 @@ pub fn unavailable(plan: &Plan, failures: &[Failure]) -> Vec<Failure> {
 }
 
 /// How the scheduler that won is made permanent; nothing of a run that switched none.
-pub fn rule(file: &Path) -> Result<(), Exit> {
-    let run = lab_store::load(file)?;
-    let Some(plan) = run.plan.as_ref() else {
-        return Ok(());
-    };
+pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
     let scheduler = |subject: &lab_model::Subject| {
         let mut own = subject.host.iter();
         own.find(|(name, _)| name == "queue.scheduler")
@@ -137,6 +133,7 @@ pub fn rule(file: &Path) -> Result<(), Exit> {
     {
         return Ok(());
     }
+    let run = lab_store::load(file)?;
     let points: Vec<_> = (0..plan.points.len()).collect();
     let (results, over) = (lab_stats::results::results(&run), Over::all(&points));
     let mut rankings = results.rankings.iter();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Folders that subjects work in, and the block device below each.
 
+use lab_audit::storage::{disk_of, whole_disk};
 use std::fs;
 use std::io;
 use std::os::linux::fs::MetadataExt;
@@ -38,7 +39,7 @@ impl Place {
             return Err(format!("{}: not writable", folder.display()));
         }
         Ok(Place {
-            disk: disk_of(&folder, &mount.source),
+            disk: disk_below(&folder, &mount.source),
             filesystem: mount.kind.clone(),
             folder,
         })
@@ -166,38 +167,24 @@ fn is_writable(folder: &Path) -> bool {
 }
 
 /// The whole disk below a folder: of its device number, or else of what is mounted (btrfs has numbers of its own).
-fn disk_of(folder: &Path, source: &str) -> Option<String> {
+fn disk_below(folder: &Path, source: &str) -> Option<String> {
     let own = fs::metadata(folder).ok().map(|m| m.st_dev());
     let mounted = fs::metadata(source).ok().map(|m| m.st_rdev());
     let numbers = [own, mounted].into_iter().flatten();
-    let mut disks = numbers.filter_map(|number| {
-        let (major, minor) = (nix::sys::stat::major(number), nix::sys::stat::minor(number));
-        let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-        match device.join("partition").exists() {
-            true => device.parent().map(Path::to_path_buf),
-            false => Some(device),
-        }
-    });
-    lowest(&disks.next()?)
+    let mut disks = numbers.filter_map(disk_of);
+    lowest(disks.next()?)
 }
 
 /// The disk below a device that is made of one other, as an encrypted one is.
-fn lowest(device: &Path) -> Option<String> {
-    let slaves = fs::read_dir(device.join("slaves"))
+fn lowest(disk: String) -> Option<String> {
+    let slaves = fs::read_dir(Path::new("/sys/block").join(&disk).join("slaves"))
         .into_iter()
         .flatten()
         .flatten();
     let slaves: Vec<PathBuf> = slaves.map(|entry| entry.path()).collect();
     match slaves.as_slice() {
-        [only] => {
-            let below = fs::canonicalize(only).ok()?;
-            let whole = match below.join("partition").exists() {
-                true => below.parent()?.to_path_buf(),
-                false => below,
-            };
-            lowest(&whole)
-        }
-        _ => Some(device.file_name()?.to_string_lossy().into_owned()),
+        [only] => lowest(whole_disk(only)?),
+        _ => Some(disk),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::metrics;
 use crate::place::Project;
 use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
+use lab_model::{Check, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -323,7 +323,7 @@ impl Reader<'_> {
             targets: self.places(&case.targets, kinds)?,
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
-            latencies: case.latencies.unwrap_or(case.cores == Cores::All),
+            latencies: case.tells_latencies(),
             rate: self.rate(case)?,
             default: case.default,
             quick: None,
@@ -345,9 +345,8 @@ impl Reader<'_> {
         let Some(rate) = &case.rate else {
             return Ok(None);
         };
-        let tells = case.latencies.unwrap_or(case.cores == Cores::All);
         match *rate.get_ref() {
-            1..=1_000_000 if tells => Ok(Some(*rate.get_ref())),
+            1..=1_000_000 if case.tells_latencies() => Ok(Some(*rate.get_ref())),
             1..=1_000_000 => Err(self.at(rate.span(), "`rate` needs `latencies = true`")),
             _ => Err(self.at(rate.span(), "`rate` is from 1 to 1,000,000 a second")),
         }

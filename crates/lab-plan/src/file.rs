@@ -158,6 +158,13 @@ pub struct Case {
     pub writes: Option<Spanned<Writes>>,
 }
 
+impl Case {
+    /// Whether subjects tell the latency of each operation.
+    pub fn tells_latencies(&self) -> bool {
+        self.latencies.unwrap_or(self.cores == Cores::All)
+    }
+}
+
 /// A value of a sweep or of a factor.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]

@@ -114,7 +114,7 @@ pub fn carry_out(
     let path = writer.path().to_path_buf();
     let ending = measure_rest(project, plan, writer, scratch, servers)?;
     report::after_run(&path)?;
-    places::rule(&path)?;
+    places::rule(plan, &path)?;
     measuring::ended(ending)
 }
 

@@ -4,7 +4,7 @@
 mod target;
 mod turns;
 
-pub use target::{SCRATCH, Target, disk_of};
+pub use target::{SCRATCH, Target, disk_of, whole_disk};
 
 use crate::host::Extra;
 use crate::value::{Class, Thing, Value};

@@ -141,10 +141,15 @@ fn free_bytes(file: &File) -> io::Result<u64> {
 /// The disk of a device's number: the device, or that which it is a partition of (sysfs).
 pub fn disk_of(device: u64) -> Option<String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
-    let link = std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-    let whole = match link.join("partition").exists() {
-        true => link.parent()?.to_path_buf(),
-        false => link,
+    whole_disk(Path::new(&format!("/sys/dev/block/{major}:{minor}")))
+}
+
+/// The same of a device's folder below `/sys`.
+pub fn whole_disk(device: &Path) -> Option<String> {
+    let device = device.canonicalize().ok()?;
+    let whole = match device.join("partition").exists() {
+        true => device.parent()?,
+        false => &device,
     };
     Some(whole.file_name()?.to_string_lossy().into_owned())
 }
