@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One line of progress on a terminal, and notes above it; on anything else the notes alone.
+//! One line of progress on a terminal, and notes above it; on anything else a line every ten seconds, and the notes.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::Progress;
 use lab_model::{Plan, Run};
 use lab_report::Report;
 use std::time::{Duration, Instant};
+
+/// Between two lines of progress where there is no terminal.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Follows a run.
 pub struct Follower<'a> {
@@ -15,6 +18,8 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
+    /// When the last line was written where there is no terminal.
+    last_line: Instant,
     /// What the run says so far, if that can be said in a few words.
     estimate: String,
 }
@@ -35,6 +40,7 @@ impl<'a> Follower<'a> {
             blocks,
             last_block: Duration::ZERO,
             end,
+            last_line: Instant::now(),
             estimate: String::new(),
         }
     }
@@ -116,13 +122,19 @@ impl<'a> Follower<'a> {
         self.bar.finish_and_clear();
     }
 
-    fn show(&self, step: String) {
+    fn show(&mut self, step: String) {
         let left = match self.time_left() {
             Some(left) => format!("  about {} s left", left.as_secs()),
             None => String::new(),
         };
-        self.bar.set_message(step + &left);
-        self.bar.tick();
+        let line = step + &left;
+        if !self.bar.is_hidden() {
+            self.bar.set_message(line);
+            self.bar.tick();
+        } else if self.last_line.elapsed() >= BETWEEN_LINES {
+            self.last_line = Instant::now();
+            self.note(&line);
+        }
     }
 
     fn time_left(&self) -> Option<Duration> {
