@@ -62,15 +62,6 @@ package body Pool_Cases is
    -- Holder --
    ------------
 
-   function Total (Words : Word_List) return Check_Value is
-      Sum : Check_Value := 0;
-   begin
-      for Word of Words loop
-         Sum := Sum + Word;
-      end loop;
-      return Sum;
-   end Total;
-
    --  What a holder does with a resource in operation K; adds to the check
 
    procedure Hold
@@ -94,7 +85,9 @@ package body Pool_Cases is
             end if;
             Check := Check + 1;
          when Reading =>
-            Check := Check + Total (Item.Words);
+            for Word of Item.Words loop
+               Check := Check + Word;
+            end loop;
       end case;
    end Hold;
 
