@@ -14,6 +14,7 @@ pub mod net;
 pub mod root;
 pub mod rule;
 pub mod site;
+pub mod smart;
 pub mod storage;
 pub mod value;
 

@@ -12,7 +12,6 @@ use crate::judge::judge;
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-pub(crate) use disks::medium;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 

@@ -52,7 +52,7 @@ pub const FOLDER: Class = Class {
         ("disk", "the disk that it is on"),
         (
             "medium",
-            "nvme, flash, spinning, virtual, memory or unknown",
+            "nvme, flash, spinning, virtual, file or unknown",
         ),
         (
             "place",
@@ -60,6 +60,8 @@ pub const FOLDER: Class = Class {
         ),
         ("fast", "the fast filesystem"),
         ("endurance_of", "the flash whose endurance is told"),
+        ("endurance_left", "bytes that can still be written to it"),
+        ("endurance_by", "how that is known"),
         (
             "endurance_days",
             "how long the endurance of that disk lasts if this folder alone writes to it",
@@ -229,7 +231,24 @@ fn facts(watched: &Watched) -> Vec<(String, String)> {
     ]
 }
 
-/// Bars of the busiest folders, with the sum from above in brackets.
+/// Letters of a folder's name in a chart.
+const SHOWN: usize = 18;
+
+/// The end of a path, from a whole name on if one fits: folders differ there. The table has the whole.
+fn end_of(path: &Path) -> String {
+    let text = path.display().to_string();
+    let letters = text.chars().count();
+    if letters <= SHOWN {
+        return text;
+    }
+    let end: String = text.chars().skip(letters + 1 - SHOWN).collect();
+    match end.split_once('/') {
+        Some((_, names)) => format!("…/{names}"),
+        None => format!("…{end}"),
+    }
+}
+
+/// Bars of the busiest folders, with the sum from above before each.
 fn pareto(watched: &Watched) -> EvidenceBars {
     let all = ranked(watched);
     let total: f64 = all.iter().map(|(_, a)| a.read + a.written).sum();
@@ -238,11 +257,11 @@ fn pareto(watched: &Watched) -> EvidenceBars {
         let bytes = a.read + a.written;
         sum += bytes;
         let share = 100.0 * sum / total.max(1.0);
-        (format!("{} ({share:.0} %)", path.display()), bytes)
+        (format!("{share:.0} % {}", end_of(path)), bytes)
     };
     EvidenceBars {
         title: "Bytes read and written, by folder".into(),
-        caption: "In brackets the part of all bytes, summed from above.".into(),
+        caption: "Before a folder the part of all bytes, summed from above.".into(),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: all.iter().take(10).map(bar).collect(),

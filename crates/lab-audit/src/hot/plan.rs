@@ -3,7 +3,8 @@
 
 use super::{Activity, DAY, MOST, scan};
 use crate::root::Root;
-use crate::storage::disk_of;
+use crate::smart::{Endurance, Smart};
+use crate::storage::{Medium, disk_of};
 use crate::value::{Thing, Value};
 use lab_model::Unit;
 use std::os::unix::fs::MetadataExt;
@@ -13,8 +14,6 @@ use std::path::{Path, PathBuf};
 const LEAST: f64 = 1024.0 * 1024.0;
 /// The part of the fast filesystem's free room that is filled.
 const FILLED: f64 = 0.9;
-/// Bytes that flash endures for each byte of its size: 0.3 of it a day for five years, as makers promise.
-const ENDURANCE: f64 = 0.3 * 365.0 * 5.0;
 /// The system itself, and what is no disk: a machine may not start without them.
 const SYSTEM: [&str; 12] = [
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys",
@@ -36,10 +35,8 @@ pub struct Fast {
     pub mount: PathBuf,
     /// Bytes that are free.
     pub free: u64,
-    /// Its disk, and how large that is.
+    /// Its disk.
     pub disk: String,
-    /// Bytes of the disk.
-    pub disk_size: u64,
     device: u64,
 }
 
@@ -110,7 +107,6 @@ impl Fast {
             return Err(format!("{target}: findmnt knows no UUID of its filesystem"));
         };
         let disk = disk_of(device).unwrap_or_default();
-        let sectors = root.number(&format!("sys/block/{disk}/size")).unwrap_or(0);
         Ok(Fast {
             folder,
             uuid: uuid.into(),
@@ -118,7 +114,6 @@ impl Fast {
             mount: mount.into(),
             free: free.parse().unwrap_or(0),
             disk,
-            disk_size: sectors * 512,
             device,
         })
     }
@@ -225,14 +220,9 @@ impl Folder {
         thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
         let disk = self.disk.as_deref().unwrap_or("no disk");
         thing.set("disk", Value::word(disk));
-        let medium = |disk: &str| {
-            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
-            crate::host::medium(disk, rotational.map(|n| n != 0))
-        };
-        thing.set(
-            "medium",
-            Value::word(self.disk.as_deref().map_or("unknown", medium)),
-        );
+        let medium = |disk: &String| Medium::of(&Root::live(), disk).word();
+        let medium = self.disk.as_ref().map_or("unknown", medium);
+        thing.set("medium", Value::word(medium));
         thing.set("place", Value::word(self.place.name()));
         let named = fast.map(|fast| fast.mount.display().to_string());
         thing.set("fast", Value::word(named.as_deref().unwrap_or("–")));
@@ -240,30 +230,29 @@ impl Folder {
         thing
     }
 
-    /// Of the fast disk, if there is one, and of that which it is on, if that is flash.
+    /// Of the disk that it is on, if that is flash, or of the fast disk.
     fn endurance(&self, fast: Option<&Fast>, thing: &mut Thing) {
-        let own = self.disk.as_ref().filter(|disk| {
-            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
-            matches!(
-                crate::host::medium(disk, rotational.map(|n| n != 0)),
-                "nvme" | "flash"
-            )
-        });
-        let size = |disk: &String| {
-            Root::live()
-                .number(&format!("sys/block/{disk}/size"))
-                .map(|n| n * 512)
+        let wears = |disk: &&String| Medium::of(&Root::live(), disk).wears_out();
+        let own = self.disk.as_ref().filter(wears);
+        let of = own.or(fast.filter(|_| self.on_fast).map(|fast| &fast.disk));
+        let written = self.activity.written;
+        let Some((disk, Endurance { left, by })) = of
+            .filter(|_| written > LEAST)
+            .and_then(|disk| Some((disk, endurance_of(disk)?)))
+        else {
+            return;
         };
-        let of = own.and_then(|disk| Some((disk.clone(), size(disk)?)));
-        let of = of.or(fast
-            .filter(|_| self.on_fast)
-            .map(|fast| (fast.disk.clone(), fast.disk_size)));
-        if let Some((disk, size)) =
-            of.filter(|(_, size)| *size > 0 && self.activity.written > LEAST)
-        {
-            let days = size as f64 * ENDURANCE / (self.activity.written / self.seconds * DAY);
-            thing.set("endurance_of", Value::word(disk));
-            thing.set("endurance_days", Value::count(days as u64, "days"));
-        }
+        let days = left / (written / self.seconds * DAY);
+        thing.set("endurance_of", Value::word(disk));
+        thing.set("endurance_left", Value::bytes(left as u64));
+        thing.set("endurance_by", Value::word(by));
+        thing.set("endurance_days", Value::count(days as u64, "days"));
     }
+}
+
+/// What a disk of this machine still endures.
+fn endurance_of(disk: &str) -> Option<Endurance> {
+    let sectors = Root::live().number(&format!("sys/block/{disk}/size"))?;
+    let smart = Smart::of(&Root::live(), disk).unwrap_or_default();
+    (sectors > 0).then(|| smart.endurance(sectors as f64 * 512.0))
 }
