@@ -10,6 +10,7 @@ mod date;
 pub mod host;
 pub mod hot;
 pub mod judge;
+pub mod namespace;
 pub mod net;
 pub mod root;
 pub mod rule;
