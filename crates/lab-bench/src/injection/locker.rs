@@ -168,7 +168,7 @@ impl Locker {
         let shared = Arc::new(Shared::default());
         let locking = shared.clone();
         let thread = thread::spawn(move || {
-            super::leave_measured_core();
+            sys::leave_measured_core();
             if let Err(why) = locking.lock_again_and_again(&lock, commits, time, seed) {
                 let failure = locking.failure.lock();
                 *failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
