@@ -56,9 +56,13 @@ pub const FOLDER: Class = Class {
         ),
         (
             "place",
-            "where it should lie: fast, no room, slow, memory, or here",
+            "where it should lie: fast, no room, slow, off, memory, or here",
         ),
         ("fast", "the fast filesystem"),
+        (
+            "fast_days",
+            "how long the fast disk lasts if this folder alone writes to it",
+        ),
         ("endurance_of", "the flash whose endurance is told"),
         ("endurance_left", "bytes that can still be written to it"),
         ("endurance_by", "how that is known"),
@@ -278,8 +282,10 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
         "written a day",
         "size",
         "place",
+        "fast disk lasts",
     ];
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
+    let years = |days: f64| EvidenceValue::Number(days / 365.0, Unit::Count("years".into()));
     let row = |folder: &Folder| {
         let a = folder.activity;
         vec![
@@ -293,11 +299,14 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
                 .size
                 .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
             EvidenceValue::Word(folder.place.name().into()),
+            folder
+                .fast_lasts()
+                .map_or(EvidenceValue::Nothing, years),
         ]
     };
     EvidenceTable {
         title: "Folders in use".into(),
-        caption: "Reads of a process that has ended count with the whole size of the file. Reads from memory count too. Reads: their part of all bytes.".into(),
+        caption: "Reads of a process that has ended count with the whole size of the file. Reads from memory count too. Reads: their part of all bytes. Fast disk lasts: what it still endures, if this folder alone writes to it.".into(),
         columns: columns.map(String::from).into(),
         rows: folders.iter().map(row).collect(),
     }

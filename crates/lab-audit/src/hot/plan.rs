@@ -7,6 +7,7 @@ use crate::smart::{Endurance, Smart};
 use crate::storage::{Medium, disk_of};
 use crate::value::{Thing, Value};
 use lab_model::Unit;
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -47,8 +48,10 @@ pub enum Place {
     Fast,
     /// There, but it does not fit.
     NoRoom,
-    /// Off the fast disk: it is mostly written.
+    /// Off the fast disk, on which it is: it is mostly written.
     Slow,
+    /// Off the fast disk, as it is: it is mostly written.
+    Off,
     /// In memory.
     Memory,
     /// Where it is.
@@ -66,6 +69,9 @@ pub struct Folder {
     seconds: f64,
     disk: Option<String>,
     on_fast: bool,
+    /// What the flash that it is on still endures, and what the fast disk does.
+    own: Option<Endurance>,
+    fast: Option<Endurance>,
 }
 
 impl Place {
@@ -75,6 +81,7 @@ impl Place {
             Place::Fast => "fast",
             Place::NoRoom => "no room",
             Place::Slow => "slow",
+            Place::Off => "off",
             Place::Memory => "memory",
             Place::Here => "here",
         }
@@ -126,11 +133,18 @@ pub fn plan(
     fast: Option<&Fast>,
     memory: u64,
 ) -> Vec<Folder> {
-    let look = |(path, activity): (PathBuf, Activity)| {
+    let mut endurances = Endurances::default();
+    let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
+    let mut look = |(path, activity): (PathBuf, Activity)| {
         let device = path.metadata().map(|about| about.dev()).ok();
+        let disk = device.and_then(disk_of);
+        let wears = |disk: &&String| Medium::of(&Root::live(), disk).wears_out();
+        let wearing = disk.as_ref().filter(wears);
         Folder {
             size: scan::size(&path),
-            disk: device.and_then(disk_of),
+            own: wearing.and_then(|disk| endurances.of(disk)),
+            fast: of_fast,
+            disk,
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
             place: Place::Here,
             path,
@@ -138,7 +152,8 @@ pub fn plan(
             seconds,
         }
     };
-    let mut folders: Vec<Folder> = ranked.into_iter().take(MOST).map(look).collect();
+    let busiest = ranked.into_iter().take(MOST);
+    let mut folders: Vec<Folder> = busiest.map(&mut look).collect();
     folders
         .iter_mut()
         .for_each(|folder| folder.place = folder.wanted(fast.is_some(), memory));
@@ -189,7 +204,7 @@ impl Folder {
             if self.on_fast {
                 Place::Slow
             } else {
-                Place::Here
+                Place::Off
             }
         } else if self.on_fast {
             Place::Here
@@ -230,29 +245,47 @@ impl Folder {
         thing
     }
 
-    /// Of the disk that it is on, if that is flash, or of the fast disk.
+    /// How long flash lasts if this folder alone writes to it: that which it is on, and the fast disk.
     fn endurance(&self, fast: Option<&Fast>, thing: &mut Thing) {
-        let wears = |disk: &&String| Medium::of(&Root::live(), disk).wears_out();
-        let own = self.disk.as_ref().filter(wears);
-        let of = own.or(fast.filter(|_| self.on_fast).map(|fast| &fast.disk));
-        let written = self.activity.written;
-        let Some((disk, Endurance { left, by })) = of
-            .filter(|_| written > LEAST)
-            .and_then(|disk| Some((disk, endurance_of(disk)?)))
-        else {
+        let days = |days: f64| Value::count(days as u64, "days");
+        if let Some(lasting) = self.fast_lasts() {
+            thing.set("fast_days", days(lasting));
+        }
+        let of_fast = || Some((&fast?.disk, self.fast?)).filter(|_| self.on_fast);
+        let own = self.disk.as_ref().zip(self.own);
+        let Some((disk, endurance)) = own.or_else(of_fast) else {
             return;
         };
-        let days = left / (written / self.seconds * DAY);
-        thing.set("endurance_of", Value::word(disk));
-        thing.set("endurance_left", Value::bytes(left as u64));
-        thing.set("endurance_by", Value::word(by));
-        thing.set("endurance_days", Value::count(days as u64, "days"));
+        if let Some(lasting) = self.lasts(endurance) {
+            thing.set("endurance_of", Value::word(disk));
+            thing.set("endurance_left", Value::bytes(endurance.left as u64));
+            thing.set("endurance_by", Value::word(endurance.by));
+            thing.set("endurance_days", days(lasting));
+        }
+    }
+
+    /// Days that the fast disk lasts if this folder alone writes to it; `None`: there is none, or little is written.
+    pub fn fast_lasts(&self) -> Option<f64> {
+        self.lasts(self.fast?)
+    }
+
+    fn lasts(&self, endurance: Endurance) -> Option<f64> {
+        let written = self.activity.written;
+        (written > LEAST).then(|| endurance.left / (written / self.seconds * DAY))
     }
 }
 
-/// What a disk of this machine still endures.
-fn endurance_of(disk: &str) -> Option<Endurance> {
-    let sectors = Root::live().number(&format!("sys/block/{disk}/size"))?;
-    let smart = Smart::of(&Root::live(), disk).unwrap_or_default();
-    (sectors > 0).then(|| smart.endurance(sectors as f64 * 512.0))
+/// What disks of this machine still endure; each is asked once.
+#[derive(Default)]
+struct Endurances(HashMap<String, Option<Endurance>>);
+
+impl Endurances {
+    fn of(&mut self, disk: &str) -> Option<Endurance> {
+        let known = self.0.entry(disk.to_owned());
+        *known.or_insert_with(|| {
+            let sectors = Root::live().number(&format!("sys/block/{disk}/size"))?;
+            let smart = Smart::of(&Root::live(), disk).unwrap_or_default();
+            (sectors > 0).then(|| smart.endurance(sectors as f64 * 512.0))
+        })
+    }
 }
