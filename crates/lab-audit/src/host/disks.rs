@@ -166,7 +166,7 @@ fn health(smart: Result<Smart, String>, disk: &mut Thing) {
     let sectors = smart.bad_sectors;
     disk.set_some("bad_sectors", sectors.map(|n| Value::count(n, "sectors")));
     let written = smart.written.map(|n| Value::bytes(n as u64));
-    disk.set_some("written", written);
+    disk.set("written", written.unwrap_or(Value::word("not told")));
 }
 
 /// What flash of so many bytes still endures.
