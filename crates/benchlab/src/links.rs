@@ -19,8 +19,8 @@ pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, 
     let Some(why) = netem_unavailable() else {
         return Ok(plan);
     };
-    let mut asked = selection.set.iter().filter(|(key, _)| key == LINK);
-    let is_asked = |name: &&String| asked.any(|(_, values)| values.contains(name));
+    let asked = selection.set.iter().find(|(key, _)| key == LINK);
+    let is_asked = |name: &&String| asked.is_some_and(|(_, values)| values.contains(name));
     if let Some(name) = by_kernel.iter().find(is_asked) {
         return Err(Exit::wrong(format!("--set {LINK}={name}: {why}")));
     }

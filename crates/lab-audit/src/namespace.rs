@@ -35,7 +35,7 @@ impl Namespace {
     /// # Errors
     /// It takes root, in words.
     pub fn new() -> Result<Namespace, String> {
-        let make = || {
+        let make = || -> Result<File, String> {
             unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "a network namespace takes root")?;
             File::open("/proc/thread-self/ns/net").map_err(|e| e.to_string())
         };
@@ -51,7 +51,7 @@ impl Namespace {
     /// It cannot be entered, in words.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
         thread::scope(|scope| {
-            let inside = scope.spawn(|| {
+            let inside = scope.spawn(|| -> Result<T, String> {
                 let entered = setns(&self.0, CloneFlags::CLONE_NEWNET);
                 entered.map_err(|e| format!("a network namespace cannot be entered: {e}"))?;
                 Ok(work())
