@@ -19,6 +19,7 @@ const (
 type kept struct {
 	site   *site
 	client *client
+	units  uint64 // of a request
 }
 
 func openKept(opening *lab.Opening, spoken protocol) (lab.Case, error) {
@@ -26,13 +27,13 @@ func openKept(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keep(opening, spoken, func(*client) (string, error) {
+	return keep(opening, spoken, hundreds, func(*client) (string, error) {
 		return cookies(opening.Inputs[:], int(hundreds)), nil
 	})
 }
 
 // keep opens a connection and asks once with what `choose` makes of it.
-func keep(opening *lab.Opening, spoken protocol, choose func(*client) (string, error)) (lab.Case, error) {
+func keep(opening *lab.Opening, spoken protocol, units uint64, choose func(*client) (string, error)) (lab.Case, error) {
 	site, err := openSite(opening, spoken)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func keep(opening *lab.Opening, spoken protocol, choose func(*client) (string, e
 		return nil, errors.Join(err, client.close(), site.Close())
 	}
 	opening.Report("spoken", client.spoken)
-	return &kept{site, client}, nil
+	return &kept{site, client, units}, nil
 }
 
 func (k *kept) Perform(operations uint64) (work lab.Work, err error) {
@@ -57,7 +58,7 @@ func (k *kept) Perform(operations uint64) (work lab.Work, err error) {
 			return work, err
 		}
 		work.Check += answer
-		work.Units++
+		work.Units += k.units
 	}
 	if dialed := k.client.dialed.Load(); dialed != 1 {
 		return work, fmt.Errorf("the connection was not kept: there were %d", dialed)
@@ -68,7 +69,10 @@ func (k *kept) Perform(operations uint64) (work lab.Work, err error) {
 func (k *kept) Close() error { return errors.Join(k.client.close(), k.site.Close()) }
 
 // fresh asks over a new connection each time.
-type fresh struct{ site *site }
+type fresh struct {
+	site  *site
+	units uint64 // of a request
+}
 
 func openNew(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	hundreds, err := opening.Integer("hundreds", 0, hundredsMax)
@@ -80,7 +84,7 @@ func openNew(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 		return nil, err
 	}
 	site.send(cookies(opening.Inputs[:], int(hundreds)))
-	return fresh{site}, nil
+	return fresh{site, hundreds}, nil
 }
 
 func (f fresh) Perform(operations uint64) (work lab.Work, err error) {
@@ -91,7 +95,7 @@ func (f fresh) Perform(operations uint64) (work lab.Work, err error) {
 			return work, err
 		}
 		work.Check += answer
-		work.Units++
+		work.Units += f.units
 	}
 	return work, nil
 }
@@ -112,7 +116,7 @@ func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keep(opening, spoken, func(client *client) (string, error) {
+	return keep(opening, spoken, 1, func(client *client) (string, error) {
 		return fill(client, int64(payload)+wanted)
 	})
 }
