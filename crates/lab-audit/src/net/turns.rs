@@ -184,7 +184,7 @@ impl Side {
         if let Ok(tcp) = TcpStream::connect_timeout(&self.address, PATIENCE) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
-        let answers = matches!(self.echoes, Ok([_, 1..]));
+        let answers = matches!(self.echoes, Ok([_, answered]) if answered > 0);
         let pinger = self.pinger.as_mut().filter(|_| answers);
         // Nothing is on the way to this machine itself.
         let pinger = pinger.filter(|_| !self.address.ip().is_loopback());

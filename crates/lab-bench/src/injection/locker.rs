@@ -6,6 +6,7 @@ use super::outage::{Needed, Outages, Recovery};
 use crate::drawn::drawn;
 use crate::process::{Answer, Process};
 use crate::sqlite::Header;
+use crate::sys;
 use lab_model::Injection;
 use rusqlite::{Connection, ErrorCode};
 use std::cell::RefCell;
