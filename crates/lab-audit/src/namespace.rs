@@ -90,7 +90,10 @@ impl Pair {
             addresses,
         };
         let [near_device, far_device] = Pair::DEVICES;
-        cable(&end(&client, near_device, &near), &end(&server, far_device, &far))?;
+        cable(
+            &end(&client, near_device, &near),
+            &end(&server, far_device, &far),
+        )?;
         Ok(Pair { client, server })
     }
 }
@@ -98,7 +101,14 @@ impl Pair {
 /// Lays a cable. Error: in words.
 pub fn cable(near: &End, far: &End) -> Result<(), String> {
     let words = [
-        "link", "add", near.device, "type", "veth", "peer", "name", far.device,
+        "link",
+        "add",
+        near.device,
+        "type",
+        "veth",
+        "peer",
+        "name",
+        far.device,
     ];
     let there = far.space.map(Namespace::path);
     let there = there.iter().flat_map(|path| ["netns", path.as_str()]);
@@ -121,7 +131,11 @@ impl End<'_> {
             for address in self.addresses {
                 let words = ["address", "add", address.as_str(), "dev", self.device];
                 // Nobody else is there who could have the address.
-                let more: &[&str] = if address.contains(':') { &["nodad"] } else { &[] };
+                let more: &[&str] = if address.contains(':') {
+                    &["nodad"]
+                } else {
+                    &[]
+                };
                 ip(&[&words[..], more].concat())?;
             }
             ip(&["link", "set", self.device, "up"])

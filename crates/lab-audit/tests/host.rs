@@ -501,7 +501,7 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "db1",
         State::Advice,
         "watched.toml",
-        "load_connects = 20000.0\n",
+        "load_connects = 100000.0\n",
     ),
     (
         "net-tw-recycle",

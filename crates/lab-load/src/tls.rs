@@ -89,8 +89,11 @@ fn with_roots(
 }
 
 fn system_roots() -> Result<RootCertStore, JobError> {
-    certificates::system_roots()
-        .map_err(|why| JobError::new(format!("{why}; install `ca-certificates`, or give `--ca FILE`")))
+    certificates::system_roots().map_err(|why| {
+        JobError::new(format!(
+            "{why}; install `ca-certificates`, or give `--ca FILE`"
+        ))
+    })
 }
 
 fn roots_of(file: &Path) -> Result<RootCertStore, JobError> {

@@ -461,11 +461,7 @@ fn nothing_in_common(experiment: &Experiment) -> String {
 }
 
 /// Values of a sweep in words, sorted, each once.
-fn asked_values(
-    name: &str,
-    asked: &[String],
-    first: u64,
-) -> Result<Vec<Option<u64>>, PlanError> {
+fn asked_values(name: &str, asked: &[String], first: u64) -> Result<Vec<Option<u64>>, PlanError> {
     let least = first.min(1);
     let mut numbers = Vec::new();
     for word in asked {

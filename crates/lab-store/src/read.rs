@@ -176,7 +176,8 @@ pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
         if !plan.is_some_and(|plan| plan["work"]["load"].is_object()) {
             return Ok(None);
         }
-        let sql = "SELECT max(rate) FROM (SELECT 1e9 * sum(connects) / sum(wall_ns) AS rate FROM slice
+        let sql =
+            "SELECT max(rate) FROM (SELECT 1e9 * sum(connects) / sum(wall_ns) AS rate FROM slice
                    WHERE NOT redone GROUP BY block, point, subject, pass)";
         Ok(db.query_row(sql, [], |r| r.get(0))?)
     };

@@ -113,7 +113,10 @@ fn connections_that_a_load_opened_are_told_without_reading_it_all() {
     let plan = plan(&["a", "b"], &["1"]);
     written(&path, &plan, &[slice(0, 0), busy]);
     let rate = lab_store::connects_per_s(&path).unwrap();
-    assert!((rate.unwrap() - 400.0).abs() < 0.01, "the busiest: {rate:?}");
+    assert!(
+        (rate.unwrap() - 400.0).abs() < 0.01,
+        "the busiest: {rate:?}"
+    );
     let other = Plan {
         work: Work::Batches,
         ..plan

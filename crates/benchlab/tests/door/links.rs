@@ -72,12 +72,19 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     let facts = &run.host.as_ref().unwrap().facts;
     let of = |name: &str| facts.iter().find(|(known, _)| known == name);
     let (_, words) = of("link small").expect("a fact");
-    assert!(words.contains("100,000 kbit/s up") && words.contains("600 bytes"), "{words}");
+    assert!(
+        words.contains("100,000 kbit/s up") && words.contains("600 bytes"),
+        "{words}"
+    );
     assert!(of("link real").is_none() && of("databases").is_none());
     // A line over a sweep that begins at 0, in the report too.
     let report = project.call(&["report", project.file().to_str().unwrap(), "--full"]);
     report.expect(0);
-    assert!(report.stdout.contains("sent over the link"), "{}", report.stdout);
+    assert!(
+        report.stdout.contains("sent over the link"),
+        "{}",
+        report.stdout
+    );
     let sockets = fs::read_dir(project.scratch()).unwrap();
     assert_eq!(sockets.count(), 0, "nothing is left in the scratch folder");
 }
@@ -111,7 +118,10 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
     }
     let devices = fs::read_dir("/sys/class/net").unwrap().flatten();
     let mut names = devices.map(|d| d.file_name().into_string().unwrap());
-    assert!(!names.any(|name| name.starts_with("lab")), "a cable is left");
+    assert!(
+        !names.any(|name| name.starts_with("lab")),
+        "a cable is left"
+    );
 }
 
 #[test]
@@ -124,14 +134,34 @@ fn shapes_and_cases_that_cannot_be() {
         project.run(&[])
     };
     for (from, to, why) in [
-        ("round_trip_ms = 1 }", "round_trip_ms = -1 }", "from 0 to 10,000"),
-        ("up_kbit_s = 100000, down", "up_kbit_s = 1, down", "from 8 to"),
+        (
+            "round_trip_ms = 1 }",
+            "round_trip_ms = -1 }",
+            "from 0 to 10,000",
+        ),
+        (
+            "up_kbit_s = 100000, down",
+            "up_kbit_s = 1, down",
+            "from 8 to",
+        ),
         ("mtu = 600", "mtu = 60", "from 576 to 9000"),
         ("by = \"netem\"", "by = \"magic\"", "magic"),
-        ("factor.link = [\"fast\"", "factor.link = [\"fats\"", "no `shape.fats`"),
+        (
+            "factor.link = [\"fast\"",
+            "factor.link = [\"fats\"",
+            "no `shape.fats`",
+        ),
         ("factor.link", "factor.line", "needs `factor.link`"),
-        ("[target.link]", "[target.link]\ntable = \"x\"", "a link have none"),
-        ("sweep.bytes = [0", "cores = \"all\"\nsweep.bytes = [0", "whole numbers from 1"),
+        (
+            "[target.link]",
+            "[target.link]\ntable = \"x\"",
+            "a link have none",
+        ),
+        (
+            "sweep.bytes = [0",
+            "cores = \"all\"\nsweep.bytes = [0",
+            "whole numbers from 1",
+        ),
     ] {
         changed(from, to).expect(2).says(&[why]);
     }

@@ -70,7 +70,9 @@ impl Probe for Disks {
         let disks = names.iter().filter(|name| is_disk(root, name));
         // At once: each waits for what its disk says of itself.
         thread::scope(|scope| {
-            let looks: Vec<_> = disks.map(|name| scope.spawn(move || disk(root, name))).collect();
+            let looks: Vec<_> = disks
+                .map(|name| scope.spawn(move || disk(root, name)))
+                .collect();
             let things = looks.into_iter().flat_map(thread::ScopedJoinHandle::join);
             things.flatten().collect()
         })

@@ -50,10 +50,7 @@ pub const FOLDER: Class = Class {
         ("size", "bytes that it takes"),
         ("heat", "bytes read for each byte that it takes"),
         ("disk", "the disk that it is on"),
-        (
-            "medium",
-            "nvme, flash, spinning, virtual, file or unknown",
-        ),
+        ("medium", "nvme, flash, spinning, virtual, file or unknown"),
         (
             "place",
             "where it should lie: fast, no room, slow, off, memory, or here",
@@ -299,9 +296,7 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
                 .size
                 .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
             EvidenceValue::Word(folder.place.name().into()),
-            folder
-                .fast_lasts()
-                .map_or(EvidenceValue::Nothing, years),
+            folder.fast_lasts().map_or(EvidenceValue::Nothing, years),
         ]
     };
     EvidenceTable {

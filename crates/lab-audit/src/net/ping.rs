@@ -93,7 +93,12 @@ impl Pinger {
         match self.family {
             Family::V4 => {
                 setsockopt(socket, Ipv4RecvErr, &true)?;
-                discover(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
+                discover(
+                    socket,
+                    libc::IPPROTO_IP,
+                    libc::IP_MTU_DISCOVER,
+                    libc::IP_PMTUDISC_PROBE,
+                )
             }
             Family::V6 => {
                 setsockopt(socket, Ipv6RecvErr, &true)?;

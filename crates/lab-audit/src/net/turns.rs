@@ -309,7 +309,11 @@ fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream>
     let made = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&made, TcpMaxSeg, &bytes)?;
     // connect(2) keeps to it too (socket(7)).
-    setsockopt(&made, SendTimeout, &TimeVal::new(PATIENCE.as_secs() as i64, 0))?;
+    setsockopt(
+        &made,
+        SendTimeout,
+        &TimeVal::new(PATIENCE.as_secs() as i64, 0),
+    )?;
     connect(made.as_raw_fd(), &SockaddrStorage::from(address))?;
     Ok(TcpStream::from(made))
 }

@@ -176,7 +176,9 @@ fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
         Err(why) => return Ok(Err(why)),
     };
     let built = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
-    built.map(Ok).map_err(|e| format!("TLS cannot be set up: {e}"))
+    built
+        .map(Ok)
+        .map_err(|e| format!("TLS cannot be set up: {e}"))
 }
 
 /// From when until when a certificate holds.

@@ -141,9 +141,8 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
         "Percent_Lifetime_Remain",
         "Remaining_Lifetime_Perc",
     ];
-    let named = || {
-        attributes(json).find(|a| a["name"].as_str().is_some_and(|name| NAMES.contains(&name)))
-    };
+    let named =
+        || attributes(json).find(|a| a["name"].as_str().is_some_and(|name| NAMES.contains(&name)));
     let found = attribute(json, 233).or_else(|| attribute(json, 177));
     let left = found.or_else(named)?["value"].as_f64()?;
     Some((100.0 - left) / 100.0)

@@ -6,9 +6,9 @@ mod relay;
 mod way;
 
 use crate::process::{Answer, Fault};
-pub use network::unavailable as netem_unavailable;
-use network::Network;
 use lab_model::{Plan, PointId, Shape, Shaper};
+use network::Network;
+pub use network::unavailable as netem_unavailable;
 use relay::Relay;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -314,7 +314,10 @@ mod tests {
             });
             let (echoed, last) = received.split_at(sent.len());
             assert!(echoed == sent, "what comes back is what was sent");
-            assert_eq!(last, b"400001 bytes", "the end of one direction is handed on");
+            assert_eq!(
+                last, b"400001 bytes",
+                "the end of one direction is handed on"
+            );
             assert_eq!(relay.sent(), 400_001);
         }
     }
@@ -324,7 +327,10 @@ mod tests {
     fn nothing_arrives_before_its_time() {
         let began = Instant::now();
         let (_relay, client) = through(Some(&shape(40.0)));
-        assert!(began.elapsed() >= Duration::from_millis(80), "connection and request");
+        assert!(
+            began.elapsed() >= Duration::from_millis(80),
+            "connection and request"
+        );
         let began = Instant::now();
         (&client).write_all(b"x").unwrap();
         (&client).read_exact(&mut [0]).unwrap();

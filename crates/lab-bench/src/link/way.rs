@@ -46,13 +46,17 @@ mod tests {
         let [mut up, mut down] = Way::both(&shape);
         let now = Instant::now() + Duration::from_secs(1);
         let ms = |at: Instant| (at - now).as_secs_f64() * 1e3;
-        let close = |at: Instant, wanted: f64| assert!((ms(at) - wanted).abs() < 1e-3, "{}", ms(at));
+        let close =
+            |at: Instant, wanted: f64| assert!((ms(at) - wanted).abs() < 1e-3, "{}", ms(at));
         // 1,500 bytes at 1 Mbit/s are 12 ms; the second packet waits for the first.
         close(up.arrival(now, 1500), 12.0 + 14.0);
         close(up.arrival(now, 500), 12.0 + 4.0 + 14.0);
         // The other direction has a wire of its own.
         close(down.arrival(now, 1500), 1.5 + 14.0);
         // After a pause nobody waits.
-        close(up.arrival(now + Duration::from_millis(50), 1500), 50.0 + 12.0 + 14.0);
+        close(
+            up.arrival(now + Duration::from_millis(50), 1500),
+            50.0 + 12.0 + 14.0,
+        );
     }
 }
