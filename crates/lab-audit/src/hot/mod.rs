@@ -235,7 +235,7 @@ fn facts(watched: &Watched) -> Vec<(String, String)> {
 /// Letters of a folder's name in a chart.
 const SHOWN: usize = 18;
 
-/// The end of a path, from a whole name on if one fits: folders differ there. The table has the whole.
+/// The end of a path: folders differ there. The table has the whole.
 fn end_of(path: &Path) -> String {
     let text = path.display().to_string();
     let letters = text.chars().count();
@@ -243,10 +243,7 @@ fn end_of(path: &Path) -> String {
         return text;
     }
     let end: String = text.chars().skip(letters + 1 - SHOWN).collect();
-    match end.split_once('/') {
-        Some((_, names)) => format!("…/{names}"),
-        None => format!("…{end}"),
-    }
+    format!("…{end}")
 }
 
 /// Bars of the busiest folders, with the sum from above before each.
