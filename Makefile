@@ -19,7 +19,7 @@ CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 GO := $(shell go version 2>/dev/null)
 WITHOUT_GO := @echo "left out: all tests of what is written in Go, which is not here (https://go.dev/doc/install)"
 GO_TESTED := $(if $(GO),kits/go experiments/sql/go experiments/rest/go)
-GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go))
+GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go) experiments/cookies/go)
 # Experiments with subjects in Rust and Go whose protocol tests are all their tests, and those in Rust alone.
 SMALL := cache counter pool pool_sql process
 SMALL_RUST := $(SMALL) disk

@@ -3,6 +3,7 @@
 
 mod cli;
 mod exit;
+mod links;
 mod measuring;
 mod output;
 mod places;

@@ -10,10 +10,12 @@ mod date;
 pub mod host;
 pub mod hot;
 pub mod judge;
+pub mod namespace;
 pub mod net;
 pub mod root;
 pub mod rule;
 pub mod site;
+pub mod smart;
 pub mod storage;
 pub mod value;
 

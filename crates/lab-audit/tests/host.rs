@@ -497,6 +497,13 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "60000 60500\n",
     ),
     (
+        "net-ports",
+        "db1",
+        State::Advice,
+        "watched.toml",
+        "load_connects = 100000.0\n",
+    ),
+    (
         "net-tw-recycle",
         "db1",
         State::Bad,

@@ -96,7 +96,9 @@ fn cases() -> Vec<Case> {
         ("folder-fast", "folder", place("here"), State::Good),
         ("folder-fast", "folder", place("fast"), State::Advice),
         ("folder-fast", "folder", place("no room"), State::Advice),
-        ("folder-fast", "folder", place("slow"), State::Advice),
+        ("folder-off", "folder", place("slow"), State::Advice),
+        ("folder-off", "folder", place("off"), State::Good),
+        ("folder-off", "folder", place("here"), State::NotApplicable),
         (
             "folder-endurance",
             "folder",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The audit of a network on this machine's own addresses: each rule in a good and a bad case.
 
-use lab_audit::net::{self, Asked};
+use lab_audit::namespace::{End, Namespace, Pair, cable, ip};
+use lab_audit::net::{self, Asked, Looked};
 use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
 use lab_model::audit::{Audit, State};
@@ -57,22 +58,145 @@ fn both_loopbacks_answer_and_are_compared() {
 #[test]
 fn two_namespaces_are_compared_where_that_is_allowed() {
     let before = std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace");
-    match net::linked(20, &mut |_| {}) {
-        Err(why) => assert!(
-            why.contains("takes root") || why.contains("ip"),
-            "left out: {why}"
-        ),
-        Ok(looked) => {
-            let audit = net::audit(&[looked], &net::rules().expect("rules"));
-            for rule in ["net-answers", "net-large", "net-mtu", "net-happy-eyeballs"] {
-                assert_eq!(state(&audit, rule), State::Good, "{rule}");
-            }
-            let words = serde_json::to_string(&audit.tables).expect("JSON");
-            assert!(words.contains("192.0.2.1") && words.contains("2001:db8::1"));
+    if let Some(audit) = with_root(net::linked(20, &mut |_| {})) {
+        for rule in [
+            "net-answers",
+            "net-large",
+            "net-larger",
+            "net-mtu",
+            "net-happy-eyeballs",
+        ] {
+            assert_eq!(state(&audit, rule), State::Good, "{rule}");
         }
+        let words = serde_json::to_string(&audit.tables).expect("JSON");
+        assert!(words.contains("192.0.2.1") && words.contains("2001:db8::1"));
     }
     let after = std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace");
     assert_eq!(before, after);
+}
+
+/// An audit over namespaces; nothing where they take root or iproute2.
+fn with_root(looked: Result<Looked, String>) -> Option<Audit> {
+    match looked {
+        Err(why) => {
+            let expected = why.contains("takes root") || why.contains("is not installed");
+            assert!(expected, "left out: {why}");
+            None
+        }
+        Ok(looked) => Some(net::audit(&[looked], &net::rules().expect("rules"))),
+    }
+}
+
+/// What was seen of the address of a family.
+fn seen<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
+    let mut of = audit.findings.iter().filter(|f| f.rule == rule);
+    let found = of.find(|f| f.seen.starts_with(family));
+    let found = found.expect("a finding of that family");
+    (found.state, &found.seen)
+}
+
+/// The far end takes packets up to 1,280 bytes, and nobody says so: the client's are of 1,500 bytes.
+fn black_hole() -> Result<Looked, String> {
+    let pair = Pair::new()?;
+    let [near, far] = Pair::DEVICES;
+    // Else the kernel hands over several segments as one, which no device refuses.
+    let whole = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
+    pair.client.within(|| whole(near))??;
+    pair.server.within(|| {
+        whole(far)?;
+        ip(&["link", "set", far, "mtu", "1280"])?;
+        // It says that it takes large segments all the same, as if the small link were on the way.
+        ip(&[
+            "route",
+            "change",
+            "192.0.2.0/24",
+            "dev",
+            far,
+            "advmss",
+            "1460",
+        ])?;
+        let v6 = [
+            "-6",
+            "route",
+            "change",
+            "2001:db8::/64",
+            "dev",
+            far,
+            "metric",
+            "256",
+        ];
+        ip(&[&v6[..], &["advmss", "1440"]].concat())
+    })??;
+    net::over(&pair, 20, &mut |_| {})
+}
+
+#[test]
+fn a_black_hole_for_large_packets_is_found() {
+    let Some(audit) = with_root(black_hole()) else {
+        return;
+    };
+    for family in ["IPv4", "IPv6"] {
+        let (state, words) = seen(&audit, "net-large", family);
+        assert_eq!(state, State::Bad, "{words}");
+        assert!(words.contains("in packets of 500 bytes it is"), "{words}");
+        let (state, words) = seen(&audit, "net-larger", family);
+        assert_eq!(state, State::Advice, "{words}");
+        // A veth device takes the four bytes of a VLAN's tag beyond its MTU.
+        let limit = ["1280", "1284"].map(|limit| format!("up to {limit} bytes"));
+        assert!(limit.iter().any(|limit| words.contains(limit)), "{words}");
+        assert_eq!(seen(&audit, "net-answers", family).0, State::Good);
+    }
+}
+
+/// A router whose second link carries 1,400 bytes, and which says so.
+fn behind_router() -> Result<(Looked, [Namespace; 3]), String> {
+    let spaces = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
+    let [client, router, server] = &spaces;
+    let addresses = |v4: &str, v6: &str| [format!("{v4}/24"), format!("{v6}/64")];
+    let [a, b, c, d] = [
+        addresses("192.0.2.2", "2001:db8::2"),
+        addresses("192.0.2.1", "2001:db8::1"),
+        addresses("198.51.100.1", "2001:db8:1::1"),
+        addresses("198.51.100.2", "2001:db8:1::2"),
+    ];
+    let end = |space, device, addresses| End {
+        space: Some(space),
+        device,
+        addresses,
+    };
+    cable(&end(client, "lab0", &a), &end(router, "lab1", &b))?;
+    cable(&end(router, "lab2", &c), &end(server, "lab3", &d))?;
+    let through = |[v4, v6]: [&str; 2]| {
+        ip(&["route", "add", "default", "via", v4])?;
+        ip(&["-6", "route", "add", "default", "via", v6])
+    };
+    router.within(|| {
+        for family in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
+            let file = format!("/proc/sys/net/{family}");
+            std::fs::write(&file, "1").map_err(|e| format!("{file}: {e}"))?;
+        }
+        ip(&["link", "set", "lab2", "mtu", "1400"])
+    })??;
+    client.within(|| through(["192.0.2.1", "2001:db8::1"]))??;
+    server.within(|| through(["198.51.100.1", "2001:db8:1::1"]))??;
+    let addresses = ["198.51.100.2", "2001:db8:1::2"];
+    let looked = net::between([client, server], addresses, 20, &mut |_| {})?;
+    Ok((looked, spaces))
+}
+
+#[test]
+fn a_router_that_says_what_is_too_large_is_no_black_hole() {
+    let made = behind_router().map(|(looked, _spaces)| looked);
+    let Some(audit) = with_root(made) else { return };
+    for family in ["IPv4", "IPv6"] {
+        assert_eq!(seen(&audit, "net-large", family).0, State::Good);
+        let (state, words) = seen(&audit, "net-larger", family);
+        assert_eq!(state, State::Good, "{words}");
+        assert!(words.contains("larger ones: refused"), "{words}");
+        let (state, words) = seen(&audit, "net-mtu", family);
+        assert_eq!(state, State::Advice, "{words}");
+        assert!(words.contains("up to 1400 bytes"), "{words}");
+    }
 }
 
 #[test]
@@ -187,8 +311,29 @@ fn every_rule_finds_what_is_not_good() {
         (
             "net-mtu",
             "address",
-            vec![("mtu", Value::bytes(1280))],
+            vec![("mtu", Value::count(1280, "bytes"))],
             State::Advice,
+        ),
+        (
+            "net-larger",
+            "address",
+            vec![("larger", Value::word("lost"))],
+            State::Advice,
+        ),
+        (
+            "net-larger",
+            "address",
+            vec![("larger", Value::word("refused"))],
+            State::Good,
+        ),
+        (
+            "net-large",
+            "address",
+            vec![
+                ("large_answered", Value::Flag(false)),
+                ("small_answered", Value::Flag(true)),
+            ],
+            State::Bad,
         ),
         (
             "net-families",

@@ -5,6 +5,7 @@ use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
 use crate::expected::{Expected, Outcome, compare, majority};
 use crate::host_settings::HostSettings;
+use crate::link::Links;
 use crate::listing::listings;
 use crate::pilot::pilot;
 use crate::process::{Answer, Fault, Process, Ran};
@@ -311,6 +312,7 @@ pub fn targets(
         Some(server) => Ok(Target::Server(Rc::new(server))),
         None if target.kind.is_service() => Ok(Target::Absent),
         None if target.kind == Kind::Folder => folders(plan),
+        None if target.kind == Kind::Link => Ok(Target::Links(Links::new(scratch.folder()))),
         None => Ok(Target::Files(Files::new(
             scratch.folder(),
             target,

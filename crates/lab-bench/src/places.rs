@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Folders that subjects work in, and the block device below each.
 
-use lab_audit::storage::{disk_of, whole_disk};
+use lab_audit::storage::{disk_of, not_a_disk, whole_disk};
 use std::fs;
 use std::io;
 use std::os::linux::fs::MetadataExt;
@@ -76,33 +76,6 @@ impl Place {
             },
         }
     }
-}
-
-/// Why what is read of a device may come from a cache that the kernel does not know; `None`: it is a disk.
-pub fn not_a_disk(disk: &str) -> Option<String> {
-    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let block = |file: &str| text(&format!("/sys/block/{disk}/{file}")).trim().to_owned();
-    let model = format!("{} {}", block("device/vendor"), block("device/model"));
-    let made = text("/sys/class/dmi/id/sys_vendor") + &text("/sys/class/dmi/id/product_name");
-    let is_virtual = text("/proc/cpuinfo").contains(" hypervisor");
-    let virtual_model = ["QEMU", "VMware", "VBOX", "Virtual", "Elastic Block", "Msft"];
-    let named = virtual_model
-        .iter()
-        .find(|name| model.contains(**name) || made.contains(**name));
-    if disk.starts_with("loop") {
-        return Some(format!(
-            "a file ({}), with its filesystem's cache",
-            block("loop/backing_file")
-        ));
-    }
-    let kind = match disk {
-        _ if disk.starts_with("vd") => "virtio",
-        _ if disk.starts_with("xvd") => "Xen",
-        _ => named.filter(|_| is_virtual)?,
-    };
-    Some(format!(
-        "a hypervisor's device ({kind}): what is read may come from the hypervisor's cache"
-    ))
 }
 
 struct Mount {

@@ -3,6 +3,7 @@
 
 use crate::effects::{Calls, Effects};
 use crate::injection::{FileInjector, Recovery};
+use crate::link::{Links, ShapedLink};
 use crate::process::{Answer, Fault, Process};
 use crate::reported::Reported;
 use crate::scratch::Scratch;
@@ -24,6 +25,8 @@ pub enum Target {
     Absent,
     /// Private folders, by the place that they are in.
     Folders(HashMap<String, Scratch>),
+    /// Links between clients and servers.
+    Links(Links),
 }
 
 /// What one visit works on.
@@ -34,6 +37,8 @@ pub enum Database {
     Table(Table),
     /// A folder of the run, which its subjects share: files that are costly to make are made once.
     Folder(PathBuf),
+    /// A link of its own.
+    Link(ShapedLink),
 }
 
 impl Target {
@@ -56,13 +61,14 @@ impl Target {
                 let none = || Fault::Failed("target", "it has no folder to work in".to_owned());
                 Database::Folder(folder.ok_or_else(none)?.folder().to_path_buf())
             }
+            Target::Links(links) => Database::Link(links.fresh(plan, point)?),
         })
     }
 
     /// The server, if it is one.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            Target::Files(_) | Target::Absent | Target::Folders(_) => None,
+            Target::Files(_) | Target::Absent | Target::Folders(_) | Target::Links(_) => None,
             Target::Server(server) => Some(server),
         }
     }
@@ -75,6 +81,7 @@ impl Database {
             Database::File(file, _) => format!("sqlite:{}", file.path().display()),
             Database::Table(table) => table.url().to_owned(),
             Database::Folder(folder) => format!("folder:{}", folder.display()),
+            Database::Link(link) => link.url(),
         }
     }
 
@@ -92,7 +99,7 @@ impl Database {
                 file.look(plan.points[point].writes, reported)
             }
             Database::Table(table) => table.look(plan, point, reported),
-            Database::Folder(_) => Ok(()),
+            Database::Folder(_) | Database::Link(_) => Ok(()),
         }
     }
 
@@ -105,7 +112,7 @@ impl Database {
                 }
             }
             Database::Table(table) => table.set_at_work(is_at_work),
-            Database::Folder(_) => {}
+            Database::Folder(_) | Database::Link(_) => {}
         }
     }
 
@@ -114,7 +121,7 @@ impl Database {
         match self {
             Database::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
             Database::Table(table) => table.has_outages(),
-            Database::Folder(_) => false,
+            Database::Folder(_) | Database::Link(_) => false,
         }
     }
 
@@ -123,7 +130,7 @@ impl Database {
         match self {
             Database::File(file, _) => file.interrupt(process, turn),
             Database::Table(table) => table.interrupt(process, turn),
-            Database::Folder(_) => Ok(Recovery::default()),
+            Database::Folder(_) | Database::Link(_) => Ok(Recovery::default()),
         }
     }
 
@@ -132,9 +139,9 @@ impl Database {
         match self {
             Database::File(file, _) => file.effects(batches),
             Database::Table(table) => table.effects(batches),
-            Database::Folder(_) => Err(Fault::Failed(
+            Database::Folder(_) | Database::Link(_) => Err(Fault::Failed(
                 "target",
-                "a folder has no effects".to_owned(),
+                "only a database has effects".to_owned(),
             )),
         }
     }
@@ -147,14 +154,14 @@ impl Database {
         match self {
             Database::File(file, _) => file.content().map(Some),
             Database::Table(table) => table.content().map(Some),
-            Database::Folder(_) => Ok(None),
+            Database::Folder(_) | Database::Link(_) => Ok(None),
         }
     }
 
     /// What happened until now is no subject's work.
     pub fn begin_anew(&mut self) -> Answer<()> {
         match self {
-            Database::File(..) | Database::Folder(_) => Ok(()),
+            Database::File(..) | Database::Folder(_) | Database::Link(_) => Ok(()),
             Database::Table(table) => table.begin_anew(),
         }
     }
@@ -177,8 +184,16 @@ impl Database {
     /// The server that it is on.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            Database::File(..) | Database::Folder(_) => None,
+            Database::File(..) | Database::Folder(_) | Database::Link(_) => None,
             Database::Table(table) => Some(table.server()),
+        }
+    }
+
+    /// Bytes that were sent over it, if it is a link.
+    pub fn sent(&self) -> Option<u64> {
+        match self {
+            Database::Link(link) => Some(link.sent()),
+            Database::File(..) | Database::Table(_) | Database::Folder(_) => None,
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct Visit {
     calls: Vec<Calls>,
     effects: Option<Effects>,
     recovery: Recovery,
+    /// Bytes that an operation of the last batch sent over its link.
+    link_bytes: Option<f64>,
 }
 
 impl Visit {
@@ -40,7 +42,7 @@ impl Visit {
         let database = database.transpose()?;
         let (url, seed) = (database.as_ref().map(Database::url), plan.seed.to_string());
         let params = &plan.points[point].params;
-        let given = plan.open_args(target);
+        let given = plan.open_args(point);
         let mut args = vec![("case", case.name.as_str())];
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(given.iter().map(|(k, v)| (*k, v.as_str())));
@@ -65,6 +67,7 @@ impl Visit {
             calls: Vec::new(),
             effects: None,
             recovery: Recovery::default(),
+            link_bytes: None,
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
@@ -119,10 +122,14 @@ impl Visit {
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
         let database = self.database.as_ref();
+        let sent = database.and_then(Database::sent);
         let mut ran = self.at_work(|| {
             let case = plan.case(self.point);
             process.run_while(case, operations, |process| meanwhile(database, process))
         })?;
+        let since = |before| Some((database?.sent()? - before) as f64);
+        let sent = sent.and_then(since);
+        let link_bytes = sent.map(|bytes| bytes / operations as f64);
         if let Some(server) = server {
             server.settle();
             let after = server.cpu_ns();
@@ -133,6 +140,7 @@ impl Visit {
         if let Some(spread) = &mut self.spread {
             spread.after_run(process.pid(), &sys::allowed_cores().map_err(gone)?);
         }
+        self.link_bytes = link_bytes;
         self.count(operations, ran.check, ran.units, ran.failed.clone());
         Ok(ran)
     }
@@ -151,8 +159,11 @@ impl Visit {
         database.look(plan, self.point, reported)
     }
 
-    /// What the lab found of the last measured batch, where its calls may fail.
+    /// What the lab found of the last measured batch, where its calls may fail or it is over a link.
     pub fn found(&self) -> Vec<f64> {
+        if let Some(bytes) = self.link_bytes {
+            return vec![bytes];
+        }
         let effects = self.effects.iter().flat_map(|effects| effects.counts());
         effects.chain(self.recovery.values()).collect()
     }

@@ -5,6 +5,7 @@
 //! as long as it is asked to, and hands out a [`Record`] of what happened for every slice of that time.
 
 mod arrival;
+pub mod certificates;
 mod clock;
 mod connection;
 mod engine;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TLS towards the server: whom to believe, which protocol to agree on.
 
+use crate::certificates::{self, AnyCertificate};
 use crate::error::{JobError, quoted};
 use crate::target::Origin;
 use lab_model::Protocol;
 use rustls::client::Resumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    ClientConfig, ConfigBuilder, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    WantsVerifier,
-};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,7 +66,7 @@ impl Tls {
             Trust::File(file) => with_roots(builder, roots_of(file)?),
             Trust::Anybody => builder
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Unverified(provider)))
+                .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider, |_| ())))
                 .with_no_client_auth(),
         };
         config.alpn_protocols = vec![match protocol {
@@ -92,17 +89,11 @@ fn with_roots(
 }
 
 fn system_roots() -> Result<RootCertStore, JobError> {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added > 0 {
-        return Ok(roots);
-    }
-    let why = found.errors.first().map(|error| format!(" ({error})"));
-    Err(JobError::new(format!(
-        "this system has no certificate authorities{}; install `ca-certificates`, or give `--ca FILE`",
-        why.unwrap_or_default()
-    )))
+    certificates::system_roots().map_err(|why| {
+        JobError::new(format!(
+            "{why}; install `ca-certificates`, or give `--ca FILE`"
+        ))
+    })
 }
 
 fn roots_of(file: &Path) -> Result<RootCertStore, JobError> {
@@ -118,46 +109,4 @@ fn roots_of(file: &Path) -> Result<RootCertStore, JobError> {
         return Err(wrong("no certificate is in it; it must be PEM".to_owned()));
     }
     Ok(roots)
-}
-
-/// Believes anybody; that who it is holds the key of its certificate is looked at all the same, so that a
-/// handshake costs what it costs.
-#[derive(Debug)]
-struct Unverified(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

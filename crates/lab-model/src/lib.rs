@@ -14,6 +14,7 @@ pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
+pub mod shape;
 pub mod watched;
 
 pub use audit::{Audit, AuditKind};
@@ -33,6 +34,7 @@ pub use sample::{
     Resources, Sample, Setting, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
+pub use shape::{LINK, Shape, Shaper};
 pub use watched::{
     LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,
 };

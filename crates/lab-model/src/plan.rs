@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run is to do: subjects, cases and their points, and how they are measured.
 
-use crate::{Load, Metric, PointLoad, Serving};
+use crate::{LINK, Load, Metric, PointLoad, Serving, Shape};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::subjects`].
@@ -110,6 +110,9 @@ pub struct Target {
     /// The faults that the lab makes on it, by name.
     #[serde(default)]
     pub injections: Vec<(String, Injection)>,
+    /// What its links are like, by name.
+    #[serde(default)]
+    pub shapes: Vec<(String, Shape)>,
     /// The query with which subjects read their settings back, on a server.
     pub settings: Option<String>,
     /// What subjects on it must have in common, besides [`Plan::proof`].
@@ -154,11 +157,19 @@ pub enum Kind {
     Mariadb,
     /// A private folder, made once for a run, in each place that is measured.
     Folder,
+    /// A link with a rate and a delay between the subject's client and its server.
+    Link,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb, Kind::Folder];
+    pub const ALL: [Kind; 5] = [
+        Kind::Sqlite,
+        Kind::Postgresql,
+        Kind::Mariadb,
+        Kind::Folder,
+        Kind::Link,
+    ];
 
     /// As it is written in experiments and on the command line.
     pub fn name(self) -> &'static str {
@@ -167,6 +178,7 @@ impl Kind {
             Kind::Postgresql => "postgresql",
             Kind::Mariadb => "mariadb",
             Kind::Folder => "folder",
+            Kind::Link => "link",
         }
     }
 
@@ -177,7 +189,13 @@ impl Kind {
             Kind::Postgresql => "PostgreSQL",
             Kind::Mariadb => "MariaDB",
             Kind::Folder => "folder",
+            Kind::Link => "link",
         }
+    }
+
+    /// Whether it holds tables.
+    pub fn is_database(self) -> bool {
+        !matches!(self, Kind::Folder | Kind::Link)
     }
 
     /// Whether it is a service: a server that runs beside the subjects.
@@ -454,6 +472,14 @@ impl Plan {
         Some(&known.find(|(name, _)| name == wanted)?.1)
     }
 
+    /// What the link at a point is like: what its parameter `link` names.
+    pub fn shape(&self, point: PointId) -> Option<&Shape> {
+        let Point { params, target, .. } = &self.points[point];
+        let (_, wanted) = params.iter().find(|(key, _)| key == LINK)?;
+        let mut known = self.targets.get(*target)?.shapes.iter();
+        Some(&known.find(|(name, _)| name == wanted)?.1)
+    }
+
     /// The case of a point.
     pub fn case(&self, point: PointId) -> &Case {
         &self.cases[self.points[point].case]
@@ -551,15 +577,16 @@ impl Plan {
         named.or(there.next()).map_or(self.baseline, |(id, _)| *id)
     }
 
-    /// The arguments that every `open` on a target gets, besides the case's parameters and the
+    /// The arguments that every `open` of a point gets, besides the case's parameters and the
     /// target itself.
-    pub fn open_args(&self, target: TargetId) -> Vec<(&'static str, String)> {
-        let Some(target) = self.targets.get(target) else {
-            return Vec::new();
+    pub fn open_args(&self, point: PointId) -> Vec<(&'static str, String)> {
+        let target = self.targets.get(self.points[point].target);
+        let Some(target) = target.filter(|target| target.kind.is_database()) else {
+            let shape = self.shape(point).into_iter();
+            return shape
+                .map(|shape| ("packet", shape.payload().to_string()))
+                .collect();
         };
-        if target.kind == Kind::Folder {
-            return Vec::new();
-        }
         let mut args = vec![
             ("rows", target.rows.to_string()),
             ("table", target.table.clone()),

@@ -6,11 +6,12 @@ use crate::case::{Case, Factor};
 use crate::effects;
 use crate::extent;
 use crate::file::{self, Count, File, Role};
+use crate::links;
 use crate::metrics;
 use crate::place::Project;
 use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
+use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -128,6 +129,7 @@ impl Reader<'_> {
     fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
         effects::understand(&file, &targets, &|span, why| self.at(span, why))?;
+        links::understand(&file, &targets, &|span, why| self.at(span, why))?;
         let kinds: Vec<Kind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
@@ -139,6 +141,7 @@ impl Reader<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::found(written, &targets));
+            case.metrics.extend(links::found(written, &targets));
         }
         let at_a_rate = cases.iter().filter(|case| case.rate.is_some()).count();
         let span = file
@@ -241,8 +244,8 @@ impl Reader<'_> {
                 format!("target `{name}` needs a table [target.{name}]"),
             ));
         };
-        if target.table.is_none() != (kind == Kind::Folder) {
-            let why = "a database has a `table`, a folder has none";
+        if target.table.is_some() != kind.is_database() {
+            let why = "a database has a `table`, a folder and a link have none";
             return Err(self.at(span, why));
         }
         if kind.is_service() && target.settings.is_none() {
@@ -257,6 +260,7 @@ impl Reader<'_> {
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
             injections: effects::injections(kind, target, &|span, why| self.at(span, why))?,
+            shapes: links::shapes(kind, target, &|span, why| self.at(span, why))?,
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),
@@ -445,7 +449,9 @@ impl Reader<'_> {
             ));
         }
         self.parameter(name, values.span())?;
-        let numbers = self.numbers(values.get_ref(), values.span(), name)?;
+        // A scale of connections or threads begins at 1.
+        let least = u64::from(case.cores == Cores::All || !case.request.is_empty());
+        let numbers = self.numbers(values.get_ref(), values.span(), (name, least))?;
         Ok(Some((name.clone(), numbers)))
     }
 
@@ -457,7 +463,7 @@ impl Reader<'_> {
                 format!("`{name}` is no parameter: small letters, digits and _, a letter first"),
             ));
         }
-        if ["case", "rate", "rows", "seed", "target"].contains(&name) {
+        if ["case", "packet", "rate", "rows", "seed", "target"].contains(&name) {
             return Err(self.at(
                 span,
                 format!("`{name}` is what the lab itself says to a subject"),
@@ -470,17 +476,18 @@ impl Reader<'_> {
         &self,
         values: &[i64],
         span: Range<usize>,
-        name: &str,
+        (name, least): (&str, u64),
     ) -> Result<Vec<u64>, PlanError> {
         let wrong = || {
+            let why = "each larger than the one before it";
             self.at(
                 span.clone(),
-                format!("`{name}` needs whole numbers from 1, each larger than the one before it"),
+                format!("`{name}` needs whole numbers from {least}, {why}"),
             )
         };
         let numbers: Option<Vec<u64>> = values
             .iter()
-            .map(|&v| u64::try_from(v).ok().filter(|&v| v > 0))
+            .map(|&v| u64::try_from(v).ok().filter(|&v| v >= least))
             .collect();
         numbers
             .filter(|n| !n.is_empty() && n.is_sorted_by(|a, b| a < b))
@@ -512,7 +519,7 @@ impl Reader<'_> {
             }
             let kept = match values {
                 [] => Vec::new(),
-                values => self.numbers(values, thin.span(), "thin")?,
+                values => self.numbers(values, thin.span(), ("thin", 0))?,
             };
             match kept.iter().find(|v| !sweep.contains(v)) {
                 Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),

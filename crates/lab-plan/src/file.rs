@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The form of `experiment.toml` (docs/experiments.md): keys and types, before they are understood.
 
-use lab_model::{Cores, Direction, Kind};
+use lab_model::{Cores, Direction, Kind, Shape};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -53,6 +53,8 @@ pub struct Target {
     pub effects: Option<String>,
     #[serde(default)]
     pub injection: BTreeMap<String, Spanned<Injection>>,
+    #[serde(default)]
+    pub shape: BTreeMap<String, Spanned<Shape>>,
     pub settings: Option<String>,
     #[serde(default)]
     pub needs: Vec<Spanned<String>>,
@@ -270,7 +272,7 @@ impl Subject {
             Kind::Sqlite => self.sqlite.as_ref(),
             Kind::Postgresql => self.postgresql.as_ref(),
             Kind::Mariadb => self.mariadb.as_ref(),
-            Kind::Folder => None,
+            Kind::Folder | Kind::Link => None,
         }
     }
 

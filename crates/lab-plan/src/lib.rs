@@ -8,6 +8,7 @@ mod error;
 mod experiment;
 mod extent;
 mod file;
+mod links;
 mod load;
 mod metrics;
 mod name;

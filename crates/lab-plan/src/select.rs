@@ -33,6 +33,8 @@ pub struct Selection {
     pub external: Vec<Kind>,
     /// Values for sweeps and factors: name and values; the one value `all` means all of a factor.
     pub set: Vec<(String, Vec<String>)>,
+    /// Values of factors that this machine cannot have, such as `link=cable_netem`.
+    pub absent: Vec<(String, String)>,
     /// Where subjects that work in a folder get one, for an experiment with such.
     pub on: Vec<Place>,
     /// The subject that the others are compared with.
@@ -348,7 +350,7 @@ impl Selection {
             return Ok(vec![None]);
         };
         if let Some(asked) = self.asked(case, name).filter(|a| *a != ["all"]) {
-            return asked_values(name, asked);
+            return asked_values(name, asked, *values.first().unwrap_or(&1));
         }
         let thinned = |x: &&u64| !self.thins(case, factors, **x);
         let kept: Vec<&u64> = values.iter().filter(thinned).collect();
@@ -403,7 +405,10 @@ impl Selection {
                         .collect()
                 }
             };
-            let is_there = |value: &&String| !factor.absent.contains(&(place, (*value).clone()));
+            let is_there = |value: &&String| {
+                !factor.absent.contains(&(place, (*value).clone()))
+                    && !self.absent.contains(&(name.clone(), (*value).clone()))
+            };
             choices = choices
                 .iter()
                 .flat_map(|rest| {
@@ -456,13 +461,15 @@ fn nothing_in_common(experiment: &Experiment) -> String {
 }
 
 /// Values of a sweep in words, sorted, each once.
-fn asked_values(name: &str, asked: &[String]) -> Result<Vec<Option<u64>>, PlanError> {
+fn asked_values(name: &str, asked: &[String], first: u64) -> Result<Vec<Option<u64>>, PlanError> {
+    let least = first.min(1);
     let mut numbers = Vec::new();
     for word in asked {
-        let number = word.parse().ok().filter(|n| (1..=MOST_ASKED).contains(n));
+        let number = word.parse().ok();
+        let number = number.filter(|n| (least..=MOST_ASKED).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
             PlanError::asked(format!(
-                "--set {name}={word}: a whole number from 1 to {MOST_ASKED} is wanted"
+                "--set {name}={word}: a whole number from {least} to {MOST_ASKED} is wanted"
             ))
         })?));
     }

@@ -253,6 +253,7 @@ fn runs_that_cannot_be_compared_are_errors() {
             mixed: None,
             effects: None,
             injections: Vec::new(),
+            shapes: Vec::new(),
             settings: None,
             external: false,
             set: Vec::new(),

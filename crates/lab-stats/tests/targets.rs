@@ -82,6 +82,7 @@ fn target(kind: Kind) -> Target {
         mixed: None,
         effects: None,
         injections: Vec::new(),
+        shapes: Vec::new(),
         settings: None,
         external: false,
         set: Vec::new(),

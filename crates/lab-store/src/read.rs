@@ -167,6 +167,23 @@ pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
     read().map_err(|e| misread(path, e))
 }
 
+/// The most connections per second that a visit of a load opened; `None`: it is no run of `benchlab load`.
+pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
+    let db = check(path)?;
+    let read = || {
+        let plan: Option<String> = meta(&db, "plan")?;
+        let plan: Option<serde_json::Value> = plan.map(|text| json(&text)).transpose()?;
+        if !plan.is_some_and(|plan| plan["work"]["load"].is_object()) {
+            return Ok(None);
+        }
+        let sql =
+            "SELECT max(rate) FROM (SELECT 1e9 * sum(connects) / sum(wall_ns) AS rate FROM slice
+                   WHERE NOT redone GROUP BY block, point, subject, pass)";
+        Ok(db.query_row(sql, [], |r| r.get(0))?)
+    };
+    read().map_err(|e| misread(path, e))
+}
+
 /// Opens a file for reading if it is a run file that this lab can read.
 pub(crate) fn check(path: &Path) -> Result<Connection> {
     let not_a_run = |why: &str| StoreError::NotARun(path.to_path_buf(), why.into());

@@ -103,6 +103,30 @@ fn slices_come_out_in_their_order() {
 }
 
 #[test]
+fn connections_that_a_load_opened_are_told_without_reading_it_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let busy = Slice {
+        connects: 400,
+        ..slice(1, 0)
+    };
+    let plan = plan(&["a", "b"], &["1"]);
+    written(&path, &plan, &[slice(0, 0), busy]);
+    let rate = lab_store::connects_per_s(&path).unwrap();
+    assert!(
+        (rate.unwrap() - 400.0).abs() < 0.01,
+        "the busiest: {rate:?}"
+    );
+    let other = Plan {
+        work: Work::Batches,
+        ..plan
+    };
+    let path = folder.path().join("other.lab");
+    written(&path, &other, &[slice(0, 0)]);
+    assert_eq!(lab_store::connects_per_s(&path).unwrap(), None);
+}
+
+#[test]
 fn slices_that_were_made_again_are_kept_and_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");

@@ -56,6 +56,7 @@ fn target() -> Target {
         mixed: None,
         effects: None,
         injections: Vec::new(),
+        shapes: Vec::new(),
         settings: None,
         proof: Proof::default(),
         set: Vec::new(),

@@ -3,6 +3,7 @@
 
 use crate::cli::{Cli, Color, ExplainArgs, RunArgs};
 use crate::exit::{self, Exit};
+use crate::links;
 use crate::measuring;
 use crate::services;
 use crate::verbs::project;
@@ -170,13 +171,14 @@ fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), 
     selection.external = args.service.iter().map(|(kind, _)| *kind).collect();
     selection.seed = args.seed.unwrap_or(selection.seed);
     selection.measure.time_limit_ns = args.time_limit.as_nanos() as u64;
-    let plan = selection.plan(&experiment)?;
+    let plan = links::plan(&mut selection, &experiment)?;
     Ok((experiment, plan))
 }
 
 /// The experiment's own choice, of each sweep its ends.
 fn nothing_said(seed: u64) -> Selection {
     Selection {
+        absent: Vec::new(),
         on: Vec::new(),
         subjects: Vec::new(),
         cases: Vec::new(),

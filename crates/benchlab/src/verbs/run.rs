@@ -3,6 +3,7 @@
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
+use crate::links;
 use crate::measuring;
 use crate::places;
 use crate::ready::ready;
@@ -41,7 +42,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &args.experiment)?;
     let places = places::places(&experiment, args)?;
-    let mut plan = selection(args, &experiment, &places)?.plan(&experiment)?;
+    let mut plan = links::plan(&mut selection(args, &experiment, &places)?, &experiment)?;
     match plan.load_mut() {
         None => {
             plan.measure.budget_ns = budget_ns(args, plan.targets.len());
@@ -82,7 +83,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
     let host = match places.is_empty() {
-        true => with_scratch(host, &scratch),
+        true => links::told(with_scratch(host, &scratch, &plan), &plan),
         false => places::told(host, &places),
     };
     writer.host(&host)?;
@@ -180,7 +181,10 @@ pub fn prepare(
     Ok(Prepared { hashes, failures })
 }
 
-fn with_scratch(mut host: Host, scratch: &Scratch) -> Host {
+fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
+    if !plan.targets.iter().any(|target| target.kind.is_database()) {
+        return host;
+    }
     let place = if scratch.in_memory() {
         "in memory (tmpfs): no commit waits for a disk"
     } else {
@@ -213,6 +217,7 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
         in_memory: place.is_in_memory(),
     };
     Ok(Selection {
+        absent: Vec::new(),
         on: places.iter().map(place).collect(),
         subjects: args.subjects.clone(),
         cases: args.cases.clone(),

@@ -11,6 +11,7 @@ mod faults;
 mod folders;
 mod full_disk;
 mod history;
+mod links;
 mod listings;
 mod load;
 mod own_metrics;

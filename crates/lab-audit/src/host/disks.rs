@@ -3,9 +3,11 @@
 
 use super::{Machine, Probe, chosen};
 use crate::root::Root;
+use crate::smart::Smart;
+use crate::storage::Medium;
 use crate::value::{Class, Thing, Value};
 use lab_model::audit::EvidenceTable;
-use serde_json::Value as Json;
+use std::thread;
 
 pub struct Disks;
 
@@ -29,6 +31,9 @@ pub const DISK: Class = Class {
         ("discard", "whether it can be told what is free"),
         ("physical_block", "bytes that it writes at once"),
         ("worn", "part of its endurance that is used"),
+        ("written", "bytes written to it in its life"),
+        ("endurance_left", "bytes that can still be written"),
+        ("endurance_by", "how that is known"),
         ("spare", "part of its spare blocks that is left"),
         ("failing", "whether it says of itself that it fails"),
         (
@@ -63,7 +68,14 @@ impl Probe for Disks {
         let root = &machine.root;
         let names = root.names("sys/block");
         let disks = names.iter().filter(|name| is_disk(root, name));
-        disks.flat_map(|name| disk(root, name)).collect()
+        // At once: each waits for what its disk says of itself.
+        thread::scope(|scope| {
+            let looks: Vec<_> = disks
+                .map(|name| scope.spawn(move || disk(root, name)))
+                .collect();
+            let things = looks.into_iter().flat_map(thread::ScopedJoinHandle::join);
+            things.flatten().collect()
+        })
     }
 }
 
@@ -84,8 +96,10 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
     );
     let rotational = number("queue/rotational").map(|n| n != 0);
     disk.set_some("rotational", rotational.map(Value::Flag));
-    disk.set("medium", Value::word(medium(name, rotational)));
-    disk.set_some("size", number("size").map(|n| Value::bytes(n * SECTOR)));
+    let medium = Medium::of(root, name);
+    disk.set("medium", Value::word(medium.word()));
+    let size = number("size").map(|n| n * SECTOR);
+    disk.set_some("size", size.map(Value::bytes));
     let schedulers = text("queue/scheduler");
     disk.set_some(
         "scheduler",
@@ -109,8 +123,11 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
     disk.set_some("discard", discard.map(|most| Value::Flag(most > 0)));
     let physical = number("queue/physical_block_size");
     disk.set_some("physical_block", physical.map(Value::bytes));
-    if disk.values.get("medium") != Some(&Value::word("virtual")) {
-        health(root, name, &mut disk);
+    if medium.word() != "virtual" {
+        let smart = Smart::of(root, name);
+        let wearing = size.filter(|_| medium.wears_out());
+        endurance(&smart, wearing, &mut disk);
+        health(smart, &mut disk);
     }
     let block = physical.unwrap_or(4096).max(4096);
     let partitions = root.names(&format!("sys/block/{name}"));
@@ -121,16 +138,6 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
             .filter_map(|p| partition(root, name, p, block)),
     );
     things
-}
-
-/// What a disk is, from its name and what the kernel says of it.
-pub fn medium(name: &str, rotational: Option<bool>) -> &'static str {
-    match rotational {
-        _ if name.starts_with("nvme") => "nvme",
-        _ if name.starts_with("vd") || name.starts_with("xvd") => "virtual",
-        Some(true) => "spinning",
-        _ => "flash",
-    }
 }
 
 fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
@@ -148,48 +155,29 @@ fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
     Some(partition)
 }
 
-/// What the disk says of itself (smartctl(8), its JSON).
-fn health(root: &Root, name: &str, disk: &mut Thing) {
-    const NAMES: [&str; 4] = ["worn", "spare", "failing", "bad_sectors"];
-    let device = format!("/dev/{name}");
-    let words = ["smartctl", "--json", "--health", "--attributes", &device];
-    let said = root.output(&format!("smartctl-{name}.json"), &words);
-    let read = said.and_then(|text| {
-        serde_json::from_str::<Json>(&text)
-            .map_err(|_| "smartctl did not answer in JSON".to_owned())
-    });
-    let json = match read {
-        Ok(json) if json.get("smart_status").is_some() => json,
-        Ok(_) => return unknown(disk, &NAMES, "smartctl shows nothing of it; it needs root"),
+/// What the disk says of itself.
+fn health(smart: Result<Smart, String>, disk: &mut Thing) {
+    const NAMES: [&str; 5] = ["worn", "spare", "failing", "bad_sectors", "written"];
+    let smart = match smart {
+        Ok(smart) => smart,
         Err(why) => return unknown(disk, &NAMES, &why),
     };
-    let passed = json["smart_status"]["passed"].as_bool();
-    disk.set_some("failing", passed.map(|passed| Value::Flag(!passed)));
-    let nvme = &json["nvme_smart_health_information_log"];
-    let percent = |value: &Json| value.as_f64().map(|percent| Value::share(percent / 100.0));
-    let worn = percent(&nvme["percentage_used"]);
-    // Attributes 233 and 177 of SATA disks count down from 100 (Intel, Samsung).
-    let left = attribute(&json, 233).or_else(|| attribute(&json, 177));
-    let left = left.and_then(|a| a["value"].as_f64());
-    disk.set_some(
-        "worn",
-        worn.or(left.map(|left| Value::share((100.0 - left) / 100.0))),
-    );
-    disk.set_some("spare", percent(&nvme["available_spare"]));
-    let raw = |id| attribute(&json, id).and_then(|a| a["raw"]["value"].as_u64());
-    let bad = [5, 197, 198]
-        .into_iter()
-        .filter_map(raw)
-        .reduce(|a, b| a.saturating_add(b));
-    let bad = bad.or_else(|| nvme["media_errors"].as_u64());
-    disk.set_some("bad_sectors", bad.map(|n| Value::count(n, "sectors")));
+    disk.set_some("failing", smart.failing.map(Value::Flag));
+    disk.set_some("worn", smart.worn.map(Value::share));
+    disk.set_some("spare", smart.spare.map(Value::share));
+    let sectors = smart.bad_sectors;
+    disk.set_some("bad_sectors", sectors.map(|n| Value::count(n, "sectors")));
+    let written = smart.written.map(|n| Value::bytes(n as u64));
+    disk.set("written", written.unwrap_or(Value::word("not told")));
 }
 
-fn attribute(json: &Json, id: u64) -> Option<&Json> {
-    let table = json["ata_smart_attributes"]["table"].as_array()?;
-    table
-        .iter()
-        .find(|attribute| attribute["id"].as_u64() == Some(id))
+/// What flash of so many bytes still endures.
+fn endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing) {
+    if let (Ok(smart), Some(size)) = (smart, size) {
+        let endurance = smart.endurance(size as f64);
+        disk.set("endurance_left", Value::bytes(endurance.left as u64));
+        disk.set("endurance_by", Value::word(endurance.by));
+    }
 }
 
 fn unknown(disk: &mut Thing, names: &[&'static str], why: &str) {
@@ -210,6 +198,8 @@ pub fn table(things: &[Thing]) -> EvidenceTable {
         ("read_ahead", "read ahead"),
         ("write_cache", "write cache"),
         ("worn", "endurance used"),
+        ("written", "written"),
+        ("endurance_left", "endurance left"),
     ];
     super::table(things, "disk", "Disks", &columns)
 }

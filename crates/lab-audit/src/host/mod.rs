@@ -12,7 +12,6 @@ use crate::judge::judge;
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-pub(crate) use disks::medium;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 
@@ -47,6 +46,8 @@ pub struct Watched {
     pub synchronised: Option<bool>,
     /// How far off the kernel takes its clock to be at most, in ns.
     pub time_error_ns: Option<f64>,
+    /// Connections per second that the last `benchlab load` from here opened.
+    pub load_connects: Option<f64>,
 }
 
 const PROBES: [&dyn Probe; 6] = [
@@ -139,6 +140,11 @@ const HOST: Class = Class {
             "ports_per_second",
             "connections per second to one server at which the ports run out",
         ),
+        (
+            "load_connects",
+            "connections per second that the last benchlab load opened",
+        ),
+        ("load_share", "the same as a part of ports_per_second"),
         ("time_wait", "how long a connection is in TIME_WAIT"),
         ("rest", "how long a port rests after a connection"),
         ("time_wait_now", "connections in TIME_WAIT now"),

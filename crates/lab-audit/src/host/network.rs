@@ -36,6 +36,7 @@ impl Probe for Network {
                 "ports_per_second",
                 Value::Number(rate.floor(), Unit::PerSecond("connections".into())),
             );
+            used(machine.watched.load_connects, rate, &mut host);
         }
         host.set_some("time_wait_most", setting("tcp_max_tw_buckets").map(count));
         host.set_some("tw_recycle", Some(recycle(root)));
@@ -61,6 +62,14 @@ impl Probe for Network {
         host.set_some("conntrack_share", conntrack(root));
         vec![host]
     }
+}
+
+/// What `benchlab load` used of the connections per second for which there are ports.
+fn used(connects: Option<f64>, rate: f64, host: &mut Thing) {
+    let none = || Value::word("no connection that is known of");
+    let told = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
+    host.set("load_connects", connects.map_or_else(none, told));
+    host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
 }
 
 /// Local ports that outgoing connections may have, less those that are reserved.

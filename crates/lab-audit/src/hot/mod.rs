@@ -50,16 +50,19 @@ pub const FOLDER: Class = Class {
         ("size", "bytes that it takes"),
         ("heat", "bytes read for each byte that it takes"),
         ("disk", "the disk that it is on"),
-        (
-            "medium",
-            "nvme, flash, spinning, virtual, memory or unknown",
-        ),
+        ("medium", "nvme, flash, spinning, virtual, file or unknown"),
         (
             "place",
-            "where it should lie: fast, no room, slow, memory, or here",
+            "where it should lie: fast, no room, slow, off, memory, or here",
         ),
         ("fast", "the fast filesystem"),
+        (
+            "fast_days",
+            "how long the fast disk lasts if this folder alone writes to it",
+        ),
         ("endurance_of", "the flash whose endurance is told"),
+        ("endurance_left", "bytes that can still be written to it"),
+        ("endurance_by", "how that is known"),
         (
             "endurance_days",
             "how long the endurance of that disk lasts if this folder alone writes to it",
@@ -229,7 +232,21 @@ fn facts(watched: &Watched) -> Vec<(String, String)> {
     ]
 }
 
-/// Bars of the busiest folders, with the sum from above in brackets.
+/// Letters of a folder's name in a chart.
+const SHOWN: usize = 18;
+
+/// The end of a path: folders differ there. The table has the whole.
+fn end_of(path: &Path) -> String {
+    let text = path.display().to_string();
+    let letters = text.chars().count();
+    if letters <= SHOWN {
+        return text;
+    }
+    let end: String = text.chars().skip(letters + 1 - SHOWN).collect();
+    format!("…{end}")
+}
+
+/// Bars of the busiest folders, with the sum from above before each.
 fn pareto(watched: &Watched) -> EvidenceBars {
     let all = ranked(watched);
     let total: f64 = all.iter().map(|(_, a)| a.read + a.written).sum();
@@ -238,11 +255,11 @@ fn pareto(watched: &Watched) -> EvidenceBars {
         let bytes = a.read + a.written;
         sum += bytes;
         let share = 100.0 * sum / total.max(1.0);
-        (format!("{} ({share:.0} %)", path.display()), bytes)
+        (format!("{share:.0} % {}", end_of(path)), bytes)
     };
     EvidenceBars {
         title: "Bytes read and written, by folder".into(),
-        caption: "In brackets the part of all bytes, summed from above.".into(),
+        caption: "Before a folder the part of all bytes, summed from above.".into(),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: all.iter().take(10).map(bar).collect(),
@@ -259,8 +276,10 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
         "written a day",
         "size",
         "place",
+        "fast disk lasts",
     ];
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
+    let years = |days: f64| EvidenceValue::Number(days / 365.0, Unit::Count("years".into()));
     let row = |folder: &Folder| {
         let a = folder.activity;
         vec![
@@ -274,11 +293,12 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
                 .size
                 .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
             EvidenceValue::Word(folder.place.name().into()),
+            folder.fast_lasts().map_or(EvidenceValue::Nothing, years),
         ]
     };
     EvidenceTable {
         title: "Folders in use".into(),
-        caption: "Reads of a process that has ended count with the whole size of the file. Reads from memory count too. Reads: their part of all bytes.".into(),
+        caption: "Reads of a process that has ended count with the whole size of the file. Reads from memory count too. Reads: their part of all bytes. Fast disk lasts: what it still endures, if this folder alone writes to it.".into(),
         columns: columns.map(String::from).into(),
         rows: folders.iter().map(row).collect(),
     }

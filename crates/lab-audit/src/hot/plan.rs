@@ -3,9 +3,11 @@
 
 use super::{Activity, DAY, MOST, scan};
 use crate::root::Root;
-use crate::storage::disk_of;
+use crate::smart::{Endurance, Smart};
+use crate::storage::{Medium, disk_of};
 use crate::value::{Thing, Value};
 use lab_model::Unit;
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +15,6 @@ use std::path::{Path, PathBuf};
 const LEAST: f64 = 1024.0 * 1024.0;
 /// The part of the fast filesystem's free room that is filled.
 const FILLED: f64 = 0.9;
-/// Bytes that flash endures for each byte of its size: 0.3 of it a day for five years, as makers promise.
-const ENDURANCE: f64 = 0.3 * 365.0 * 5.0;
 /// The system itself, and what is no disk: a machine may not start without them.
 const SYSTEM: [&str; 12] = [
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/run", "/sbin", "/sys",
@@ -36,10 +36,8 @@ pub struct Fast {
     pub mount: PathBuf,
     /// Bytes that are free.
     pub free: u64,
-    /// Its disk, and how large that is.
+    /// Its disk.
     pub disk: String,
-    /// Bytes of the disk.
-    pub disk_size: u64,
     device: u64,
 }
 
@@ -50,8 +48,10 @@ pub enum Place {
     Fast,
     /// There, but it does not fit.
     NoRoom,
-    /// Off the fast disk: it is mostly written.
+    /// Off the fast disk, on which it is: it is mostly written.
     Slow,
+    /// Off the fast disk, as it is: it is mostly written.
+    Off,
     /// In memory.
     Memory,
     /// Where it is.
@@ -69,6 +69,9 @@ pub struct Folder {
     seconds: f64,
     disk: Option<String>,
     on_fast: bool,
+    /// What the flash that it is on still endures, and what the fast disk does.
+    own: Option<Endurance>,
+    fast: Option<Endurance>,
 }
 
 impl Place {
@@ -78,6 +81,7 @@ impl Place {
             Place::Fast => "fast",
             Place::NoRoom => "no room",
             Place::Slow => "slow",
+            Place::Off => "off",
             Place::Memory => "memory",
             Place::Here => "here",
         }
@@ -110,7 +114,6 @@ impl Fast {
             return Err(format!("{target}: findmnt knows no UUID of its filesystem"));
         };
         let disk = disk_of(device).unwrap_or_default();
-        let sectors = root.number(&format!("sys/block/{disk}/size")).unwrap_or(0);
         Ok(Fast {
             folder,
             uuid: uuid.into(),
@@ -118,7 +121,6 @@ impl Fast {
             mount: mount.into(),
             free: free.parse().unwrap_or(0),
             disk,
-            disk_size: sectors * 512,
             device,
         })
     }
@@ -131,11 +133,18 @@ pub fn plan(
     fast: Option<&Fast>,
     memory: u64,
 ) -> Vec<Folder> {
-    let look = |(path, activity): (PathBuf, Activity)| {
+    let mut endurances = Endurances::default();
+    let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
+    let mut look = |(path, activity): (PathBuf, Activity)| {
         let device = path.metadata().map(|about| about.dev()).ok();
+        let disk = device.and_then(disk_of);
+        let wears = |disk: &&String| Medium::of(&Root::live(), disk).wears_out();
+        let wearing = disk.as_ref().filter(wears);
         Folder {
             size: scan::size(&path),
-            disk: device.and_then(disk_of),
+            own: wearing.and_then(|disk| endurances.of(disk)),
+            fast: of_fast,
+            disk,
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
             place: Place::Here,
             path,
@@ -143,7 +152,8 @@ pub fn plan(
             seconds,
         }
     };
-    let mut folders: Vec<Folder> = ranked.into_iter().take(MOST).map(look).collect();
+    let busiest = ranked.into_iter().take(MOST);
+    let mut folders: Vec<Folder> = busiest.map(&mut look).collect();
     folders
         .iter_mut()
         .for_each(|folder| folder.place = folder.wanted(fast.is_some(), memory));
@@ -194,7 +204,7 @@ impl Folder {
             if self.on_fast {
                 Place::Slow
             } else {
-                Place::Here
+                Place::Off
             }
         } else if self.on_fast {
             Place::Here
@@ -225,14 +235,9 @@ impl Folder {
         thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
         let disk = self.disk.as_deref().unwrap_or("no disk");
         thing.set("disk", Value::word(disk));
-        let medium = |disk: &str| {
-            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
-            crate::host::medium(disk, rotational.map(|n| n != 0))
-        };
-        thing.set(
-            "medium",
-            Value::word(self.disk.as_deref().map_or("unknown", medium)),
-        );
+        let medium = |disk: &String| Medium::of(&Root::live(), disk).word();
+        let medium = self.disk.as_ref().map_or("unknown", medium);
+        thing.set("medium", Value::word(medium));
         thing.set("place", Value::word(self.place.name()));
         let named = fast.map(|fast| fast.mount.display().to_string());
         thing.set("fast", Value::word(named.as_deref().unwrap_or("–")));
@@ -240,30 +245,47 @@ impl Folder {
         thing
     }
 
-    /// Of the fast disk, if there is one, and of that which it is on, if that is flash.
+    /// How long flash lasts if this folder alone writes to it: that which it is on, and the fast disk.
     fn endurance(&self, fast: Option<&Fast>, thing: &mut Thing) {
-        let own = self.disk.as_ref().filter(|disk| {
-            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
-            matches!(
-                crate::host::medium(disk, rotational.map(|n| n != 0)),
-                "nvme" | "flash"
-            )
-        });
-        let size = |disk: &String| {
-            Root::live()
-                .number(&format!("sys/block/{disk}/size"))
-                .map(|n| n * 512)
-        };
-        let of = own.and_then(|disk| Some((disk.clone(), size(disk)?)));
-        let of = of.or(fast
-            .filter(|_| self.on_fast)
-            .map(|fast| (fast.disk.clone(), fast.disk_size)));
-        if let Some((disk, size)) =
-            of.filter(|(_, size)| *size > 0 && self.activity.written > LEAST)
-        {
-            let days = size as f64 * ENDURANCE / (self.activity.written / self.seconds * DAY);
-            thing.set("endurance_of", Value::word(disk));
-            thing.set("endurance_days", Value::count(days as u64, "days"));
+        let days = |days: f64| Value::count(days as u64, "days");
+        if let Some(lasting) = self.fast_lasts() {
+            thing.set("fast_days", days(lasting));
         }
+        let of_fast = || Some((&fast?.disk, self.fast?)).filter(|_| self.on_fast);
+        let own = self.disk.as_ref().zip(self.own);
+        let Some((disk, endurance)) = own.or_else(of_fast) else {
+            return;
+        };
+        if let Some(lasting) = self.lasts(endurance) {
+            thing.set("endurance_of", Value::word(disk));
+            thing.set("endurance_left", Value::bytes(endurance.left as u64));
+            thing.set("endurance_by", Value::word(endurance.by));
+            thing.set("endurance_days", days(lasting));
+        }
+    }
+
+    /// Days that the fast disk lasts if this folder alone writes to it; `None`: there is none, or little is written.
+    pub fn fast_lasts(&self) -> Option<f64> {
+        self.lasts(self.fast?)
+    }
+
+    fn lasts(&self, endurance: Endurance) -> Option<f64> {
+        let written = self.activity.written;
+        (written > LEAST).then(|| endurance.left / (written / self.seconds * DAY))
+    }
+}
+
+/// What disks of this machine still endure; each is asked once.
+#[derive(Default)]
+struct Endurances(HashMap<String, Option<Endurance>>);
+
+impl Endurances {
+    fn of(&mut self, disk: &str) -> Option<Endurance> {
+        let known = self.0.entry(disk.to_owned());
+        *known.or_insert_with(|| {
+            let sectors = Root::live().number(&format!("sys/block/{disk}/size"))?;
+            let smart = Smart::of(&Root::live(), disk).unwrap_or_default();
+            (sectors > 0).then(|| smart.endurance(sectors as f64 * 512.0))
+        })
     }
 }

@@ -2,11 +2,13 @@
 //! `audit net`: IPv4 against IPv6 to the same name, on pinned addresses, in mirrored turns; and on this machine alone.
 
 mod names;
+mod path;
 mod ping;
 mod spaces;
 mod turns;
 
 use crate::judge::judge;
+use crate::namespace::{Namespace, Pair};
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
@@ -48,10 +50,19 @@ const ADDRESS: Class = Class {
         ("lost_share", "part of the echo requests that got no reply"),
         ("hops", "routers on the way back"),
         ("reverse", "what the address is called"),
-        ("mtu", "the path's MTU, as this machine knows it"),
+        ("mtu", "the largest packet that comes through"),
+        ("mtu_by", "how that was found"),
+        (
+            "larger",
+            "what becomes of larger packets: refused, lost, or not tried",
+        ),
         (
             "large_answered",
             "whether a request of more than one packet is answered",
+        ),
+        (
+            "small_answered",
+            "whether the same request is answered in small packets",
         ),
     ],
 };
@@ -163,7 +174,30 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Result<Looked, String> {
 
 /// Two network namespaces with a link between them. Error: it takes root and `ip`.
 pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<Looked, String> {
-    spaces::with_pair(|addresses| alone("two namespaces", &addresses, rounds, step))
+    over(&Pair::new()?, rounds, step)
+}
+
+/// The same over a pair that is there.
+pub fn over(
+    pair: &Pair,
+    rounds: u32,
+    step: &mut (dyn FnMut(u32) + Send),
+) -> Result<Looked, String> {
+    between([&pair.client, &pair.server], Pair::SERVER, rounds, step)
+}
+
+/// From one namespace to another one, which has an IPv4 and an IPv6 address.
+///
+/// # Errors
+/// No listener could be made there; in words.
+pub fn between(
+    [client, server]: [&Namespace; 2],
+    addresses: [&str; 2],
+    rounds: u32,
+    step: &mut (dyn FnMut(u32) + Send),
+) -> Result<Looked, String> {
+    let listening = spaces::listen(server, addresses)?;
+    client.within(|| alone("two namespaces", &listening, rounds, step))
 }
 
 /// Addresses of this machine, without TLS and without names.
@@ -265,6 +299,7 @@ fn address(looked: &Looked, side: &Side) -> Thing {
                 Value::share(failed as f64 / tried.max(1) as f64),
             );
             thing.set_some("large_answered", side.large_answered.map(Value::Flag));
+            thing.set_some("small_answered", side.small_answered.map(Value::Flag));
         }
     }
     thing.set_some("connect", median(&connects).map(Value::ns));
@@ -273,8 +308,27 @@ fn address(looked: &Looked, side: &Side) -> Thing {
         let reverse = &looked.names[side.family as usize][1];
         thing.set("reverse", Value::word(reverse.as_deref().unwrap_or("none")));
     }
-    thing.set_some("mtu", side.mtu.map(|mtu| Value::bytes(mtu.into())));
+    largest(side, &mut thing);
     thing
+}
+
+/// How large packets may be on the way to an address.
+fn largest(side: &Side, thing: &mut Thing) {
+    let (mtu, by) = match &side.path {
+        Some(path) => (Some(path.mtu), "by echo requests of many sizes"),
+        None => (side.mtu, "as this machine knows it after a large request"),
+    };
+    thing.set_some("mtu", mtu.map(|mtu| Value::count(mtu.into(), "bytes")));
+    thing.set("mtu_by", Value::word(by));
+    let unseen = || match &side.echoes {
+        Err(why) => Value::Unknown(format!("{why}.")),
+        Ok(_) => Value::Unknown("Echo requests are not answered.".into()),
+    };
+    match &side.path {
+        Some(path) => thing.set("larger", Value::word(path.beyond.word())),
+        None if side.address.ip().is_loopback() => thing.set("larger", Value::word("not tried")),
+        None => thing.set("larger", unseen()),
+    }
 }
 
 /// The resolvers of this machine. Each that has an IPv6 address is asked.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Echo requests of ICMP (RFC 792, RFC 4443): the round trip, and the hops from the reply's TTL.
+//! Echo requests of ICMP (RFC 792, RFC 4443): the round trip, the hops from the reply's TTL, and sizes of packets.
 
 use super::Family;
-use nix::sys::socket::sockopt::{Ipv4RecvTtl, Ipv6RecvHopLimit, ReceiveTimeout};
+use nix::errno::Errno;
+use nix::sys::socket::sockopt::{
+    Ipv4RecvErr, Ipv4RecvTtl, Ipv6DontFrag, Ipv6RecvErr, Ipv6RecvHopLimit, ReceiveTimeout,
+};
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType,
     SockaddrStorage, connect, recvmsg, send, setsockopt, socket,
@@ -17,6 +20,10 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes behind the header, as ping(8) sends them.
 const PAYLOAD: usize = 56;
+/// Bytes of the header of ICMP.
+const HEADER: usize = 8;
+/// Bytes of the largest packet that is received.
+const LARGEST: usize = 16 * 1024;
 
 /// Sends echo requests to one address.
 pub struct Pinger {
@@ -32,6 +39,19 @@ pub struct Echo {
     pub ns: f64,
     /// Routers on the way back, if the sender began with a usual TTL.
     pub hops: Option<u8>,
+}
+
+/// What became of an echo request of a certain size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// It was answered.
+    Answered,
+    /// This machine's own link does not carry it.
+    OwnLink,
+    /// A router says that it is too large, and what is not, in bytes.
+    Told(u32),
+    /// Nothing came.
+    Lost,
 }
 
 impl Pinger {
@@ -62,11 +82,84 @@ impl Pinger {
         })
     }
 
+    /// The family of its address.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// From now on no router may cut its packets, and what this machine believes of the path does not hold them back.
+    pub fn forbid_cutting(&self) -> nix::Result<()> {
+        let socket = &self.socket;
+        match self.family {
+            Family::V4 => {
+                setsockopt(socket, Ipv4RecvErr, &true)?;
+                discover(
+                    socket,
+                    libc::IPPROTO_IP,
+                    libc::IP_MTU_DISCOVER,
+                    libc::IP_PMTUDISC_PROBE,
+                )
+            }
+            Family::V6 => {
+                setsockopt(socket, Ipv6RecvErr, &true)?;
+                setsockopt(socket, Ipv6DontFrag, &true)?;
+                let probe = libc::IPV6_PMTUDISC_PROBE;
+                discover(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, probe)
+            }
+        }
+    }
+
+    /// A request of so many bytes, header of IP included.
+    pub fn probe(&mut self, bytes: u32, patience: Duration) -> Probe {
+        self.sequence = self.sequence.wrapping_add(1);
+        let headers = HEADER + if self.family == Family::V4 { 20 } else { 40 };
+        let request = self.request((bytes as usize).saturating_sub(headers));
+        // What an earlier request left.
+        while self.told().is_some() {}
+        let began = Instant::now();
+        let sent = || send(self.socket.as_raw_fd(), &request, MsgFlags::empty());
+        // The first may be told what became of an earlier request.
+        match sent().or_else(|_| sent()) {
+            Err(Errno::EMSGSIZE) => return Probe::OwnLink,
+            Err(_) => return Probe::Lost,
+            Ok(_) => {}
+        }
+        while let Some(left) = patience.checked_sub(began.elapsed()) {
+            let wait = TimeVal::new(0, left.as_micros().clamp(1000, 999_999) as i64);
+            if setsockopt(&self.socket, ReceiveTimeout, &wait).is_err() {
+                return Probe::Lost;
+            }
+            match (self.told(), self.reply()) {
+                (Some(mtu), _) => return Probe::Told(mtu),
+                (None, Some(Some(_))) => return Probe::Answered,
+                (None, _) => {}
+            }
+        }
+        self.told().map_or(Probe::Lost, Probe::Told)
+    }
+
+    /// The MTU that a message of a router has, if one came.
+    fn told(&self) -> Option<u32> {
+        let mut space = nix::cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6);
+        let mut room = [0; 64];
+        let mut parts = [IoSliceMut::new(&mut room)];
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        let fd = self.socket.as_raw_fd();
+        let taken = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), flags).ok()?;
+        let errors = taken.cmsgs().ok()?.filter_map(|message| match message {
+            ControlMessageOwned::Ipv4RecvErr(error, _) => Some(error),
+            ControlMessageOwned::Ipv6RecvErr(error, _) => Some(error),
+            _ => None,
+        });
+        let mut too_large = errors.filter(|error| error.ee_errno == libc::EMSGSIZE as u32);
+        too_large.next().map(|error| error.ee_info)
+    }
+
     /// One request; `None`: no reply came in time.
     pub fn echo(&mut self) -> Option<Echo> {
         self.sequence = self.sequence.wrapping_add(1);
         let began = Instant::now();
-        let request = self.request();
+        let request = self.request(PAYLOAD);
         send(self.socket.as_raw_fd(), &request, MsgFlags::empty()).ok()?;
         while began.elapsed() < PATIENCE {
             if let Some(ttl) = self.reply()? {
@@ -79,12 +172,12 @@ impl Pinger {
         None
     }
 
-    fn request(&self) -> Vec<u8> {
+    fn request(&self, payload: usize) -> Vec<u8> {
         let kind = if self.family == Family::V4 { 8 } else { 128 };
         let mut packet = vec![kind, 0, 0, 0];
         packet.extend((std::process::id() as u16).to_be_bytes());
         packet.extend(self.sequence.to_be_bytes());
-        packet.extend([0; PAYLOAD]);
+        packet.resize(HEADER + payload, 0);
         let sum = checksum(&packet).to_be_bytes();
         // The kernel fills in that of ICMPv6.
         packet[2..4].copy_from_slice(&sum);
@@ -93,7 +186,7 @@ impl Pinger {
 
     /// The TTL of a packet that is the reply. Inner `None`: it is another packet. Outer `None`: none came.
     fn reply(&self) -> Option<Option<Option<u8>>> {
-        let (mut room, mut space) = ([0; 1500], nix::cmsg_space!(i32));
+        let (mut room, mut space) = (vec![0; LARGEST], nix::cmsg_space!(i32));
         let mut parts = [IoSliceMut::new(&mut room)];
         let fd = self.socket.as_raw_fd();
         let taken = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), MsgFlags::empty());
@@ -110,6 +203,22 @@ impl Pinger {
         let packet = &room[..length];
         Some(is_reply(packet, self.family, self.sequence).then_some(ttl))
     }
+}
+
+/// Sets what a socket does about a path's MTU (ip(7), ipv6(7)).
+fn discover(socket: &OwnedFd, level: i32, option: i32, how: i32) -> nix::Result<()> {
+    let size = size_of_val(&how) as libc::socklen_t;
+    // SAFETY: the descriptor is open, and `how` has the size that is told.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            (&raw const how).cast(),
+            size,
+        )
+    };
+    Errno::result(done).map(drop)
 }
 
 /// A raw socket of IPv4 gives the header of IP too (raw(7)).

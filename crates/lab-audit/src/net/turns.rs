@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns on pinned addresses: connect, TLS, first byte.
+//! Turns on pinned addresses: connect, TLS, first byte; and whether large packets come through.
 
+use super::path::{self, Path};
 use super::ping::Pinger;
 use crate::site::tls::TlsClient;
+use nix::sys::socket::sockopt::{SendTimeout, TcpMaxSeg};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket,
+};
+use nix::sys::time::TimeVal;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -12,6 +18,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Between two turns, so that nobody takes it for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Bytes of a segment that every path carries.
+const SMALL_SEGMENT: u32 = 500;
 /// Failures of one address in a row after which it is asked no more.
 const ENOUGH: u32 = 3;
 
@@ -56,6 +64,10 @@ pub struct Side {
     pub mtu: Option<u32>,
     /// Whether a request of more than one packet was answered; `None`: not tried.
     pub large_answered: Option<bool>,
+    /// Whether that or the same in small packets was; `None`: not tried.
+    pub small_answered: Option<bool>,
+    /// How large packets may be, as echo requests showed.
+    pub path: Option<Path>,
     /// Echo requests that were sent, and those that were answered; or why there are none.
     pub echoes: Result<[u32; 2], String>,
     /// Routers on the way back.
@@ -136,6 +148,8 @@ impl Side {
             address,
             mtu: None,
             large_answered: None,
+            small_answered: None,
+            path: None,
             failure: None,
             no_route: false,
             in_a_row: 0,
@@ -155,6 +169,28 @@ impl Side {
         *answered += 1;
         self.hops = echo.hops.or(self.hops);
         Some(echo.ns)
+    }
+
+    /// Whether large packets come through: in a request over TCP, and in echo requests.
+    fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
+        let answers_at_all = self.in_a_row == 0;
+        let large = answers_large(self, name, client, None);
+        let small = large || answers_large(self, name, client, Some(SMALL_SEGMENT));
+        // Of a server that answers nothing, nothing is known of the path.
+        if small || answers_at_all {
+            (self.large_answered, self.small_answered) = (Some(large), Some(small));
+        }
+        // What a router said of the large packets is known now.
+        if let Ok(tcp) = TcpStream::connect_timeout(&self.address, PATIENCE) {
+            self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
+        }
+        let answers = matches!(self.echoes, Ok([_, answered]) if answered > 0);
+        let pinger = self.pinger.as_mut().filter(|_| answers);
+        // Nothing is on the way to this machine itself.
+        let pinger = pinger.filter(|_| !self.address.ip().is_loopback());
+        if let Some((pinger, mtu)) = pinger.zip(self.mtu) {
+            self.path = path::probe(pinger, mtu, round_trip);
+        }
     }
 
     fn failed(&mut self, why: &io::Error) {
@@ -198,15 +234,12 @@ pub fn take_turns(
             }
         }
     }
-    for side in sides
-        .iter_mut()
-        .filter(|side| side.in_a_row == 0 && side.mtu.is_some())
-    {
-        side.large_answered = Some(answers_large(side, name, client.as_ref()));
-        // What a router said of the large packets is known now.
-        if let Ok(tcp) = TcpStream::connect_timeout(&side.address, PATIENCE) {
-            side.mtu = path_mtu(&tcp, side.family).or(side.mtu);
-        }
+    // Those with which there was a connection.
+    for side in sides.iter_mut().filter(|side| side.mtu.is_some()) {
+        let echoes = turns.iter().filter(|turn| turn.family == side.family);
+        let longest = echoes.filter_map(|turn| turn.echo).fold(0.0, f64::max);
+        let round_trip = Duration::from_nanos(longest as u64);
+        side.try_large(name, client.as_ref(), round_trip);
     }
     turns
 }
@@ -214,7 +247,7 @@ pub fn take_turns(
 fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
     let mut round = Round::of(side.family);
     round.echo = side.echo();
-    if let Err(why) = steps(side, name, client, "", &mut round) {
+    if let Err(why) = steps(side, name, client, ("", None), &mut round) {
         side.failed(&why);
     } else {
         side.in_a_row = 0;
@@ -222,22 +255,32 @@ fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
     round
 }
 
-/// Whether a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow.
-fn answers_large(side: &mut Side, name: &str, client: Option<&TlsClient>) -> bool {
+/// Whether a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow; or in
+/// segments of so many bytes.
+fn answers_large(
+    side: &mut Side,
+    name: &str,
+    client: Option<&TlsClient>,
+    segment: Option<u32>,
+) -> bool {
     let large = format!("X-Large: {}\r\n", "x".repeat(4000));
     let mut round = Round::of(side.family);
-    steps(side, name, client, &large, &mut round).is_ok() && round.first_byte.is_some()
+    let done = steps(side, name, client, (&large, segment), &mut round);
+    done.is_ok() && round.first_byte.is_some()
 }
 
 fn steps(
     side: &mut Side,
     name: &str,
     client: Option<&TlsClient>,
-    more: &str,
+    (more, segment): (&str, Option<u32>),
     round: &mut Round,
 ) -> io::Result<()> {
     let began = Instant::now();
-    let tcp = TcpStream::connect_timeout(&side.address, PATIENCE)?;
+    let tcp = match segment {
+        None => TcpStream::connect_timeout(&side.address, PATIENCE)?,
+        Some(bytes) => connect_in_segments(side.address, bytes)?,
+    };
     round.connect = Some(began.elapsed().as_nanos() as f64);
     tcp.set_read_timeout(Some(PATIENCE))?;
     tcp.set_write_timeout(Some(PATIENCE))?;
@@ -255,6 +298,24 @@ fn steps(
         }
     }
     Ok(())
+}
+
+/// A connection whose packets carry so many bytes at most, in both directions.
+fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream> {
+    let domain = match Family::of(&address) {
+        Family::V4 => AddressFamily::Inet,
+        Family::V6 => AddressFamily::Inet6,
+    };
+    let made = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    setsockopt(&made, TcpMaxSeg, &bytes)?;
+    // connect(2) keeps to it too (socket(7)).
+    setsockopt(
+        &made,
+        SendTimeout,
+        &TimeVal::new(PATIENCE.as_secs() as i64, 0),
+    )?;
+    connect(made.as_raw_fd(), &SockaddrStorage::from(address))?;
+    Ok(TcpStream::from(made))
 }
 
 fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64> {

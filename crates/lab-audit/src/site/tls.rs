@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TLS as an audit needs it: every certificate is taken, and what is wrong with it is kept.
 
+use lab_load::certificates::{AnyCertificate, Presented, system_roots};
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    StreamOwned,
-};
-use rustls::{SupportedProtocolVersion, version};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion, version};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -31,44 +28,42 @@ pub struct Seen {
 /// Begins connections.
 pub struct TlsClient {
     provider: Arc<CryptoProvider>,
-    verifier: Arc<Recorder>,
+    verifier: Arc<dyn ServerCertVerifier>,
+    last: Arc<Mutex<Verdict>>,
 }
 
 /// A connection.
 pub struct TlsStream {
     stream: StreamOwned<ClientConnection, TcpStream>,
-    verifier: Arc<Recorder>,
+    last: Arc<Mutex<Verdict>>,
 }
 
-/// What is wrong with a certificate, and from when until when it holds.
+/// What is wrong with the certificate that was presented last, and from when until when it holds.
 type Verdict = (Option<String>, Option<(f64, f64)>);
 
-/// Takes every certificate, as a server's configuration is what is looked at, and keeps the verdict.
-#[derive(Debug)]
-struct Recorder {
-    inner: Option<Arc<WebPkiServerVerifier>>,
-    provider: Arc<CryptoProvider>,
-    last: Mutex<Verdict>,
-}
-
 impl TlsClient {
-    /// With the system's authorities.
+    /// With the system's authorities. Every certificate is taken: the server's configuration is what is looked at.
     ///
     /// # Errors
     /// rustls cannot be set up.
     pub fn new() -> Result<TlsClient, String> {
         let provider = Arc::new(ring::default_provider());
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
-            .build()
-            .ok();
-        let verifier = Arc::new(Recorder {
-            inner,
-            provider: provider.clone(),
-            last: Mutex::default(),
-        });
-        Ok(TlsClient { provider, verifier })
+        let last = Arc::new(Mutex::new(Verdict::default()));
+        let (judge, kept, of) = (judge(&provider)?, last.clone(), provider.clone());
+        let keep = move |presented: &Presented| {
+            let wrong = match &judge {
+                Ok(judge) => presented.wrong(&**judge).map(|e| e.to_string()),
+                Err(why) => Some(why.clone()),
+            };
+            if let Ok(mut last) = kept.lock() {
+                *last = (wrong, validity(presented.certificate));
+            }
+        };
+        Ok(TlsClient {
+            provider,
+            verifier: Arc::new(AnyCertificate::new(of, keep)),
+            last,
+        })
     }
 
     /// A connection that offers HTTP/1.1.
@@ -123,7 +118,7 @@ impl TlsClient {
         let connection = connection.map_err(|e| format!("TLS cannot be set up: {e}"))?;
         Ok(TlsStream {
             stream: StreamOwned::new(connection, tcp),
-            verifier: self.verifier.clone(),
+            last: self.last.clone(),
         })
     }
 }
@@ -144,12 +139,7 @@ impl TlsStream {
     pub fn seen(&self) -> Option<Seen> {
         let connection = &self.stream.conn;
         let version = connection.protocol_version()?;
-        let (wrong, valid) = self
-            .verifier
-            .last
-            .lock()
-            .map(|last| last.clone())
-            .unwrap_or_default();
+        let (wrong, valid) = self.last.lock().map(|v| v.clone()).unwrap_or_default();
         Some(Seen {
             version: version.as_str().unwrap_or("unknown").replace('_', "."),
             alpn: connection
@@ -177,6 +167,20 @@ impl Write for TlsStream {
     }
 }
 
+/// Judges by the authorities of this system; inner error: it has none.
+type Judge = Result<Arc<WebPkiServerVerifier>, String>;
+
+fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
+    let roots = match system_roots() {
+        Ok(roots) => Arc::new(roots),
+        Err(why) => return Ok(Err(why)),
+    };
+    let built = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
+    built
+        .map(Ok)
+        .map_err(|e| format!("TLS cannot be set up: {e}"))
+}
+
 /// From when until when a certificate holds.
 fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
@@ -185,61 +189,4 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
         validity.not_before.timestamp() as f64,
         validity.not_after.timestamp() as f64,
     ))
-}
-
-impl ServerCertVerifier for Recorder {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        others: &[CertificateDer<'_>],
-        name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let verdict = match &self.inner {
-            Some(inner) => inner
-                .verify_server_cert(certificate, others, name, ocsp, now)
-                .map(drop)
-                .map_err(|e| e.to_string()),
-            None => Err("this system has no certificate authorities".into()),
-        };
-        if let Ok(mut last) = self.last.lock() {
-            *last = (verdict.err(), validity(certificate));
-        }
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(
-            message,
-            certificate,
-            signed,
-            &self.provider.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(
-            message,
-            certificate,
-            signed,
-            &self.provider.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
-    }
 }

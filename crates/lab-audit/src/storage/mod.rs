@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit host --measure`: how fast disks are, by direct I/O, several of them in turns.
 
+mod medium;
 mod target;
 mod turns;
 
+pub use medium::{Medium, not_a_disk};
 pub use target::{SCRATCH, Target, disk_of, whole_disk};
 
 use crate::host::Extra;
@@ -30,7 +32,7 @@ pub const STORAGE: Class = Class {
         ("disk", "the disk below"),
         (
             "medium",
-            "nvme, flash, spinning, virtual, memory or unknown",
+            "nvme, flash, spinning, virtual, file, memory or unknown",
         ),
         ("scratch", "whether a file of the lab's own was measured"),
         ("read_mb", "sequential read, MB/s"),
@@ -186,6 +188,7 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, twice: [f64; 2]) -> Valu
     match medium {
         _ if read_ns.min(twice[0]) < least => Value::word("all reads"),
         _ if !scratch && twice[1] < twice[0] / 2.0 => Value::word("repeated reads"),
+        "file" => Value::Unknown("It is on a file of another filesystem, which has a cache of its own.".into()),
         "virtual" | "unknown" if scratch => Value::Unknown(
             "A file that was just written may be in the hypervisor's cache; as root, name the device: --measure /dev/…"
                 .into(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is measured: a scratch file in a folder, or a device or file, which is only read.
 
-use crate::host::medium;
+use super::Medium;
 use crate::root::Root;
 use rand::rngs::SmallRng;
 use rand::{RngCore, SeedableRng};
@@ -24,7 +24,7 @@ pub struct Target {
     pub name: String,
     /// The disk below, such as `sda`; `None`: it cannot be told.
     pub disk: Option<String>,
-    /// `nvme`, `flash`, `spinning`, `virtual`, `memory`, or `unknown`.
+    /// `nvme`, `flash`, `spinning`, `virtual`, `file`, `memory`, or `unknown`.
     pub medium: String,
     /// Whether it is a file of the lab's own, which may be written.
     pub scratch: bool,
@@ -160,9 +160,6 @@ fn medium_of(disk: Option<&str>, path: &Path) -> String {
     match disk {
         None if kind == Ok(TMPFS) => "memory".into(),
         None => "unknown".into(),
-        Some(disk) => {
-            let rotational = Root::live().number(&format!("sys/block/{disk}/queue/rotational"));
-            medium(disk, rotational.map(|n| n != 0)).into()
-        }
+        Some(disk) => Medium::of(&Root::live(), disk).word().into(),
     }
 }

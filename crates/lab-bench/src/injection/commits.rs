@@ -80,7 +80,7 @@ impl Commits {
             Kind::Mariadb => Commits::Mariadb {
                 packet: Message::default(),
             },
-            Kind::Postgresql | Kind::Sqlite | Kind::Folder => Commits::Postgresql {
+            Kind::Postgresql | Kind::Sqlite | Kind::Folder | Kind::Link => Commits::Postgresql {
                 starting: true,
                 message: Message::default(),
                 prepared: HashSet::new(),

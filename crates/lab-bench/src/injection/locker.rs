@@ -6,6 +6,7 @@ use super::outage::{Needed, Outages, Recovery};
 use crate::drawn::drawn;
 use crate::process::{Answer, Process};
 use crate::sqlite::Header;
+use crate::sys;
 use lab_model::Injection;
 use rusqlite::{Connection, ErrorCode};
 use std::cell::RefCell;
@@ -168,7 +169,7 @@ impl Locker {
         let shared = Arc::new(Shared::default());
         let locking = shared.clone();
         let thread = thread::spawn(move || {
-            super::leave_measured_core();
+            sys::leave_measured_core();
             if let Err(why) = locking.lock_again_and_again(&lock, commits, time, seed) {
                 let failure = locking.failure.lock();
                 *failure.unwrap_or_else(PoisonError::into_inner) = Some(why);

@@ -10,13 +10,11 @@ mod proxy;
 use crate::drawn::drawn;
 use crate::process::{Answer, Fault, Process};
 use crate::server::Server;
-use crate::sys;
 use commits::Commits;
 use cutter::Cutter;
 use lab_model::{Injection, Kind};
 use lab_services::Service;
 pub use locker::FileInjector;
-use nix::unistd::Pid;
 pub use outage::Recovery;
 use outage::{Needed, Outages};
 use proxy::Proxy;
@@ -113,13 +111,6 @@ impl Injector {
             ));
         }
         Ok(())
-    }
-}
-
-/// Threads of the lab begin on the core on which it measures.
-fn leave_measured_core() {
-    if let Ok(cores) = sys::allowed_cores() {
-        let _ = sys::pin(Pid::from_raw(0), &cores);
     }
 }
 

@@ -2,6 +2,7 @@
 //! Hands on what a subject and its server say to each other; some answers to COMMIT it drops.
 
 use super::commits::Commits;
+use crate::sys;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -100,7 +101,7 @@ impl Shared {
     }
 
     fn accept(self: Arc<Self>, listener: &TcpListener) {
-        super::leave_measured_core();
+        sys::leave_measured_core();
         for (number, client) in (0..).zip(listener.incoming()) {
             if self.is_closed.load(Ordering::Acquire) {
                 return;

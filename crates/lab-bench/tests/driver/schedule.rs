@@ -100,6 +100,7 @@ fn target(kind: Kind) -> Target {
         mixed: None,
         effects: None,
         injections: Vec::new(),
+        shapes: Vec::new(),
         settings: None,
         proof: Default::default(),
         set: Vec::new(),

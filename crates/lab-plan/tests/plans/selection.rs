@@ -63,6 +63,7 @@ fn all() -> Selection {
         service_set: Vec::new(),
         external: Vec::new(),
         set: Vec::new(),
+        absent: Vec::new(),
         on: Vec::new(),
         baseline: None,
         control: false,

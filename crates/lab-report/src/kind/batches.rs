@@ -4,7 +4,9 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
-use super::{Parts, calls, charts, costs, findings, scaling, sentence, side_by_side, split, table};
+use super::{
+    Parts, calls, charts, costs, findings, links, scaling, sentence, side_by_side, split, table,
+};
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
 use lab_stats::results::Over;
@@ -45,6 +47,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     let of_calls = calls::is_asked(&first);
     let mut found: Vec<Finding> = match schemes {
         _ if of_calls => calls::findings(scopes),
+        _ if links::is_asked(&first) => links::findings(&first),
         Some(_) => side_by_side::findings(&first),
         None => scopes.iter().flat_map(findings).collect(),
     };
@@ -56,6 +59,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     Parts {
         chart: match of_calls {
             true => calls::chart(scopes),
+            false if links::is_asked(&first) => links::chart(&first),
             false => schemes.or_else(|| charts::answer(scopes, first.plan.answer())),
         },
         findings: found,

@@ -243,12 +243,17 @@ pub fn sweep_chart(
     let sweep = scope.case(group).sweep.clone()?;
     lines.retain(|line| line.points.len() > 1);
     let label = scope.group_label(group);
+    let points = lines.iter().flat_map(|line| &line.points);
+    let scale = match points.map(|(x, _)| *x).fold(f64::INFINITY, f64::min) {
+        0.0 => Scale::Linear,
+        _ => Scale::Log,
+    };
     (!lines.is_empty()).then(|| Chart {
         id: file_name(&format!("{}{id}-{label}", scope.prefix())),
         title: scope.group_title(group, &format!("{} over {sweep}", y.title)),
         caption,
         drawing: Drawing::Lines(Lines {
-            x: Axis::new(sweep.clone(), Unit::Count(sweep.into()), Scale::Log),
+            x: Axis::new(sweep.clone(), Unit::Count(sweep.into()), scale),
             y,
             lines,
         }),

@@ -18,6 +18,7 @@ mod findings;
 pub mod forecast;
 pub mod history;
 mod imports;
+mod links;
 mod load;
 mod measured;
 mod method;

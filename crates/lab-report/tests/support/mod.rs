@@ -41,6 +41,7 @@ pub fn target(kind: Kind) -> Target {
         mixed: None,
         effects: None,
         injections: Vec::new(),
+        shapes: Vec::new(),
         settings: None,
         external: false,
         set: Vec::new(),

@@ -31,7 +31,7 @@ fn models(kind: Kind) -> Vec<Model> {
         Kind::Sqlite => vec![C, ADA, JAVA, PYTHON, APSW, GO, RUST, NODE],
         Kind::Postgresql => vec![C, ADA, JAVA, PYTHON, GO, RUST, NODE],
         Kind::Mariadb => vec![C, ADA, JAVA, PYTHON, PYMYSQL, GO, RUST, NODE],
-        Kind::Folder => Vec::new(), // The SQL experiment has none.
+        Kind::Folder | Kind::Link => Vec::new(), // The SQL experiment has none.
     }
 }
 

@@ -6,6 +6,7 @@ use super::site::progress;
 use super::{finished, now, rules};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
+use crate::verbs::{run_files, runs_folder};
 use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Extra, Machine};
 use lab_audit::hot::{self, Fast, Scope};
@@ -15,12 +16,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// So many runs are searched for a load.
+const NEWEST: usize = 100;
+
 /// Audits a machine.
 pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
     let began = now();
     let rules = rules(host::rules(), &CLASSES, &args.auditing)?;
     let machine = match &args.root {
-        None => lab_bench::host::watched(),
+        None => with_load(cli, args, lab_bench::host::watched()),
         Some(folder) if folder.join("proc").is_dir() => {
             Machine::copy(Root::copy(folder)).map_err(Exit::wrong)?
         }
@@ -39,6 +43,16 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
     }
     let audit = host::audit(&machine, &rules, extras);
     finished(cli, &args.auditing, &audit, began)
+}
+
+/// With what the last load from here did to its ports.
+fn with_load(cli: &Cli, args: &HostArgs, mut machine: Machine) -> Machine {
+    let folder = runs_folder(cli, args.auditing.runs.as_deref());
+    let runs = folder.map_or(Vec::new(), |folder| run_files(&folder));
+    let newest = runs.iter().rev().take(NEWEST);
+    let loads = newest.filter_map(|path| lab_store::connects_per_s(path).ok().flatten());
+    machine.watched.load_connects = loads.into_iter().next();
+    machine
 }
 
 /// The speed of disks.

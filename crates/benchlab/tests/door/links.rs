@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Subjects at the two ends of a link: which links they get, what the lab counts on them, and links that the kernel
+//! shapes, where it does.
+
+use crate::project::{Project, assert_failures, subject};
+use lab_model::{Kind, Metric, Run};
+use std::fs;
+
+const HEAD: &str = r#"
+[experiment]
+title = "Links"
+question = "How long?"
+baseline = "one"
+targets = ["link"]
+
+[target.link]
+shape.fast = { up_kbit_s = 100000, down_kbit_s = 100000, round_trip_ms = 1 }
+shape.small = { up_kbit_s = 100000, down_kbit_s = 100000, round_trip_ms = 1, mtu = 600 }
+shape.real = { up_kbit_s = 100000, down_kbit_s = 100000, round_trip_ms = 1, by = "netem" }
+
+[[case]]
+name = "exchange"
+work = "so many bytes, and two back"
+unit = "exchange"
+sweep.bytes = [0, 100, 2000]
+factor.link = ["fast", "small", "real"]
+"#;
+
+/// An operation without any bytes is none: it sends one at least.
+fn project() -> Project {
+    let project = Project::with_text("");
+    let notes = project.join("notes");
+    let notes = notes.to_str().unwrap().to_owned();
+    let of = |name: &str, more: &str| subject(name, &["link.py", more, &notes]);
+    project.append(&(HEAD.to_owned() + &of("one", "1") + &of("more", "51")));
+    project
+}
+
+/// The bytes of an operation of a subject at a point, which are the same in each batch.
+fn sent(run: &Run, name: &str, label: &str) -> f64 {
+    let plan = run.plan.as_ref().unwrap();
+    let subject = plan.subjects.iter().position(|s| s.name == name).unwrap();
+    let mut points = 0..plan.points.len();
+    let point = points.find(|&p| plan.label(p) == label).unwrap();
+    let blocks = run.complete_blocks().flat_map(|block| &block.readings);
+    let of = blocks.filter(|r| (r.subject, r.point) == (subject, point));
+    let values: Vec<f64> = of.map(|reading| reading.value).collect();
+    assert!(!values.is_empty(), "{name} at {label}");
+    assert!(values.iter().all(|value| *value == values[0]), "{values:?}");
+    values[0]
+}
+
+#[test]
+fn the_lab_counts_what_is_sent_over_a_link() {
+    let project = project();
+    project.run(&["--set", "link=fast,small"]).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!(plan.targets[0].kind, Kind::Link);
+    assert_eq!(plan.cases[0].metrics, [Metric::LINK_BYTES]);
+    for link in ["fast", "small"] {
+        for bytes in [0, 2000] {
+            let label = format!("exchange bytes={bytes} link={link}");
+            assert_eq!(sent(&run, "one", &label), f64::from(bytes + 1));
+            assert_eq!(sent(&run, "more", &label), f64::from(bytes + 51));
+        }
+    }
+    // What a packet carries of a connection is told: 52 bytes are its headers.
+    let notes = fs::read_to_string(project.join("notes")).unwrap();
+    assert!(notes.contains("fast 1448 0") && notes.contains("small 548 2000"));
+    let facts = &run.host.as_ref().unwrap().facts;
+    let of = |name: &str| facts.iter().find(|(known, _)| known == name);
+    let (_, words) = of("link small").expect("a fact");
+    assert!(
+        words.contains("100,000 kbit/s up") && words.contains("600 bytes"),
+        "{words}"
+    );
+    assert!(of("link real").is_none() && of("databases").is_none());
+    // A line over a sweep that begins at 0, in the report too.
+    let report = project.call(&["report", project.file().to_str().unwrap(), "--full"]);
+    report.expect(0);
+    assert!(
+        report.stdout.contains("sent over the link"),
+        "{}",
+        report.stdout
+    );
+    let sockets = fs::read_dir(project.scratch()).unwrap();
+    assert_eq!(sockets.count(), 0, "nothing is left in the scratch folder");
+}
+
+#[test]
+fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
+    let project = project();
+    let asked = project.run(&["--set", "link=real"]);
+    match asked.code {
+        Some(0) => {
+            let run = project.load();
+            assert_failures(&run, &[]);
+            assert_eq!(sent(&run, "one", "exchange bytes=2000 link=real"), 2001.0);
+        }
+        _ => {
+            let root_or_netem = |text: &str| {
+                ["takes root", "no netem", "not installed"]
+                    .iter()
+                    .any(|why| text.contains(why))
+            };
+            asked.expect(2).says(&["--set link=real: "]);
+            assert!(root_or_netem(&asked.stderr), "{}", asked.stderr);
+            let without = project.run(&["--set", "bytes=100"]);
+            without.expect(0).says(&["real is left out"]);
+            assert!(root_or_netem(&without.stderr), "{}", without.stderr);
+            let run = project.load();
+            let plan = run.plan.as_ref().unwrap();
+            let mut labels = (0..plan.points.len()).map(|point| plan.label(point));
+            assert!(!labels.any(|label| label.contains("real")));
+        }
+    }
+    let devices = fs::read_dir("/sys/class/net").unwrap().flatten();
+    let mut names = devices.map(|d| d.file_name().into_string().unwrap());
+    assert!(
+        !names.any(|name| name.starts_with("lab")),
+        "a cable is left"
+    );
+}
+
+#[test]
+fn shapes_and_cases_that_cannot_be() {
+    let changed = |from: &str, to: &str| {
+        let project = Project::with_text("");
+        let text = HEAD.replace(from, to);
+        assert_ne!(text, HEAD, "{from}");
+        project.append(&(text + &subject("one", &["link.py", "1", "/dev/null"])));
+        project.run(&[])
+    };
+    for (from, to, why) in [
+        (
+            "round_trip_ms = 1 }",
+            "round_trip_ms = -1 }",
+            "from 0 to 10,000",
+        ),
+        (
+            "up_kbit_s = 100000, down",
+            "up_kbit_s = 1, down",
+            "from 8 to",
+        ),
+        ("mtu = 600", "mtu = 60", "from 576 to 9000"),
+        ("by = \"netem\"", "by = \"magic\"", "magic"),
+        (
+            "factor.link = [\"fast\"",
+            "factor.link = [\"fats\"",
+            "no `shape.fats`",
+        ),
+        ("factor.link", "factor.line", "needs `factor.link`"),
+        (
+            "[target.link]",
+            "[target.link]\ntable = \"x\"",
+            "a link have none",
+        ),
+        (
+            "sweep.bytes = [0",
+            "cores = \"all\"\nsweep.bytes = [0",
+            "whole numbers from 1",
+        ),
+    ] {
+        changed(from, to).expect(2).says(&[why]);
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Network namespaces with virtual cables between them: a network of the lab's own. It takes root and iproute2, and is
+//! gone with the last that holds it.
+
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// A namespace. Sockets that are made in it stay in it, whoever uses them.
+pub struct Namespace(File);
+
+/// Two namespaces with a cable between them.
+pub struct Pair {
+    /// With the device [`Pair::DEVICES`]`[0]` and the addresses [`Pair::CLIENT`].
+    pub client: Namespace,
+    /// With the device [`Pair::DEVICES`]`[1]` and the addresses [`Pair::SERVER`].
+    pub server: Namespace,
+}
+
+/// An end of a cable.
+pub struct End<'a> {
+    /// Where; `None`: the machine's own.
+    pub space: Option<&'a Namespace>,
+    /// The device's name, at most 15 bytes.
+    pub device: &'a str,
+    /// Addresses with the lengths of their networks.
+    pub addresses: &'a [String],
+}
+
+impl Namespace {
+    /// A new one, without any device but the loopback's, which is up.
+    ///
+    /// # Errors
+    /// It takes root, in words.
+    pub fn new() -> Result<Namespace, String> {
+        let make = || -> Result<File, String> {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "a network namespace takes root")?;
+            File::open("/proc/thread-self/ns/net").map_err(|e| e.to_string())
+        };
+        let made = thread::spawn(make).join();
+        let space = Namespace(made.unwrap_or_else(|_| Err("a thread ended".into()))?);
+        space.within(|| ip(&["link", "set", "lo", "up"]))??;
+        Ok(space)
+    }
+
+    /// Does something in it, on a thread of its own.
+    ///
+    /// # Errors
+    /// It cannot be entered, in words.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        thread::scope(|scope| {
+            let inside = scope.spawn(|| -> Result<T, String> {
+                let entered = setns(&self.0, CloneFlags::CLONE_NEWNET);
+                entered.map_err(|e| format!("a network namespace cannot be entered: {e}"))?;
+                Ok(work())
+            });
+            inside
+                .join()
+                .unwrap_or_else(|_| Err("a thread ended".into()))
+        })
+    }
+
+    /// As `ip` takes it for a name.
+    fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+    }
+}
+
+impl Pair {
+    /// Both ends of the cable.
+    pub const DEVICES: [&'static str; 2] = ["lab0", "lab1"];
+    /// For documentation (RFC 5737, RFC 3849): nobody else has them.
+    pub const CLIENT: [&'static str; 2] = ["192.0.2.2", "2001:db8::2"];
+    /// Those of the other end.
+    pub const SERVER: [&'static str; 2] = ["192.0.2.1", "2001:db8::1"];
+
+    /// Makes both.
+    ///
+    /// # Errors
+    /// It takes root, and `ip` of iproute2; in words.
+    pub fn new() -> Result<Pair, String> {
+        let (client, server) = (Namespace::new()?, Namespace::new()?);
+        let of = |[v4, v6]: [&str; 2]| [format!("{v4}/24"), format!("{v6}/64")];
+        let (near, far) = (of(Pair::CLIENT), of(Pair::SERVER));
+        let end = |space, device, addresses| End {
+            space: Some(space),
+            device,
+            addresses,
+        };
+        let [near_device, far_device] = Pair::DEVICES;
+        cable(
+            &end(&client, near_device, &near),
+            &end(&server, far_device, &far),
+        )?;
+        Ok(Pair { client, server })
+    }
+}
+
+/// Lays a cable. Error: in words.
+pub fn cable(near: &End, far: &End) -> Result<(), String> {
+    let words = [
+        "link",
+        "add",
+        near.device,
+        "type",
+        "veth",
+        "peer",
+        "name",
+        far.device,
+    ];
+    let there = far.space.map(Namespace::path);
+    let there = there.iter().flat_map(|path| ["netns", path.as_str()]);
+    let words: Vec<&str> = words.into_iter().chain(there).collect();
+    near.within(|| ip(&words))?;
+    [near, far].into_iter().try_for_each(End::set_up)
+}
+
+impl End<'_> {
+    /// Does something where it is.
+    fn within(&self, work: impl FnOnce() -> Result<(), String> + Send) -> Result<(), String> {
+        match self.space {
+            Some(space) => space.within(work)?,
+            None => work(),
+        }
+    }
+
+    fn set_up(&self) -> Result<(), String> {
+        self.within(|| {
+            for address in self.addresses {
+                let words = ["address", "add", address.as_str(), "dev", self.device];
+                // Nobody else is there who could have the address.
+                let more: &[&str] = if address.contains(':') {
+                    &["nodad"]
+                } else {
+                    &[]
+                };
+                ip(&[&words[..], more].concat())?;
+            }
+            ip(&["link", "set", self.device, "up"])
+        })
+    }
+}
+
+/// Runs `ip` of iproute2. Error: what it said.
+pub fn ip(words: &[&str]) -> Result<(), String> {
+    run("ip", words)
+}
+
+/// Runs `tc` of iproute2. Error: what it said.
+pub fn tc(words: &[&str]) -> Result<(), String> {
+    run("tc", words)
+}
+
+fn run(program: &str, words: &[&str]) -> Result<(), String> {
+    let run = |program: &str| {
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::null()).output()
+    };
+    let done = run(program).or_else(|_| run(&format!("/usr/sbin/{program}")));
+    let done = done.map_err(|_| format!("`{program}` of iproute2 is not installed"))?;
+    match done.status.success() {
+        true => Ok(()),
+        false => {
+            let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+            Err(format!("{program} {}: {said}", words.join(" ")))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How large packets may be on the way to an address, and what becomes of larger ones.
+
+use super::Family;
+use super::ping::{Pinger, Probe};
+use std::time::Duration;
+
+/// Sizes between which a path's limit is sought, bytes with the header of IP: Ethernet's and jumbo frames'.
+const ETHERNET: u32 = 1500;
+const JUMBO: u32 = 9000;
+
+/// The way to an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The largest packet that comes through, bytes with the header of IP.
+    pub mtu: u32,
+    /// What becomes of larger ones.
+    pub beyond: Beyond,
+}
+
+/// What becomes of packets that are too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// This machine's own link carries none, or none were tried.
+    OwnLink,
+    /// A router says that they are too large.
+    Told,
+    /// They are lost without a word: a black hole.
+    Lost,
+}
+
+impl Beyond {
+    /// As rules name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Beyond::OwnLink => "not tried",
+            Beyond::Told => "refused",
+            Beyond::Lost => "lost",
+        }
+    }
+}
+
+/// The least that a family's path carries (RFC 791 hosts, RFC 8200).
+fn least(family: Family) -> u32 {
+    match family {
+        Family::V4 => 576,
+        Family::V6 => 1280,
+    }
+}
+
+/// Found by echo requests that no router may cut, whatever this machine believes of the path; `own`: the MTU that it
+/// does believe in. `None`: not even small ones are answered.
+pub fn probe(pinger: &mut Pinger, own: u32, round_trip: Duration) -> Option<Path> {
+    pinger.forbid_cutting().ok()?;
+    let patience = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
+    let family = pinger.family();
+    let most = own.clamp(ETHERNET, JUMBO);
+    search(least(family), most, &mut |bytes| {
+        let first = pinger.probe(bytes, patience);
+        // Any packet may be lost once.
+        match first {
+            Probe::Lost => pinger.probe(bytes, patience),
+            first => first,
+        }
+    })
+}
+
+/// The limit between two sizes, by halves, and where a router tells it, there.
+fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<Path> {
+    let (mut low, mut high) = (least, most + 1);
+    let mut beyond = Beyond::OwnLink;
+    if probe(least) != Probe::Answered {
+        return None;
+    }
+    let (mut next, mut told) = (most, None);
+    while high - low > 1 {
+        match probe(next) {
+            Probe::Answered => low = next,
+            Probe::OwnLink => (high, beyond) = (next, Beyond::OwnLink),
+            Probe::Told(mtu) => (high, beyond, told) = (next, Beyond::Told, Some(mtu)),
+            Probe::Lost => (high, beyond) = (next, Beyond::Lost),
+        }
+        next = match told {
+            Some(mtu) if low < mtu && mtu < high => mtu,
+            Some(mtu) if low == mtu => low + 1,
+            _ => low + (high - low) / 2,
+        };
+    }
+    Some(Path { mtu: low, beyond })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(limit: u32, answer: impl Fn(u32) -> Probe) -> (Option<Path>, u32) {
+        let mut probes = 0;
+        let path = search(576, 1500, &mut |bytes| {
+            probes += 1;
+            match bytes <= limit {
+                true => Probe::Answered,
+                false => answer(bytes),
+            }
+        });
+        (path, probes)
+    }
+
+    #[test]
+    fn the_limit_is_found_to_the_byte() {
+        for limit in [576, 577, 1000, 1280, 1420, 1492, 1499] {
+            let path = |beyond| Some(Path { mtu: limit, beyond });
+            let (lost, probes) = found(limit, |_| Probe::Lost);
+            assert_eq!(lost, path(Beyond::Lost));
+            assert!(probes <= 12, "{probes}");
+            let (told, probes) = found(limit, |_| Probe::Told(limit));
+            assert_eq!(told, path(Beyond::Told));
+            assert!(probes <= 4, "a router tells it: {probes}");
+            assert_eq!(found(limit, |_| Probe::OwnLink).0, path(Beyond::OwnLink));
+            // What is told may be nonsense.
+            assert_eq!(found(limit, |_| Probe::Told(9)).0, path(Beyond::Told));
+        }
+        let whole = Path {
+            mtu: 1500,
+            beyond: Beyond::OwnLink,
+        };
+        assert_eq!(found(1500, |_| Probe::Lost), (Some(whole), 2));
+        assert_eq!(found(100, |_| Probe::Lost).0, None);
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The SMART log of an NVMe disk, which its driver hands out to root.
+
+use super::Smart;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+/// Bytes of a data unit: a thousand blocks of 512 (NVM Express Base Specification 2.0, figure 207).
+pub const DATA_UNIT: f64 = 512_000.0;
+/// Bytes of the log.
+const LOG: usize = 512;
+/// `_IOWR('N', 0x41, struct nvme_passthru_cmd)` of linux/nvme_ioctl.h.
+const ADMIN_COMMAND: u64 = 0xc048_4e41;
+/// Get Log Page, the SMART log, for the whole controller.
+const GET_LOG_PAGE: u8 = 0x02;
+const SMART_LOG: u32 = 0x02;
+const ALL_NAMESPACES: u32 = u32::MAX;
+/// A disk that takes longer does not answer.
+const TIMEOUT_MS: u32 = 1000;
+
+/// `struct nvme_passthru_cmd`.
+#[repr(C)]
+#[derive(Default)]
+struct Command {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    words_2_3: [u32; 2],
+    metadata: u64,
+    address: u64,
+    metadata_length: u32,
+    length: u32,
+    words_10_15: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+
+const _: () = assert!(size_of::<Command>() == 72);
+
+/// Of a disk of this machine; `None`: it may not be asked, or does not answer.
+pub fn smart(disk: &str) -> Option<Smart> {
+    let device = File::open(format!("/dev/{disk}")).ok()?;
+    log(&device).map(|log| parsed(&log))
+}
+
+fn log(device: &File) -> Option<[u8; LOG]> {
+    let mut log = [0; LOG];
+    let words = (LOG / 4 - 1) as u32;
+    let mut command = Command {
+        opcode: GET_LOG_PAGE,
+        namespace: ALL_NAMESPACES,
+        address: log.as_mut_ptr() as u64,
+        length: LOG as u32,
+        words_10_15: [words << 16 | SMART_LOG, 0, 0, 0, 0, 0],
+        timeout_ms: TIMEOUT_MS,
+        ..Command::default()
+    };
+    // SAFETY: the command is as linux/nvme_ioctl.h wants it, and the log has the length that it tells.
+    let done = unsafe { libc::ioctl(device.as_raw_fd(), ADMIN_COMMAND as _, &raw mut command) };
+    (done == 0).then_some(log)
+}
+
+/// NVM Express Base Specification 2.0, figure 207.
+fn parsed(log: &[u8; LOG]) -> Smart {
+    let number = |at: usize| {
+        let bytes: Vec<u8> = log[at..at + 16].to_vec();
+        bytes.try_into().map_or(0, u128::from_le_bytes)
+    };
+    let percent = |at: usize| Some(f64::from(log[at]) / 100.0);
+    Smart {
+        // Spare blocks, reliability, read only, or the cache's backup; temperature (bit 1) passes.
+        failing: Some(log[0] & 0b1_1101 != 0),
+        spare: percent(3),
+        worn: percent(5),
+        written: Some(number(48) as f64 * DATA_UNIT),
+        bad_sectors: u64::try_from(number(160)).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_read_as_the_specification_has_it() {
+        let mut page = [0; LOG];
+        page[0] = 0b10; // It is too warm.
+        (page[3], page[4], page[5]) = (100, 10, 10);
+        page[48..56].copy_from_slice(&100_000_000_u64.to_le_bytes());
+        page[160] = 2;
+        let smart = parsed(&page);
+        assert_eq!((smart.failing, smart.spare), (Some(false), Some(1.0)));
+        assert_eq!((smart.worn, smart.written), (Some(0.1), Some(51.2e12)));
+        assert_eq!(smart.bad_sectors, Some(2));
+        page[0] = 0b100;
+        assert_eq!(parsed(&page).failing, Some(true));
+    }
+
+    #[test]
+    fn what_is_no_nvme_disk_tells_nothing() {
+        assert!(log(&File::open("/dev/null").expect("a device")).is_none());
+        assert_eq!(smart("no-such-disk"), None);
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is below a block device: flash, a platter, a hypervisor, a file.
+
+use crate::root::Root;
+
+/// What a block device keeps its data on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Flash that speaks NVMe.
+    Nvme,
+    /// Other flash.
+    Flash,
+    /// Platters.
+    Spinning,
+    /// Whatever this hypervisor or cloud keeps it on.
+    Virtual(&'static str),
+    /// A file of another filesystem, by its path.
+    File(String),
+}
+
+/// What the models of hypervisors' and clouds' devices have in them. A device that is passed through has its maker's.
+const MODELS: [(&str, &str); 9] = [
+    ("QEMU", "QEMU"),
+    ("VMware", "VMware"),
+    ("VBOX", "VirtualBox"),
+    ("Msft", "Hyper-V"),
+    ("MSFT NVMe Accelerator", "Azure"),
+    ("Elastic Block Store", "Amazon EBS"),
+    ("PersistentDisk", "Google Cloud"),
+    ("nvme_card-pd", "Google Cloud"),
+    ("Virtual", "virtual"),
+];
+
+impl Medium {
+    /// Of a disk, such as `sda`, by its name, its model and what the kernel says of it.
+    pub fn of(root: &Root, disk: &str) -> Medium {
+        let line = |file: &str| root.line(&format!("sys/block/{disk}/{file}"));
+        if disk.starts_with("loop") {
+            return Medium::File(line("loop/backing_file").unwrap_or_default());
+        }
+        if let Some(whose) = hypervisor(root, disk) {
+            return Medium::Virtual(whose);
+        }
+        let rotational = root.number(&format!("sys/block/{disk}/queue/rotational"));
+        match rotational {
+            _ if disk.starts_with("nvme") => Medium::Nvme,
+            Some(1..) => Medium::Spinning,
+            _ => Medium::Flash,
+        }
+    }
+
+    /// As rules name it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Medium::Nvme => "nvme",
+            Medium::Flash => "flash",
+            Medium::Spinning => "spinning",
+            Medium::Virtual(_) => "virtual",
+            Medium::File(_) => "file",
+        }
+    }
+
+    /// Whether it can be written a certain number of times.
+    pub fn wears_out(&self) -> bool {
+        matches!(self, Medium::Nvme | Medium::Flash)
+    }
+}
+
+/// Whose device it is, if a hypervisor made it.
+fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
+    if disk.starts_with("vd") {
+        return Some("virtio");
+    }
+    if disk.starts_with("xvd") {
+        return Some("Xen");
+    }
+    let named = |file: &str| root.line(&format!("sys/block/{disk}/device/{file}"));
+    let words = ["vendor", "model"].map(|file| named(file).unwrap_or_default());
+    let model = words.join(" ");
+    let mut known = MODELS.iter();
+    known.find(|(part, _)| model.contains(part)).map(|m| m.1)
+}
+
+/// Why what is read of a disk of this machine may come from a cache that the kernel does not know; `None`: it is a disk.
+pub fn not_a_disk(disk: &str) -> Option<String> {
+    match Medium::of(&Root::live(), disk) {
+        Medium::Virtual(whose) => Some(format!(
+            "a hypervisor's device ({whose}): what is read may come from the hypervisor's cache"
+        )),
+        Medium::File(path) => Some(format!("a file ({path}), with its filesystem's cache")),
+        Medium::Nvme | Medium::Flash | Medium::Spinning => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_device_is_told_by_its_name_and_its_model() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Root::copy(folder.path());
+        let of = |disk: &str, model: &str, rotational: &str| {
+            let block = folder.path().join("sys/block").join(disk);
+            for (file, text) in [("device/model", model), ("queue/rotational", rotational)] {
+                let file = block.join(file);
+                fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+                fs::write(file, text).expect("written");
+            }
+            Medium::of(&root, disk)
+        };
+        assert_eq!(of("sda", "Samsung SSD 870", "0"), Medium::Flash);
+        assert_eq!(of("sdb", "ST8000VN004", "1"), Medium::Spinning);
+        assert_eq!(of("sdc", "QEMU HARDDISK   ", "1"), Medium::Virtual("QEMU"));
+        assert_eq!(of("sdd", "Virtual disk", "1"), Medium::Virtual("virtual"));
+        assert_eq!(of("nvme0n1", "Samsung SSD 990 PRO", "0"), Medium::Nvme);
+        let ebs = of("nvme1n1", "Amazon Elastic Block Store", "0");
+        assert_eq!(ebs, Medium::Virtual("Amazon EBS"));
+        let own = of("nvme2n1", "Amazon EC2 NVMe Instance Storage", "0");
+        assert_eq!(own, Medium::Nvme, "a disk of the machine itself");
+        assert_eq!(of("vda", "", "0"), Medium::Virtual("virtio"));
+        assert_eq!(of("xvda", "", "0"), Medium::Virtual("Xen"));
+        let loop0 = folder.path().join("sys/block/loop0/loop");
+        fs::create_dir_all(&loop0).expect("made");
+        fs::write(loop0.join("backing_file"), "/srv/image\n").expect("written");
+        let found = Medium::of(&root, "loop0");
+        assert_eq!(found, Medium::File("/srv/image".into()));
+        assert_eq!((found.word(), found.wears_out()), ("file", false));
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Links with a rate and a delay between a subject's client and its server, both on this machine.
+
+mod network;
+mod relay;
+mod way;
+
+use crate::process::{Answer, Fault};
+use lab_model::{Plan, PointId, Shape, Shaper};
+use network::Network;
+pub use network::unavailable as netem_unavailable;
+use relay::Relay;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The most bytes of a Unix socket's path (unix(7)).
+const LONGEST_PATH: usize = 107;
+
+/// The links of a run.
+pub struct Links {
+    folder: PathBuf,
+    /// Those that the kernel shapes, by name: each is made once.
+    networks: RefCell<HashMap<String, Rc<Network>>>,
+    made: Cell<u32>,
+}
+
+/// The link of one visit. Dropping it ends its connections.
+pub struct ShapedLink {
+    /// Where the client connects.
+    address: SocketAddr,
+    /// Where the server listens: a Unix socket.
+    socket: PathBuf,
+    relay: Relay,
+    /// There as long as the link.
+    _network: Option<Rc<Network>>,
+}
+
+impl Links {
+    /// With their servers' sockets in a folder.
+    pub fn new(folder: &Path) -> Links {
+        Links {
+            folder: folder.to_path_buf(),
+            networks: RefCell::default(),
+            made: Cell::new(0),
+        }
+    }
+
+    /// The link of a visit at a point.
+    pub fn fresh(&self, plan: &Plan, point: PointId) -> Answer<ShapedLink> {
+        let shape = plan.shape(point);
+        let shape = shape.ok_or_else(|| fault("the point has no link".into()))?;
+        let number = self.made.replace(self.made.get() + 1);
+        let socket = self.folder.join(format!("link-{number}"));
+        if socket.as_os_str().len() > LONGEST_PATH {
+            let path = socket.display();
+            return Err(fault(format!(
+                "{path} is too long for a Unix socket: give a shorter folder with --scratch"
+            )));
+        }
+        let network = match shape.by {
+            Shaper::Lab => None,
+            Shaper::Netem => Some(self.network(shape)?),
+        };
+        let listener = match &network {
+            None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)),
+            Some(network) => network.listen(),
+        };
+        let shaped = network.is_none().then_some(shape);
+        ShapedLink::new(listener, socket, shaped, network)
+            .map_err(|e| fault(format!("no link can be made: {e}")))
+    }
+
+    /// The network with a shape.
+    fn network(&self, shape: &Shape) -> Answer<Rc<Network>> {
+        let mut networks = self.networks.borrow_mut();
+        let key = format!("{shape:?}");
+        if let Some(network) = networks.get(&key) {
+            return Ok(network.clone());
+        }
+        let network = Rc::new(Network::new(shape).map_err(fault)?);
+        networks.insert(key, network.clone());
+        Ok(network)
+    }
+}
+
+impl ShapedLink {
+    fn new(
+        listener: io::Result<TcpListener>,
+        socket: PathBuf,
+        shape: Option<&Shape>,
+        network: Option<Rc<Network>>,
+    ) -> io::Result<ShapedLink> {
+        let listener = listener?;
+        Ok(ShapedLink {
+            address: listener.local_addr()?,
+            relay: Relay::start(listener, socket.clone(), shape)?,
+            socket,
+            _network: network,
+        })
+    }
+
+    /// What a subject gets as `target=`: where its client connects, and where its server listens.
+    pub fn url(&self) -> String {
+        format!("link:{}{}", self.address, self.socket.display())
+    }
+
+    /// Bytes that clients have sent over it.
+    pub fn sent(&self) -> u64 {
+        self.relay.sent()
+    }
+}
+
+impl Drop for ShapedLink {
+    fn drop(&mut self) {
+        // A server removes its socket when it ends in its own time.
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+fn fault(what: String) -> Fault {
+    Fault::Failed("link", what)
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A link that the kernel shapes: a virtual cable to a network namespace of the lab's own, with netem at both ends.
+
+use lab_audit::namespace::{End, Namespace, cable, ip, tc};
+use lab_model::{Shape, Shaper};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Of a packet the kernel counts the header of Ethernet too, bytes; a shape does not.
+const ETHERNET: i32 = 14;
+
+/// Networks of this process.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// The cable and the namespace at its end. Dropping it removes both.
+pub struct Network {
+    far: Namespace,
+    address: Ipv4Addr,
+    device: String,
+}
+
+/// Why the kernel shapes no link here; `None`: it does.
+pub fn unavailable() -> Option<String> {
+    let shape = Shape {
+        up_kbit_s: 1000,
+        down_kbit_s: 1000,
+        round_trip_ms: 1.0,
+        mtu: 1500,
+        by: Shaper::Netem,
+    };
+    Network::new(&shape).err()
+}
+
+impl Network {
+    /// With a shape.
+    ///
+    /// # Errors
+    /// It takes root, iproute2 and the kernel's netem; in words.
+    pub fn new(shape: &Shape) -> Result<Network, String> {
+        let far = Namespace::new()?;
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let process = std::process::id();
+        let device = format!("lab{process}n{number}");
+        let there = "lab0";
+        // One of the 64 networks of four addresses in those for documentation (RFC 5737).
+        let begin = 4 * ((process + number) % 64) as u8;
+        let [near_address, address] = [1, 2].map(|at| Ipv4Addr::new(192, 0, 2, begin + at));
+        let ends = [near_address, address].map(|address| [format!("{address}/30")]);
+        let near = End {
+            space: None,
+            device: &device,
+            addresses: &ends[0],
+        };
+        let other = End {
+            space: Some(&far),
+            device: there,
+            addresses: &ends[1],
+        };
+        cable(&near, &other)?;
+        // From here on dropping removes the cable.
+        let network = Network {
+            device,
+            address,
+            far,
+        };
+        shaped(&network.device, shape.mtu, shape.up_kbit_s, shape)?;
+        let down = || shaped(there, shape.mtu, shape.down_kbit_s, shape);
+        network.far.within(down)??;
+        Ok(network)
+    }
+
+    /// A socket at the far end.
+    pub fn listen(&self) -> io::Result<TcpListener> {
+        let bound = self
+            .far
+            .within(|| TcpListener::bind(SocketAddr::from((self.address, 0))));
+        bound.map_err(io::Error::other)?
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let _ = ip(&["link", "delete", &self.device]);
+    }
+}
+
+/// Shapes what a device sends.
+fn shaped(device: &str, mtu: u32, kbit_s: u32, shape: &Shape) -> Result<(), String> {
+    // Else the kernel hands over several packets as one, whose headers would count once.
+    let mtu = mtu.to_string();
+    ip(&["link", "set", device, "mtu", &mtu, "gso_max_segs", "1"])?;
+    let delay = format!("{}us", (shape.round_trip_ms * 500.0).round());
+    let (rate, less) = (format!("{kbit_s}kbit"), format!("-{ETHERNET}"));
+    let words = [
+        "qdisc", "add", "dev", device, "root", "netem", "limit", "10000", "delay", &delay, "rate",
+        &rate, &less,
+    ];
+    tc(&words).map_err(|why| format!("the kernel has no netem: {why}"))
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hands on what clients and a server say to each other, each packet when it arrives.
+
+use super::way::Way;
+use crate::sys;
+use lab_model::Shape;
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes taken at once.
+const PIECE: usize = 16 * 1024;
+
+/// Packets that are on their way, or wait for the wire, at most: then the sender waits too.
+const ON_THE_WAY: usize = 1024;
+
+/// Accepts connections of clients. Dropping it ends them.
+pub struct Relay {
+    shared: Arc<Shared>,
+    listener: TcpListener,
+}
+
+struct Shared {
+    server: PathBuf,
+    /// `None`: what passes is shaped elsewhere.
+    shaping: Option<Shaping>,
+    sent: AtomicU64,
+    is_closed: AtomicBool,
+    connections: Mutex<BTreeMap<u64, Arc<Connection>>>,
+}
+
+struct Shaping {
+    shape: Shape,
+    up: Mutex<Way>,
+    down: Mutex<Way>,
+}
+
+struct Connection {
+    client: TcpStream,
+    server: UnixStream,
+}
+
+impl Relay {
+    /// Hands on to the server that listens at a Unix socket.
+    pub fn start(
+        listener: TcpListener,
+        server: PathBuf,
+        shape: Option<&Shape>,
+    ) -> io::Result<Relay> {
+        let shaping = shape.map(|shape| {
+            let [up, down] = Way::both(shape).map(Mutex::new);
+            let shape = shape.clone();
+            Shaping { shape, up, down }
+        });
+        let shared = Arc::new(Shared {
+            server,
+            shaping,
+            sent: AtomicU64::new(0),
+            is_closed: AtomicBool::new(false),
+            connections: Mutex::default(),
+        });
+        let (accepting, listening) = (shared.clone(), listener.try_clone()?);
+        thread::spawn(move || accepting.accept(&listening));
+        Ok(Relay { shared, listener })
+    }
+
+    /// Bytes that clients have sent.
+    pub fn sent(&self) -> u64 {
+        self.shared.sent.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.shared.is_closed.store(true, Ordering::Release);
+        // Ends the accept that waits.
+        // SAFETY: the descriptor is open.
+        unsafe { libc::shutdown(self.listener.as_raw_fd(), libc::SHUT_RDWR) };
+        self.shared.connections().values().for_each(|c| c.close());
+    }
+}
+
+impl Shared {
+    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
+        locked(&self.connections)
+    }
+
+    fn accept(self: Arc<Self>, listener: &TcpListener) {
+        sys::leave_measured_core();
+        for (number, client) in (0..).zip(listener.incoming()) {
+            let accepted = Instant::now();
+            if self.is_closed.load(Ordering::Acquire) {
+                return;
+            }
+            // A client whose connection cannot be handed on sees it closed.
+            if let Ok(client) = client {
+                let _ = self.clone().connect(number, client, accepted);
+            }
+        }
+    }
+
+    fn connect(
+        self: Arc<Self>,
+        number: u64,
+        client: TcpStream,
+        accepted: Instant,
+    ) -> io::Result<()> {
+        let server = UnixStream::connect(&self.server)?;
+        client.set_nodelay(true)?;
+        let connection = Arc::new(Connection { client, server });
+        let client = || Ok::<_, io::Error>(OwnedFd::from(connection.client.try_clone()?));
+        let server = || Ok::<_, io::Error>(OwnedFd::from(connection.server.try_clone()?));
+        // The client's first bytes leave when its connection is made: a round trip after it was begun.
+        let round_trip = self.shaping.as_ref().map_or(0.0, |s| s.shape.round_trip_ms);
+        let made = accepted + Duration::from_secs_f64(round_trip / 1e3);
+        let up = Direction {
+            is_up: true,
+            from: client()?.into(),
+            to: server()?.into(),
+            not_before: made,
+            shared: self.clone(),
+            connection: connection.clone(),
+        };
+        let down = Direction {
+            is_up: false,
+            from: server()?.into(),
+            to: client()?.into(),
+            not_before: made,
+            shared: self.clone(),
+            connection: connection.clone(),
+        };
+        self.connections().insert(number, connection);
+        let (forget, both) = (self.clone(), [up, down].map(Direction::start));
+        thread::spawn(move || {
+            for direction in both {
+                let _ = direction.join();
+            }
+            forget.connections().remove(&number);
+        });
+        Ok(())
+    }
+}
+
+/// What one end says to the other.
+struct Direction {
+    is_up: bool,
+    from: std::fs::File,
+    to: std::fs::File,
+    /// Nothing is on the wire before.
+    not_before: Instant,
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+}
+
+/// Bytes, and when they arrive.
+type Packet = (Instant, Vec<u8>);
+
+impl Direction {
+    fn start(self) -> thread::JoinHandle<()> {
+        thread::spawn(move || {
+            if self.hand_on().is_err() {
+                self.connection.close();
+            }
+        })
+    }
+
+    /// Until one of both ends it.
+    fn hand_on(&self) -> io::Result<()> {
+        let Some(shaping) = &self.shared.shaping else {
+            self.read(|bytes| (&self.to).write_all(bytes))?;
+            return self.end();
+        };
+        let way = if self.is_up {
+            &shaping.up
+        } else {
+            &shaping.down
+        };
+        let payload = shaping.shape.payload() as usize;
+        let (sender, packets) = sync_channel::<Packet>(ON_THE_WAY);
+        thread::scope(|scope| {
+            let arriving = scope.spawn(move || self.deliver(&packets));
+            let read = self.read(|bytes| {
+                let now = Instant::now().max(self.not_before);
+                for piece in bytes.chunks(payload) {
+                    let at = locked(way).arrival(now, shaping.shape.packet(piece.len()));
+                    let sent = sender.send((at, piece.to_vec()));
+                    sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+                }
+                Ok(())
+            });
+            drop(sender);
+            let delivered = arriving.join();
+            delivered.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
+            read
+        })?;
+        self.end()
+    }
+
+    /// Takes what is said as soon as it is there.
+    fn read(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let length = (&self.from).read(&mut piece)?;
+            if length == 0 {
+                return Ok(());
+            }
+            if self.is_up {
+                self.shared.sent.fetch_add(length as u64, Ordering::AcqRel);
+            }
+            take(&piece[..length])?;
+        }
+    }
+
+    /// Writes each packet when it arrives.
+    fn deliver(&self, packets: &Receiver<Packet>) -> io::Result<()> {
+        // Else the kernel lets a thread sleep 50 µs longer (prctl(2)).
+        let _ = nix::sys::prctl::set_timerslack(1);
+        for (at, bytes) in packets {
+            thread::sleep(at.saturating_duration_since(Instant::now()));
+            let written = (&self.to).write_all(&bytes);
+            if written.is_err() {
+                self.connection.close();
+                return written;
+            }
+        }
+        Ok(())
+    }
+
+    /// No more comes from this end; the other one may still speak.
+    fn end(&self) -> io::Result<()> {
+        match self.is_up {
+            true => self.connection.server.shutdown(Shutdown::Write),
+            false => self.connection.client.shutdown(Shutdown::Write),
+        }
+    }
+}
+
+impl Connection {
+    fn close(&self) {
+        let _ = self.client.shutdown(Shutdown::Both);
+        let _ = self.server.shutdown(Shutdown::Both);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::Shaper;
+    use std::os::unix::net::UnixListener;
+
+    /// A server that sends back what it gets, and says at its end how much that was.
+    fn echo(listener: UnixListener) {
+        for connection in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let (mut all, mut room) = (0, [0; 4096]);
+                while let Ok(length @ 1..) = (&connection).read(&mut room) {
+                    all += length;
+                    let _ = (&connection).write_all(&room[..length]);
+                }
+                let _ = (&connection).write_all(format!("{all} bytes").as_bytes());
+            });
+        }
+    }
+
+    fn through(shape: Option<&Shape>) -> (Relay, TcpStream) {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("server");
+        let server = UnixListener::bind(&socket).unwrap();
+        thread::spawn(move || echo(server));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let relay = Relay::start(listener, socket, shape).unwrap();
+        let client = TcpStream::connect(address).unwrap();
+        // The relay is connected to the server once something came back.
+        (&client).write_all(b"x").unwrap();
+        (&client).read_exact(&mut [0]).unwrap();
+        (relay, client)
+    }
+
+    fn shape(round_trip_ms: f64) -> Shape {
+        Shape {
+            up_kbit_s: 100_000,
+            down_kbit_s: 100_000,
+            round_trip_ms,
+            mtu: 1500,
+            by: Shaper::Lab,
+        }
+    }
+
+    #[test]
+    fn all_bytes_come_in_order_whatever_the_shape() {
+        let sent: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+        for shape in [None, Some(shape(2.0))] {
+            let (relay, client) = through(shape.as_ref());
+            let mut received = Vec::new();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    (&client).write_all(&sent).unwrap();
+                    client.shutdown(Shutdown::Write).unwrap();
+                });
+                (&client).read_to_end(&mut received).unwrap();
+            });
+            let (echoed, last) = received.split_at(sent.len());
+            assert!(echoed == sent, "what comes back is what was sent");
+            assert_eq!(
+                last, b"400001 bytes",
+                "the end of one direction is handed on"
+            );
+            assert_eq!(relay.sent(), 400_001);
+        }
+    }
+
+    /// No delay is ever shorter than the link's: that holds on a busy machine too.
+    #[test]
+    fn nothing_arrives_before_its_time() {
+        let began = Instant::now();
+        let (_relay, client) = through(Some(&shape(40.0)));
+        assert!(
+            began.elapsed() >= Duration::from_millis(80),
+            "connection and request"
+        );
+        let began = Instant::now();
+        (&client).write_all(b"x").unwrap();
+        (&client).read_exact(&mut [0]).unwrap();
+        assert!(began.elapsed() >= Duration::from_millis(40));
+    }
+
+    #[test]
+    fn a_link_that_is_dropped_ends_its_connections() {
+        let (relay, client) = through(None);
+        drop(relay);
+        assert_eq!((&client).read(&mut [0]).unwrap_or(0), 0);
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Shapes of links, and the cases whose factor `link` names them (docs/experiments.md, `[target.link]`).
+
+use crate::PlanError;
+use crate::file::{self, Case, File};
+use lab_model::{Kind, LINK, Metric, Shape, Target};
+use std::ops::Range;
+
+/// Where in the file, and what is wrong there.
+type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
+
+/// The shapes of a target. Error: one cannot be, or the target is no link.
+pub fn shapes(
+    kind: Kind,
+    target: &file::Target,
+    at: At,
+) -> Result<Vec<(String, Shape)>, PlanError> {
+    let understood = |(name, shape): (&String, &toml::Spanned<Shape>)| {
+        let wrong = |why: &str| at(shape.span(), format!("`{name}`: {why}"));
+        if kind != Kind::Link {
+            return Err(wrong("only a link has a shape"));
+        }
+        shape.get_ref().check().map_err(wrong)?;
+        Ok((name.clone(), shape.get_ref().clone()))
+    };
+    target.shape.iter().map(understood).collect()
+}
+
+/// Error: a case on a link that does not say which, or names one that has no shape.
+pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
+    let Some(target) = targets.iter().find(|target| target.kind == Kind::Link) else {
+        return Ok(());
+    };
+    let known = || target.shapes.iter().map(|(name, _)| name.as_str());
+    for case in file.case.iter().filter(|case| is_on_link(case)) {
+        let Some(factor) = case.factor.get(LINK) else {
+            let why = format!("a case on a link needs `factor.{LINK}`, the names of shapes");
+            return Err(at(case.name.span(), why));
+        };
+        let unknown = values(factor.get_ref())
+            .iter()
+            .find(|value| !known().any(|name| name == value.as_str()));
+        if let Some(value) = unknown {
+            let why = format!("[target.link] has no `shape.{value}`");
+            return Err(at(factor.span(), why).known(value, known()));
+        }
+    }
+    Ok(())
+}
+
+/// What the lab finds of each batch of a case over a link.
+pub fn found(case: &Case, targets: &[Target]) -> Option<Metric> {
+    let has_link = targets.iter().any(|target| target.kind == Kind::Link);
+    (has_link && is_on_link(case)).then_some(Metric::LINK_BYTES)
+}
+
+fn is_on_link(case: &Case) -> bool {
+    let targets = &case.targets;
+    targets.is_empty() || targets.iter().any(|kind| *kind.get_ref() == Kind::Link)
+}
+
+fn values(factor: &file::Factor) -> &[String] {
+    match factor {
+        file::Factor::Values(values) | file::Factor::OnTargets { values, .. } => values,
+    }
+}

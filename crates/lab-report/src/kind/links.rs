@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An experiment over shaped links: what each further unit of the sweep takes there.
+
+use super::scope::{Group, Scope};
+use super::{charts, findings, say};
+use crate::document::{Chart, Finding};
+use lab_model::{Cores, Kind, LINK, Metric, Unit};
+use lab_stats::analysis::Fit;
+
+/// Links of which the first screen tells.
+const SHOWN: usize = 2;
+
+/// Whether the subjects are at the ends of links.
+pub fn is_asked(scope: &Scope) -> bool {
+    scope.kind() == Some(Kind::Link)
+}
+
+/// Time over the sweep of the first case, on the first link.
+pub fn chart(scope: &Scope) -> Option<Chart> {
+    let groups = swept(scope);
+    charts::over_sweep(scope, groups.first()?, &Metric::WALL)
+}
+
+/// What each further unit takes, link by link, and what another factor than the link does.
+pub fn findings(scope: &Scope) -> Vec<Finding> {
+    let groups = swept(scope);
+    let first = groups.first().map(|group| group.case);
+    let of_first = groups.iter().filter(|group| Some(group.case) == first);
+    let slopes = of_first.take(SHOWN).filter_map(|group| slope(scope, group));
+    let texts = slopes.chain(steps(scope));
+    texts.map(findings::plain).collect()
+}
+
+fn swept(scope: &Scope) -> Vec<Group> {
+    let groups = scope.groups(Cores::One).into_iter();
+    groups.filter(|group| group.points.len() > 1).collect()
+}
+
+/// `kept link=cable: each further 100 bytes take 0.85 ms with http1 (0.84 to 0.86), and with http2 no constant time.`
+fn slope(scope: &Scope, group: &Group) -> Option<String> {
+    let unit = &scope.case(group).unit;
+    let fits = scope.results.fits.iter();
+    let compared = scope.compared();
+    let mine = fits.filter(|fit| {
+        fit.case == group.case
+            && fit.factors == group.factors
+            && fit.metric == Metric::WALL
+            && compared.contains(&fit.subject)
+    });
+    let each: Vec<String> = mine.map(|fit| one(scope, group, fit)).collect();
+    let label = scope.group_label(group);
+    (!each.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&each)))
+}
+
+/// A subject's slope, or where its line is none, its ends.
+fn one(scope: &Scope, group: &Group, fit: &Fit) -> String {
+    let name = scope.name(fit.subject);
+    let figure = |interval| say::figure(interval, &Unit::Nanoseconds, scope.level());
+    if !fit.curved {
+        return format!("{} with {name}", figure(&fit.marginal_ns));
+    }
+    let ends = [group.points.first(), group.points.last()];
+    let ends = ends.into_iter().flatten().filter_map(|&point| {
+        let level = scope.interval((fit.subject, Some(point)), &Metric::WALL)?;
+        Some(format!("{} at {}", figure(level), scope.swept(point)))
+    });
+    let ends: Vec<String> = ends.collect();
+    format!("no constant time with {name}, {}", ends.join(" to "))
+}
+
+/// `packet: packets=two takes 1.012 times the time of packets=one with http1 (1.011 to 1.013).`
+fn steps(scope: &Scope) -> Option<String> {
+    let mut effects = scope.results.effects.iter();
+    let compared = scope.compared();
+    let found = effects.find(|effect| {
+        effect.factor != LINK
+            && effect.metric == Metric::WALL
+            && effect.case.is_some()
+            && compared.contains(&effect.subject)
+    })?;
+    let (from, to) = *found.pairs.first()?;
+    let value = |point: usize| {
+        let params = scope.plan.points[point].params.iter();
+        let mut of = params.filter(|(key, _)| *key == found.factor);
+        of.next().map_or("?", |(_, value)| value.as_str())
+    };
+    Some(format!(
+        "{}: with {}={} in place of {} {} takes {}.",
+        scope.plan.case(to).name,
+        found.factor,
+        value(to),
+        value(from),
+        scope.name(found.subject),
+        say::times(&found.ratio, "the time", scope.level()),
+    ))
+}
