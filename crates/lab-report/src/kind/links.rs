@@ -7,6 +7,9 @@ use crate::document::{Chart, Finding};
 use lab_model::{Cores, Kind, LINK, Metric, Unit};
 use lab_stats::analysis::Fit;
 
+/// A line off which a point lies by more than this part of its time is none, however few blocks there are to prove it.
+const FAR_OFF: f64 = 0.1;
+
 /// Links of which the first screen tells.
 const SHOWN: usize = 2;
 
@@ -56,7 +59,7 @@ fn slope(scope: &Scope, group: &Group) -> Option<String> {
 fn one(scope: &Scope, group: &Group, fit: &Fit) -> String {
     let name = scope.name(fit.subject);
     let figure = |interval| say::figure(interval, &Unit::Nanoseconds, scope.level());
-    if !fit.curved {
+    if !fit.curved && fit.worst_residual <= FAR_OFF {
         return format!("{} with {name}", figure(&fit.marginal_ns));
     }
     let ends = [group.points.first(), group.points.last()];
