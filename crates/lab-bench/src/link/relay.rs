@@ -116,29 +116,28 @@ impl Shared {
         let server = UnixStream::connect(&self.server)?;
         client.set_nodelay(true)?;
         let connection = Arc::new(Connection { client, server });
-        let client = || Ok::<_, io::Error>(OwnedFd::from(connection.client.try_clone()?));
-        let server = || Ok::<_, io::Error>(OwnedFd::from(connection.server.try_clone()?));
         // The client's first bytes leave when its connection is made: a round trip after it was begun.
         let round_trip = self.shaping.as_ref().map_or(0.0, |s| s.shape.round_trip_ms);
         let made = accepted + Duration::from_secs_f64(round_trip / 1e3);
-        let up = Direction {
-            is_up: true,
-            from: client()?.into(),
-            to: server()?.into(),
-            not_before: made,
-            shared: self.clone(),
-            connection: connection.clone(),
+        let direction = |is_up| -> io::Result<Direction> {
+            let client = OwnedFd::from(connection.client.try_clone()?);
+            let server = OwnedFd::from(connection.server.try_clone()?);
+            let (from, to) = match is_up {
+                true => (client, server),
+                false => (server, client),
+            };
+            Ok(Direction {
+                is_up,
+                from: from.into(),
+                to: to.into(),
+                not_before: made,
+                shared: self.clone(),
+                connection: connection.clone(),
+            })
         };
-        let down = Direction {
-            is_up: false,
-            from: server()?.into(),
-            to: client()?.into(),
-            not_before: made,
-            shared: self.clone(),
-            connection: connection.clone(),
-        };
+        let both = [direction(true)?, direction(false)?];
         self.connections().insert(number, connection);
-        let (forget, both) = (self.clone(), [up, down].map(Direction::start));
+        let (forget, both) = (self.clone(), both.map(Direction::start));
         thread::spawn(move || {
             for direction in both {
                 let _ = direction.join();
