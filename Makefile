@@ -40,9 +40,7 @@ JOBS := $(shell expr $$(nproc) + 1)
 .PHONY: test setup $(STEPS) $(STEPS:%=step-%)
 
 test: setup
-	@tests/step.py --begin
-	@$(MAKE) --no-print-directory --jobs=$(JOBS) --keep-going $(STEPS:%=step-%) || true
-	@tests/step.py --end $(STEPS)
+	@exec tests/step.py --all $(MAKE) --no-print-directory --jobs=$(JOBS) --keep-going $(STEPS:%=step-%) -- $(STEPS)
 
 # A step's own make knows nothing of the other steps.
 $(STEPS:%=step-%): step-%:

@@ -3,8 +3,8 @@
 """Runs the steps of `make test` side by side, so that what each prints stays together.
 
 step.py NAME COMMAND…: runs a step. What it prints goes to build/tests/logs/NAME.log, and is shown when it has ended.
-step.py --begin: forgets what steps of an earlier time printed.
-step.py --end NAME…: shows how these steps ended, and how long they took. Exits with 1 unless all passed."""
+step.py --all COMMAND… -- NAME…: a command that runs these steps; then shows how they ended, and how long they took. Exits with
+1 unless all passed."""
 
 import fcntl
 import os
@@ -29,10 +29,9 @@ def run(name: str, command: list[str]) -> int:
     show(f"{name}: begins\n")
     began = time.monotonic()
     with log.open("wb") as out:
-        status = ended(command, out)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    wall, cpu = f"{time.monotonic() - began:.0f}", f"{used.ru_utime + used.ru_stime:.0f}"
+        status = ended(command, stdout=out, stderr=subprocess.STDOUT)
     how = "passed" if status == 0 else "FAILED"
+    wall, cpu = f"{time.monotonic() - began:.0f}", f"{cpu_s():.0f}"
     (LOGS / f"{name}.result").write_text(f"{how} {wall} {cpu}\n")
     text = log.read_text(errors="replace").splitlines()
     shown = text if status == 0 else text[-LAST_LINES:]
@@ -41,9 +40,36 @@ def run(name: str, command: list[str]) -> int:
     return status
 
 
-def ended(command: list[str], out) -> int:
+def run_all(command: list[str], names: list[str]) -> int:
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    began = time.monotonic()
+    ended(command)
+    results = {name: result(name) for name in names}
+    print(f"\n{'step':22}{'':8}{'wall s':>7}{'CPU s':>7}")
+    for name, (how, wall, cpu) in sorted(results.items(), key=lambda item: -float(item[1][1])):
+        print(f"{name:22}{how:8}{wall:>7}{cpu:>7}")
+    print(f"{'all':30}{time.monotonic() - began:7.0f}{cpu_s():7.0f}\n")
+    wrong = [name for name, (how, _, _) in results.items() if how != "passed"]
+    print(f"NOT PASSED: {', '.join(wrong)}" if wrong else "all suites passed")
+    return 1 if wrong else 0
+
+
+def result(name: str) -> list[str]:
+    """A step whose neighbour failed may not have begun."""
+    file = LOGS / f"{name}.result"
+    return file.read_text().split() if file.exists() else ["not run", "0", "0"]
+
+
+def cpu_s() -> float:
+    """Of all that has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def ended(command: list[str], **more) -> int:
     """The exit status. The command is a process group: a signal that asks to stop reaches all of it."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, process_group=0)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, **more)
 
     def stop(number: int, _: object) -> None:
         os.killpg(process.pid, number)
@@ -59,42 +85,16 @@ def ended(command: list[str], out) -> int:
 
 def show(text: str) -> None:
     """In one piece, whoever prints meanwhile."""
-    with (LOGS / "lock").open() as lock:
+    with (LOGS / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         sys.stdout.write(text)
         sys.stdout.flush()
 
 
-def begin() -> None:
-    shutil.rmtree(LOGS, ignore_errors=True)
-    LOGS.mkdir(parents=True)
-    (LOGS / "lock").touch()
-
-
-def end(names: list[str]) -> int:
-    seconds = time.time() - (LOGS / "lock").stat().st_mtime
-    results = {name: result(name) for name in names}
-    print(f"\n{'step':22}{'':8}{'wall s':>7}{'CPU s':>7}")
-    for name, (how, wall, cpu) in sorted(results.items(), key=lambda item: -float(item[1][1])):
-        print(f"{name:22}{how:8}{wall:>7}{cpu:>7}")
-    total = sum(float(cpu) for _, _, cpu in results.values())
-    print(f"{'all':30}{seconds:7.0f}{total:7.0f}\n")
-    wrong = [name for name, (how, _, _) in results.items() if how != "passed"]
-    print(f"NOT PASSED: {', '.join(wrong)}" if wrong else "all suites passed")
-    return 1 if wrong else 0
-
-
-def result(name: str) -> list[str]:
-    """A step whose neighbour failed may not have begun."""
-    file = LOGS / f"{name}.result"
-    return file.read_text().split() if file.exists() else ["not run", "0", "0"]
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["--begin"]:
-            begin()
-        case ["--end", *names]:
-            sys.exit(end(names))
+        case ["--all", *words]:
+            end = words.index("--")
+            sys.exit(run_all(words[:end], words[end + 1:]))
         case [name, *command]:
             sys.exit(run(name, command))
