@@ -57,7 +57,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &mut Command, kinds: &[&'static DatabaseKind]) -> Result<u8, Box<dyn std::error::Error>> {
+fn run(
+    command: &mut Command,
+    kinds: &[&'static DatabaseKind],
+) -> Result<u8, Box<dyn std::error::Error>> {
     let scratch = tempfile::Builder::new().prefix("benchlab-").tempdir()?;
     let _lock = lock(scratch.path())?;
     let mut starting = Vec::new();
