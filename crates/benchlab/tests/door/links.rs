@@ -69,7 +69,7 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     // What a packet carries of a connection is told: 52 bytes are its headers.
     let notes = fs::read_to_string(project.join("notes")).unwrap();
     assert!(notes.contains("fast 1448 0") && notes.contains("small 548 2000"));
-    let facts = &run.host.as_ref().unwrap().facts;
+    let facts = &run.host.facts;
     let of = |name: &str| facts.iter().find(|(known, _)| known == name);
     let (_, words) = of("link small").expect("a fact");
     assert!(

@@ -292,7 +292,7 @@ fn parts(plan: &Plan, point: PointId) -> (f64, f64, f64) {
     let text = if has("text") { 1.25 } else { 1.0 };
     let unix = if has("unix") { 0.72 } else { 1.0 };
     match kind {
-        Kind::Sqlite | Kind::Folder => (
+        Kind::Sqlite | Kind::Folder | Kind::Link => (
             (client * 0.3 + server * 0.1) * text,
             0.0,
             if waiting > 1e4 { 140e3 } else { 0.0 },
@@ -394,7 +394,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                 voluntary_switches: 310,
                 involuntary_switches: 12,
                 server_bytes: match kind {
-                    Kind::Sqlite | Kind::Folder => None,
+                    Kind::Sqlite | Kind::Folder | Kind::Link => None,
                     Kind::Postgresql => Some((38.0 * noise.about(0.02) * 1048576.0) as u64),
                     Kind::Mariadb => Some((131.0 * noise.about(0.01) * 1048576.0) as u64),
                 },
@@ -443,7 +443,7 @@ fn settings(plan: &Plan) -> Vec<Setting> {
         add(None, "library", driver(name, kind).1);
         for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
             for (key, value) in match kind {
-                Kind::Sqlite | Kind::Folder => [
+                Kind::Sqlite | Kind::Folder | Kind::Link => [
                     ("version", "3.40.1"),
                     ("journal_mode", "delete"),
                     ("synchronous", "2"),
@@ -476,7 +476,7 @@ fn services(targets: &[Kind]) -> Vec<Service> {
     };
     let of = |(target, kind): (usize, &Kind)| {
         let facts = match kind {
-            Kind::Sqlite | Kind::Folder => return None,
+            Kind::Sqlite | Kind::Folder | Kind::Link => return None,
             Kind::Postgresql => facts(&[
                 ("version", "PostgreSQL 15.8 (Debian 15.8-0+deb12u1)"),
                 ("place", "private: started for this run, on 127.0.0.1"),
