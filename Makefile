@@ -8,66 +8,84 @@ SHELL := /bin/bash
 RUST := --quiet --locked --workspace
 LAB := BENCHLAB_PROJECT=$(CURDIR) target/debug/benchlab
 
-# Runs a command beside a private PostgreSQL and MariaDB.
+# Runs a command beside a private PostgreSQL and MariaDB, which it finds in LAB_POSTGRESQL and LAB_MARIADB; what needs
+# them is left out without these.
 SERVERS := target/debug/examples/with_services
+# What tests the subjects of this folder with servers
+servers_of = $(if $(findstring /sql/,$(1)/),$(SERVERS))
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
-# What failed runs once more by itself, as the lab takes a turn again that the host disturbed.
-TWICE = $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
-    $(PYTEST) -o cache_dir=build/tests/cache-$@ --last-failed --last-failed-no-failures=none $(1)
+# Tests, and what runs them. What failed runs once more by itself, as the lab takes a turn again that the host disturbed.
+TWICE = $(2) $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
+    $(2) $(PYTEST) -o cache_dir=build/tests/cache-$@ --last-failed --last-failed-no-failures=none $(1)
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 # Debian 12 has no Go that is new enough: where none is, its tests are left out and the rest passes.
 GO := $(shell go version 2>/dev/null)
 WITHOUT_GO := @echo "left out: all tests of what is written in Go, which is not here (https://go.dev/doc/install)"
 GO_TESTED := $(if $(GO),kits/go experiments/sql/go experiments/rest/go)
 GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go) experiments/cookies/go)
-# Experiments with subjects in Rust and Go whose protocol tests are all their tests, and those in Rust alone.
+# Experiments with subjects in Rust and Go whose protocol tests are all their tests.
 SMALL := cache counter pool pool_sql process
-SMALL_RUST := $(SMALL) disk
-RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
-RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
-RUST_DISK := --manifest-path experiments/disk/rust/Cargo.toml --target-dir build/disk/rust
-RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
+RUST_TESTED := kits experiments/sql experiments/rest experiments/disk
+RUST_FOLDERS := $(RUST_TESTED) $(SMALL:%=experiments/%)
+# The options of a folder of these: built as `benchlab build` does it.
+subject_of = --quiet --release --locked --manifest-path $(1)/rust/Cargo.toml --target-dir build/$(patsubst experiments/%,%,$(1))/rust
+RUST_TESTS := build/tests/rust.json
 
-.PHONY: test setup build lint rust languages c ada java python go rust-subject node protocol http
+# Steps of `make test`, each a target of its own; the longest are first.
+STEPS := lab lab-tests subjects ada-programs rust ada java protocol protocol-postgresql protocol-mariadb http rest pages \
+    go rust-subjects clippy-subjects clippy node c python style
+# One more than there are cores: what tests wait for takes no core.
+JOBS := $(shell expr $$(nproc) + 1)
 
-test: setup lint rust
-	$(SERVERS) $(MAKE) --no-print-directory languages
-	@echo "all suites passed"
+.PHONY: test setup $(STEPS) $(STEPS:%=step-%)
+
+test: setup
+	@exec tests/step.py --all $(MAKE) --no-print-directory --jobs=$(JOBS) --keep-going $(STEPS:%=step-%) -- $(STEPS)
+
+# A step's own make knows nothing of the other steps.
+$(STEPS:%=step-%): step-%:
+	@MAKEFLAGS= tests/step.py $* $(MAKE) --no-print-directory $*
+
+# What has to end before a step begins: what it needs, and what writes the same files.
+step-lab-tests step-subjects: step-lab
+step-rust step-clippy: step-lab-tests
+step-ada-programs step-java step-go step-node step-rust-subjects step-protocol step-protocol-postgresql \
+    step-protocol-mariadb step-rest step-pages: step-subjects
+step-ada step-http: step-ada-programs
+step-clippy-subjects: step-rust-subjects
 
 setup:
 	tests/setup.sh
-	$(MAKE) --no-print-directory build
+
+# Subjects are built with these two while the lab's tests are compiled.
+lab:
+	cargo build $(RUST) --bin benchlab --example with_services
+
+lab-tests:
+	mkdir -p build/tests
+	cargo test $(RUST) --no-run --message-format=json-render-diagnostics >$(RUST_TESTS)
+
+subjects:
 	$(LAB) build --install
 
-build:
-	cargo test $(RUST) --no-run
+# Servers that are tested over sockets
+ada-programs:
+	$(MAKE) -s --no-print-directory -C appserver/ada http_programs
 
-lint:
+style:
 	cargo fmt --all --check
-	cargo fmt --check --manifest-path kits/rust/Cargo.toml
-	cargo fmt --check --manifest-path experiments/sql/rust/Cargo.toml
-	cargo fmt --check --manifest-path experiments/rest/rust/Cargo.toml
-	cargo fmt --check --manifest-path experiments/disk/rust/Cargo.toml
-	cargo clippy $(RUST) --all-targets -- -D warnings
-	cargo clippy --quiet --release --locked --all-targets $(RUST_KIT) -- -D warnings
-	cargo clippy --quiet --release --locked --all-targets $(RUST_SUBJECT) -- -D warnings
-	cargo clippy --quiet --release --locked --all-targets $(RUST_REST) -- -D warnings
-	cargo clippy --quiet --release --locked --all-targets $(RUST_DISK) -- -D warnings
+	$(foreach folder,$(RUST_FOLDERS),cargo fmt --check --manifest-path $(folder)/rust/Cargo.toml &&) true
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true
-	for experiment in $(SMALL_RUST); do \
-	    cargo fmt --check --manifest-path experiments/$$experiment/rust/Cargo.toml; \
-	    cargo clippy --quiet --release --locked --all-targets --manifest-path experiments/$$experiment/rust/Cargo.toml \
-	        --target-dir build/$$experiment/rust -- -D warnings; \
-	done
+
+clippy:
+	cargo clippy $(RUST) --all-targets -- -D warnings
+
+clippy-subjects:
+	$(foreach folder,$(RUST_FOLDERS),cargo clippy $(call subject_of,$(folder)) --all-targets -- -D warnings &&) true
 
 rust:
-	tests/rust.sh $(RUST)
-
-# What follows finds the servers in LAB_POSTGRESQL and LAB_MARIADB; without them it leaves out what
-# needs them.
-languages: c ada java python go rust-subject node
-	$(MAKE) --no-print-directory --jobs=2 --output-sync protocol http
+	tests/rust.py $(RUST_TESTS)
 
 c:
 	$(MAKE) -s --no-print-directory -C kits/c test
@@ -75,11 +93,11 @@ c:
 
 ada:
 	$(MAKE) -s --no-print-directory -C kits/ada test
-	$(MAKE) -s --no-print-directory -C appserver/ada test
+	$(SERVERS) $(MAKE) -s --no-print-directory -C appserver/ada test
 	$(MAKE) -s --no-print-directory -C experiments/rest/ada test
 
 java:
-	mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 test \
+	$(SERVERS) mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 test \
 	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR|Flakes|Run [0-9]:'
 
 python:
@@ -87,24 +105,32 @@ python:
 
 go:
 	$(if $(GO),,$(WITHOUT_GO))
-	$(foreach folder,$(GO_TESTED),go -C $(folder) test -p 1 ./... &&) true
+	$(foreach folder,$(GO_TESTED),$(call servers_of,$(folder)) go -C $(folder) test -p 1 ./... &&) true
 
-rust-subject:
-	cargo test --quiet --release --locked $(RUST_KIT)
-	cargo test --quiet --release --locked $(RUST_SUBJECT)
-	cargo test --quiet --release --locked $(RUST_REST)
-	cargo test --quiet --release --locked $(RUST_DISK)
+rust-subjects:
+	$(foreach folder,$(RUST_TESTED),$(call servers_of,$(folder)) cargo test $(call subject_of,$(folder)) &&) true
 
 node:
 	cd kits/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
-	cd experiments/sql/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
+	cd experiments/sql/node && ../../../$(SERVERS) node --test --test-reporter=tap | grep -E '$(CLOSING)'
 	cd experiments/rest/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 
-# Drives every subject of every experiment over the protocol. What waits for databases and what waits for
-# sockets do not disturb each other.
+# Every subject of every experiment over the protocol. A server that counts statements serves one of these three alone.
 protocol:
-	$(call TWICE,tests/protocol)
+	$(call TWICE,tests/protocol -k "not postgresql and not mariadb")
 
-# Asks every server over sockets, looks at the lab's own pages in a browser, and installs its package.
+protocol-postgresql:
+	$(call TWICE,tests/protocol -k postgresql,$(SERVERS) --only postgresql)
+
+protocol-mariadb:
+	$(call TWICE,tests/protocol -k "mariadb and not postgresql",$(SERVERS) --only mariadb)
+
 http:
-	$(call TWICE,tests/http tests/rest tests/opcache tests/front tests/audit tests/web tests/package)
+	$(call TWICE,tests/http)
+
+rest:
+	$(call TWICE,tests/rest)
+
+# The lab's own pages in a browser, those of web servers, and the lab's package.
+pages:
+	$(call TWICE,tests/opcache tests/front tests/audit tests/web tests/package)

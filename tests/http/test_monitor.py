@@ -21,7 +21,7 @@ QUERY = "SELECT name FROM article WHERE id = ?"
 @pytest.fixture
 def shop() -> Iterator[Example]:
     if not PROGRAM.exists():
-        raise FileNotFoundError(f"{PROGRAM} is not there; build it with\nmake -C appserver/ada monitor_test")
+        raise FileNotFoundError(f"{PROGRAM} is not there; build it with\nmake -C appserver/ada http_programs")
     server = Example(str(PROGRAM))
     for path, status in [("/articles/1", 200)] * 5 + [("/articles/2", 200), ("/articles/3", 404), ("/broken", 500), ("/no", 404)]:
         assert server.ask("GET", path).status == status

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs a command with private servers: `with_services COMMAND ARGUMENTS…`.
+//! Runs a command with private servers: `with_services [--only KIND] COMMAND ARGUMENTS…`.
 //!
 //! `LAB_POSTGRESQL` and `LAB_MARIADB` hold the URLs of a schema `lab_tests` and of a role that may make
-//! schemas and databases, see all statistics and reset PostgreSQL's of statements. Where a server's
-//! software is not installed, its variable is not set. The exit status is the command's.
+//! schemas and databases, see all statistics and reset PostgreSQL's of statements. Where a server is not
+//! asked for, or its software is not installed, its variable is not set. The exit status is the command's.
 
-use lab_services::{DATABASES, Missing, Request, Service, ServiceError, Transport};
+use lab_services::{DATABASES, DatabaseKind, Missing, Request, Service, ServiceError, Transport};
 use nix::fcntl::{Flock, FlockArg};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{self, File};
@@ -23,8 +23,16 @@ static STOPPED: AtomicI32 = AtomicI32::new(0);
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let Some((program, arguments)) = words.split_first() else {
-        eprintln!("usage: with_services COMMAND ARGUMENTS…");
+    let (only, words) = match &words[..] {
+        [option, kind, words @ ..] if option == "--only" => (kind.to_str(), words),
+        words => (None, words),
+    };
+    let kinds: Vec<&DatabaseKind> = DATABASES
+        .into_iter()
+        .filter(|kind| only.is_none_or(|name| name == kind.name))
+        .collect();
+    let (false, Some((program, arguments))) = (kinds.is_empty(), words.split_first()) else {
+        eprintln!("usage: with_services [--only postgresql|mariadb] COMMAND ARGUMENTS…");
         return ExitCode::from(2);
     };
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -34,7 +42,10 @@ fn main() -> ExitCode {
     }
     let mut command = Command::new(program);
     command.args(arguments);
-    match run(&mut command) {
+    for kind in DATABASES {
+        command.env_remove(variable(kind.name));
+    }
+    match run(&mut command, &kinds) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("with_services: {error}");
@@ -46,15 +57,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
+fn run(
+    command: &mut Command,
+    kinds: &[&'static DatabaseKind],
+) -> Result<u8, Box<dyn std::error::Error>> {
     let scratch = tempfile::Builder::new().prefix("benchlab-").tempdir()?;
     let _lock = lock(scratch.path())?;
     let mut starting = Vec::new();
-    for kind in DATABASES {
+    for kind in kinds {
         let mut request = Request::new(scratch.path());
         request.interrupted = || STOPPED.load(Ordering::Relaxed) != 0;
         match Service::begin(kind, &request) {
-            Err(ServiceError::Missing(missing)) => without(command, &missing),
+            Err(ServiceError::Missing(missing)) => without(&missing),
             begun => starting.push(begun?),
         }
     }
@@ -87,10 +101,9 @@ fn lock(folder: &Path) -> io::Result<Flock<File>> {
     Ok(lock)
 }
 
-fn without(command: &mut Command, missing: &Missing) {
+fn without(missing: &Missing) {
     let name = variable(missing.software.name);
     eprintln!("with_services: {missing}; {name} is not set");
-    command.env_remove(name);
 }
 
 fn variable(kind: &str) -> &'static str {

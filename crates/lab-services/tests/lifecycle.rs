@@ -231,6 +231,10 @@ fn a_server_that_finds_no_room_leaves_nothing() {
 
 /// The example, running a command that says `ready` and ends with its standard input.
 fn with_services(temporary: &Path, command: &str) -> Child {
+    with_services_of(temporary, &[], command)
+}
+
+fn with_services_of(temporary: &Path, options: &[&str], command: &str) -> Child {
     let tests = std::env::current_exe().unwrap();
     let program = tests
         .ancestors()
@@ -239,7 +243,7 @@ fn with_services(temporary: &Path, command: &str) -> Child {
         .join("examples/with_services");
     let mut command = {
         let mut words = Command::new(program);
-        words.args(["sh", "-c", command]);
+        words.args(options).args(["sh", "-c", command]);
         words
     };
     command
@@ -323,4 +327,17 @@ fn a_command_has_its_servers_and_hands_on_its_status() {
     );
     assert_eq!(child.wait().unwrap().code(), Some(5));
     assert!(is_empty(temporary.path()));
+}
+
+#[test]
+fn a_command_may_ask_for_one_server() {
+    let temporary = tempfile::tempdir().unwrap();
+    for kind in installed() {
+        let both = r#"echo "${LAB_POSTGRESQL%%:*}${LAB_MARIADB%%:*}""#;
+        let mut child = with_services_of(temporary.path(), &["--only", kind.name], both);
+        assert_eq!(first_line(&mut child).trim(), kind.name);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+    let mut child = with_services_of(temporary.path(), &["--only", "oracle"], "true");
+    assert_eq!(child.wait().unwrap().code(), Some(2));
 }

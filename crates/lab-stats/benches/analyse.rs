@@ -2,7 +2,7 @@
 //! How long the analysis of a run of a million samples takes, and a look of the stopping rule; and of a
 //! load run of an hour, or of a wide sweep: `cargo bench -p lab-stats`.
 
-#[path = "../tests/simulator/mod.rs"]
+#[path = "../tests/stats/simulator/mod.rs"]
 mod simulator;
 
 use lab_stats::results::results;

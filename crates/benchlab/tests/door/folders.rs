@@ -305,7 +305,23 @@ fn schedulers_are_switched_in_turns_and_put_back() {
 fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
-    let mut lab = started(&project, &device);
+    // Any lab of this machine puts it back: a test beside this one may call the next.
+    let told = (0..20).any(|_| {
+        kill_while_switched(&project, &device);
+        let next = project.call(&["list"]);
+        next.expect(0);
+        wait_until("it is put back", || device.present() == "none");
+        next.stderr.contains("a run that was killed left")
+            && next.stderr.contains("put back to none")
+    });
+    assert!(told, "never by the next call");
+    let quiet = project.call(&["list"]);
+    assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
+}
+
+/// Starts a lab, and kills it while the device has another scheduler.
+fn kill_while_switched(project: &Project, device: &Loop) {
+    let mut lab = started(project, device);
     // It is switched back and forth: stopped in the right moment, it stays.
     for _ in 0..1000 {
         signal(&lab, "-STOP");
@@ -321,12 +337,6 @@ fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     assert_eq!(device.present(), "mq-deadline");
     lab.kill().unwrap();
     lab.wait().unwrap();
-    let next = project.call(&["list"]);
-    next.expect(0)
-        .says(&["a run that was killed left", "put back to none"]);
-    assert_eq!(device.present(), "none");
-    let quiet = project.call(&["list"]);
-    assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
 }
 
 #[test]

@@ -5,17 +5,13 @@ has a core of its own.
 
 import hashlib
 import os
-import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from by_hand import commands, say
+
 BLOCK = bytes(64 * 1024)
 WORK_S = 0.005  # CPU time of each thread in every batch, however long the machine takes for it
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 def work() -> frozenset[int]:
@@ -31,25 +27,14 @@ def own_cores(seen: list[frozenset[int]]) -> int:
 
 
 members: list[ThreadPoolExecutor] = []
-say(f"@lab hello protocol=1 subject=at_once thread={threading.get_native_id()} runtime=none library=none")
-for line in sys.stdin:
-    verb, *words = line.split()
-    args = dict(word.split("=", 1) for word in words)
-    count = args.get("operations", "1")
-    told = f"operations={count} units={count} check={count}"
+for verb, arguments, told in commands("at_once"):
     if verb == "open":
         # A pool for each thread: no pool's thread does another one's work.
-        members = [ThreadPoolExecutor(1) for _ in range(int(args["threads"]))]
-        say("@lab opened")
+        members = [ThreadPoolExecutor(1) for _ in range(int(arguments["threads"]))]
     elif verb == "run":
         start = time.monotonic_ns()
         seen = [future.result() for future in [member.submit(work) for member in members]]
         say(f"@lab ran start={start} end={time.monotonic_ns()} {told} own_cores={own_cores(seen)}")
-    elif verb == "verify":
-        say(f"@lab verified {told}")
     elif verb == "close":
         for member in members:
             member.shutdown()
-        say("@lab closed")
-    elif verb == "quit":
-        break

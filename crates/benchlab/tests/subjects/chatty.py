@@ -7,17 +7,14 @@ and notes who it and its tracer are; with `allocate` an operation allocates 100,
 import os
 import socket
 import sys
-import threading
 import time
 from pathlib import Path
+
+from by_hand import commands, say
 
 EXCHANGES = int(sys.argv[1])
 HANGS = sys.argv[2:] == ["hang"]
 ALLOCATES = sys.argv[2:] == ["allocate"]
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 def tracer() -> str:
@@ -38,21 +35,13 @@ def operate(near: socket.socket, far: socket.socket) -> None:
 
 
 NEAR, FAR = socket.socketpair()
-say(f"@lab hello protocol=1 subject=chatty thread={threading.get_native_id()} runtime=none library=none")
-for line in sys.stdin:
-    verb, *words = line.split()
-    count = dict(word.split("=", 1) for word in words).get("operations", "1")
-    work = f"operations={count} units={count} check={count}"
+for verb, arguments, work in commands("chatty"):
     if verb == "run":
         if HANGS and tracer() != "0":
             Path("draft").write_text(f"{os.getpid()} {tracer()}")
             Path("draft").rename("hanging")
             time.sleep(1000)
         start = time.monotonic_ns()
-        for _ in range(int(count)):
+        for _ in range(int(arguments["operations"])):
             operate(NEAR, FAR)
         say(f"@lab ran start={start} end={time.monotonic_ns()} {work}")
-    elif verb == "quit":
-        break
-    else:
-        say({"open": "@lab opened", "verify": f"@lab verified {work}", "close": "@lab closed"}[verb])

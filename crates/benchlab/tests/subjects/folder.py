@@ -4,16 +4,12 @@ during each batch. Of operations at a fixed rate it tells latencies of so many m
 """
 
 import sys
-import threading
 import time
 from pathlib import Path
-from urllib.parse import unquote
+
+from by_hand import commands, say
 
 NOTES, WATCHED, LATENCY_MS = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-
-
-def say(line: str) -> None:
-    print(line, flush=True)
 
 
 def note(line: str) -> None:
@@ -28,28 +24,17 @@ def index(ns: int) -> int:
 
 
 folder = Path()
-say(f"@lab hello protocol=1 subject=folder thread={threading.get_native_id()} runtime=none library=none")
-for line in sys.stdin:
-    verb, *words = line.split()
-    args = dict(word.split("=", 1) for word in words)
-    count = args.get("operations", "1")
-    told = f"operations={count} units={count} check={count}"
+for verb, arguments, work in commands("folder"):
     if verb == "open":
-        folder = Path(unquote(args["target"]).removeprefix("folder:"))
+        folder = Path(arguments["target"].removeprefix("folder:"))
         with (folder / "left-by-the-subject").open("a") as mine:
             mine.write("x")
-        note(f"folder {folder} {args.get('rate')}")
-        say("@lab opened")
+        note(f"folder {folder} {arguments.get('rate')}")
     elif verb == "run":
         start = time.monotonic_ns()
         time.sleep(0.002)
         end = time.monotonic_ns()
+        count = arguments["operations"]
         if int(count) > 1:
             note(f"watched {WATCHED.read_text().strip()}" if WATCHED.exists() else "watched nothing")
-        say(f"@lab ran start={start} end={end} {told} latencies={index(LATENCY_MS * 1_000_000)}:{count}")
-    elif verb == "verify":
-        say(f"@lab verified {told}")
-    elif verb == "close":
-        say("@lab closed")
-    else:
-        break
+        say(f"@lab ran start={start} end={end} {work} latencies={index(LATENCY_MS * 1_000_000)}:{count}")

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ratios of means whose blocks have pauses now and then: how often their intervals miss the truth.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test means` writes the table of `docs/statistics.md`.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats means::` writes the table of `docs/statistics.md`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator::{Random, most};
 use lab_stats::mean::ratio_of_means;
-use simulator::{Random, most};
 
 /// What makes a subject's blocks longer than the baseline's, each by chance.
 struct World {

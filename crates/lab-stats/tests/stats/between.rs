@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is said about two runs of one experiment in the situations that their readers meet.
 
-mod simulator;
-
+use crate::simulator;
+use crate::simulator::{CALM, Simulator, World};
 use lab_model::host::Finding;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between;
 use lab_stats::between::{Between, Changed, Incomparable, Program, Recorded};
-use simulator::{CALM, Simulator, World};
 use std::collections::HashMap;
 
 /// A run of `base`, `s1` … and a control.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables in `docs/statistics.md` that tests make. `UPDATE_DOCS=1` writes them.
 
-#![allow(dead_code)] // Each test uses a part of it.
-
 use std::sync::Mutex;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statistics.md");

@@ -2,12 +2,10 @@
 //! A kind of run that the lab does not have: it gives observations of invented metrics, and gets figures,
 //! verdicts, the control, means over points, effects of factors and warnings.
 
-mod simulator;
-
+use crate::simulator::{Random, block, empty_run, subject};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Key, Observation, Results, observed};
-use simulator::{Random, block, empty_run, subject};
 use std::borrow::Cow;
 
 static STALLS: Metric = Metric::new("stalls", "stalled time", Unit::Nanoseconds, Direction::Less);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reading the files in `reference/`: one value or list a line.
 
-#![allow(dead_code)] // Each test uses a part of it.
-
 /// `name key=value … : numbers`.
 pub struct Line<'a> {
     pub keys: Vec<&'a str>,

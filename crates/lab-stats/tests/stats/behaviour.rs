@@ -2,8 +2,9 @@
 //! What results say in the situations that its readers meet: verdicts, refusals, warnings,
 //! looks, sweeps, warm-up.
 
-mod simulator;
-
+use crate::simulator;
+use crate::simulator::figures::{interval, judged, places, reading, warnings};
+use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 use lab_model::*;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::ratio::Ratio;
@@ -11,8 +12,6 @@ use lab_stats::results::results;
 use lab_stats::sign_flip::together;
 use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{stop, stopping, warmup};
-use simulator::figures::{interval, judged, places, reading, warnings};
-use simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 
 /// Blocks of a world with the subjects' true ratios.
 fn measured(ratios: &[f64], blocks: u32) -> Run {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The results of every kind of run: of a whole run those of its parts, and nothing that a kind does not have.
 
-mod simulator;
-
+use crate::simulator;
+use crate::simulator::figures::{judged, maybe, reading};
+use crate::simulator::{CALM, Random, Simulator, World, block, empty_run, sample, served, subject};
 use lab_model::*;
 use lab_stats::analysis::Interval;
 use lab_stats::results::{Key, Results, results};
-use simulator::figures::{judged, maybe, reading};
-use simulator::{CALM, Random, Simulator, World, block, empty_run, sample, served, subject};
 
 /// The kinds and texts of warnings.
 fn texts(results: &Results) -> Vec<(String, String)> {

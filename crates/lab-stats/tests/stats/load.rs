@@ -2,20 +2,17 @@
 //! What the results of a load run say: against NumPy and SciPy, of simulated servers whose truth is
 //! known, of any run that a file can hold, and to a gate.
 
-mod lines;
-mod simulator;
-
+use crate::lines::{close, lines};
+use crate::simulator::figures::{interval, judged, maybe, places, reading, warnings};
+use crate::simulator::load::{add, counts, open, run, second, times};
+use crate::simulator::{Random, contradicts, most};
 use lab_model::*;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::load::threshold::{Judgement, Threshold, judge};
 use lab_stats::results::{Comparison, Results, results};
-use lines::{close, lines};
 use proptest::prelude::*;
-use simulator::figures::{interval, judged, maybe, places, reading, warnings};
-use simulator::load::{add, counts, open, run, second, times};
-use simulator::{Random, contradicts, most};
 
-const NUMPY: &str = include_str!("../reference/load.txt");
+const NUMPY: &str = include_str!("../../reference/load.txt");
 
 fn warned(results: &Results, kind: &str) -> Option<String> {
     warnings(results, kind).first().map(|text| text.to_string())

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Percentiles of servers that stall now and then: how often their intervals miss the truth, and how often there is
-//! none. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test tails` writes the table of `docs/statistics.md`.
+//! none. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats tails::` writes the table of `docs/statistics.md`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator::Random;
+use crate::simulator::figures::interval;
+use crate::simulator::load::{add, counts, open, run, second, times};
+use crate::simulator::most;
 use lab_model::Metric;
 use lab_stats::order;
 use lab_stats::results::results;
-use simulator::Random;
-use simulator::figures::interval;
-use simulator::load::{add, counts, open, run, second, times};
-use simulator::most;
 
 /// A server under a load of so many slices.
 struct World {

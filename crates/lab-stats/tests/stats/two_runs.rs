@@ -3,17 +3,16 @@
 //! missed. Figures in `docs/statistics.md` come from here, by
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::{CALM, Random, Simulator, World, contradicts, most};
 use lab_model::{Ending, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Recorded};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 use lab_stats::{between, rank_sum, stop};
-use simulator::{CALM, Random, Simulator, World, contradicts, most};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Several builds of each revision: intervals hold for builds where builds differ, and blocks of one build as if they
-//! were independent would not. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test builds` writes the table.
+//! were independent would not. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats builds::` writes the table.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::{CALM, Random, Simulator, World, most};
 use lab_model::{Command, Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::results;
-use simulator::{CALM, Random, Simulator, World, most};
 
 /// A run of one subject with the baseline, of so many builds each, whose times scatter by `scatter`; the two take
 /// equal time on average.

@@ -2,15 +2,13 @@
 //! The estimators against R and ruptures. The values come from the generators in `reference/`;
 //! its README has the commands.
 
-mod lines;
-
+use crate::lines::{Line, close, lines};
 use lab_stats::rank_sum::RankSum;
 use lab_stats::signed_rank::SignedRank;
 use lab_stats::{dependence, fit, normal, order, rank_sum, signed_rank, usl, warmup};
-use lines::{Line, close, lines};
 
-const R: &str = include_str!("../reference/r.txt");
-const RUPTURES: &str = include_str!("../reference/ruptures.txt");
+const R: &str = include_str!("../../reference/r.txt");
+const RUPTURES: &str = include_str!("../../reference/ruptures.txt");
 
 #[test]
 fn signed_rank_distribution_is_that_of_r() {

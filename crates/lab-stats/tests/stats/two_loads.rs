@@ -2,13 +2,11 @@
 //! What is said of two load runs that did not take turns: of servers whose truth is known, in every respect
 //! that both have, and of nothing else.
 
-mod simulator;
-
+use crate::simulator::Random;
+use crate::simulator::load::{add, counts, open, run, second, times};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, between};
-use simulator::Random;
-use simulator::load::{add, counts, open, run, second, times};
 use std::collections::HashMap;
 
 /// Seconds in which a server answers 400 requests with times around `median` ns.

@@ -2,9 +2,8 @@
 //! The table of blocks that levels need, in `docs/statistics.md`.
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes it.
 
-mod documents;
-mod simulator;
-
+use crate::documents;
+use crate::simulator;
 use lab_stats::{family, stopping};
 
 #[test]

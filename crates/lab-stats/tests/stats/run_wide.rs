@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a whole run says at once: of equal subjects at many points, how many runs say anything false in verdicts,
 //! means over points or rankings; and what one true difference among many comparisons needs to be found.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test run_wide` writes the tables of `docs/statistics.md`.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats run_wide::` writes the tables of `docs/statistics.md`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::figures::judged;
+use crate::simulator::{CALM, Random, Simulator, World, contradicts, most};
 use lab_stats::analysis::Verdict;
 use lab_stats::ratio::{Level, ratio};
 use lab_stats::results::{Results, results};
 use lab_stats::sign_flip::{Logs, together};
-use simulator::figures::judged;
-use simulator::{CALM, Random, Simulator, World, contradicts, most};
 
 const ALPHA: f64 = 0.05;
 

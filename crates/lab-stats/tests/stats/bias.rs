@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What could be mistaken for a difference is seen where it was put, and not where it was not.
 
-mod simulator;
-
+use crate::simulator;
+use crate::simulator::{CALM, Simulator, World};
 use lab_model::{Run, Sample, SubjectId};
 use lab_stats::results::{Bias, BiasKind, results};
-use simulator::{CALM, Simulator, World};
 
 fn simulated(change: impl Fn(&mut [Sample], u32)) -> Run {
     let world = World {

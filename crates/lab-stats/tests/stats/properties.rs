@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What must hold for any data: symmetries, agreements, and no panic whatever a file contains.
 
-mod simulator;
-
+use crate::simulator;
 use lab_model::{Ending, Run, Sample};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::between::Recorded;

@@ -2,7 +2,7 @@
 //! Runs that were never measured: a machine with its bad habits, and subjects whose true ratios are
 //! known. The same seed gives the same run.
 
-#![allow(dead_code)] // Each test uses a part of it.
+#![allow(dead_code)] // A benchmark uses a part of it.
 
 pub mod figures;
 pub mod load;

@@ -2,16 +2,14 @@
 //! Runs on several targets, with servers and with many connections: what is said of each target by
 //! itself, and of two such runs.
 
-mod simulator;
-
+use crate::simulator::figures::{interval, judged, maybe, places, reading};
+use crate::simulator::{Random, block, empty_run, sample, subject};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Recorded, between};
 use lab_stats::latencies::bucket;
 use lab_stats::results::{Results, results};
 use lab_stats::usl;
-use simulator::figures::{interval, judged, maybe, places, reading};
-use simulator::{Random, block, empty_run, sample, subject};
 use std::collections::HashMap;
 
 const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];

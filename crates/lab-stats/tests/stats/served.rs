@@ -2,16 +2,14 @@
 //! What results say of servers that the lab starts and whose truth is known: by case and over all, at
 //! closed points and at open ones, of their memory, and of a generator that is the limit.
 
-mod documents;
-mod simulator;
-
+use crate::documents;
+use crate::simulator::figures::{interval, judged, reading, warnings};
+use crate::simulator::served::World;
+use crate::simulator::{contradicts, most};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::{Overall, Results, results};
-use simulator::figures::{interval, judged, reading, warnings};
-use simulator::served::World;
-use simulator::{contradicts, most};
 
 fn overall(results: &Results, subject: SubjectId, case: Option<usize>) -> &Overall {
     let mut all = results.overall.iter();

@@ -3,17 +3,16 @@
 //! or finds it. Figures in `docs/statistics.md` come from here, by
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::figures::{interval, judged};
+use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most};
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Comparison, Results, results};
 use lab_stats::table::Table;
 use lab_stats::{order, stop};
-use simulator::figures::{interval, judged};
-use simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most};
 use std::sync::LazyLock;
 
 /// Runs of each kind: as many as the page has where it is written.

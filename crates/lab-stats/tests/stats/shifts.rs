@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Change points of a history: at most 5 % of histories without any show one, and one of three times the scatter
-//! is found where it was. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test shifts` writes the table.
+//! is found where it was. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats shifts::` writes the table.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator::{Random, most};
 use lab_stats::shifts::{runs_needed, shifts};
-use simulator::{Random, most};
 
 const ALPHA: f64 = 0.05;
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--plan`: runs with the blocks that a forecast names find the difference as often as it says.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test power` writes the table of `docs/statistics.md`.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats power::` writes the table of `docs/statistics.md`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::{CALM, Simulator, World};
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::power::{DIFFERENCES, Forecast, Place, forecast};
 use lab_stats::results::results;
 use lab_stats::stop;
-use simulator::{CALM, Simulator, World};
 
 /// A kind of run: how its blocks scatter, what is compared, which difference is looked for, and whether it looks.
 struct Kind {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who does most over a sweep, where each subject is told at its best point: the choice must not make winners, nor
-//! rates that nobody reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test best` writes the table of
+//! rates that nobody reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::` writes the table of
 //! `docs/statistics.md`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::{CALM, FIXED, Simulator, World, most};
 use lab_model::Cores;
 use lab_stats::results::{Over, Results, results};
-use simulator::{CALM, FIXED, Simulator, World, most};
 
 /// Points between which hardly anything but chance decides.
 const POINTS: usize = 8;

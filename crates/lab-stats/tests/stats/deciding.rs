@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a report says would decide what it leaves open: new runs of so many blocks do so as often as *probably* says.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test deciding` writes the table of `docs/statistics.md`.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats deciding::` writes the table of `docs/statistics.md`.
 
-mod documents;
-mod simulator;
-
-use documents::percent;
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator;
+use crate::simulator::{CALM, Simulator, World};
 use lab_model::Run;
 use lab_stats::analysis::Verdict;
 use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::results::{Results, results};
-use simulator::{CALM, Simulator, World};
 
 /// What a run of so many blocks says.
 fn measured(world: &World, seed: u64, blocks: u32) -> (Run, Results) {

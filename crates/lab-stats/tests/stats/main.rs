@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One program: each more would be compiled and linked with the whole library again.
+
+mod behaviour;
+mod best;
+mod between;
+mod bias;
+mod builds;
+mod deciding;
+mod documents;
+mod lines;
+mod load;
+mod means;
+mod observed;
+mod power;
+mod properties;
+mod reference;
+mod results;
+mod run_wide;
+mod served;
+mod shifts;
+mod simulated;
+mod simulator;
+mod tables;
+mod tails;
+mod targets;
+mod two_loads;
+mod two_runs;

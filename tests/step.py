@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the steps of `make test` side by side, so that what each prints stays together.
+
+step.py NAME COMMAND…: runs a step. What it prints goes to build/tests/logs/NAME.log, and is shown when it has ended.
+step.py --all COMMAND… -- NAME…: a command that runs these steps; then shows how they ended, and how long they took. Exits with
+1 unless all passed."""
+
+import fcntl
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
+LAST_LINES = 400
+"""Of a suite that failed; the log has all."""
+
+PATIENCE_S = 20
+"""So long who was asked to stop may take for it."""
+
+
+def run(name: str, command: list[str]) -> int:
+    log = LOGS / f"{name}.log"
+    show(f"{name}: begins\n")
+    began = time.monotonic()
+    with log.open("wb") as out:
+        status = ended(command, stdout=out, stderr=subprocess.STDOUT)
+    how = "passed" if status == 0 else "FAILED"
+    wall, cpu = f"{time.monotonic() - began:.0f}", f"{cpu_s():.0f}"
+    (LOGS / f"{name}.result").write_text(f"{how} {wall} {cpu}\n")
+    text = log.read_text(errors="replace").splitlines()
+    shown = text if status == 0 else text[-LAST_LINES:]
+    ending = "" if status == 0 else f" with {status}; all that it printed: {log}"
+    show("".join(f"{line}\n" for line in [f"--- {name}", *shown, f"--- {name} {how} in {wall} s, CPU {cpu} s{ending}"]))
+    return status
+
+
+def run_all(command: list[str], names: list[str]) -> int:
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    began = time.monotonic()
+    ended(command)
+    results = {name: result(name) for name in names}
+    print(f"\n{'step':22}{'':8}{'wall s':>7}{'CPU s':>7}")
+    for name, (how, wall, cpu) in sorted(results.items(), key=lambda item: -float(item[1][1])):
+        print(f"{name:22}{how:8}{wall:>7}{cpu:>7}")
+    print(f"{'all':30}{time.monotonic() - began:7.0f}{cpu_s():7.0f}\n")
+    wrong = [name for name, (how, _, _) in results.items() if how != "passed"]
+    print(f"NOT PASSED: {', '.join(wrong)}" if wrong else "all suites passed")
+    return 1 if wrong else 0
+
+
+def result(name: str) -> list[str]:
+    """A step whose neighbour failed may not have begun."""
+    file = LOGS / f"{name}.result"
+    return file.read_text().split() if file.exists() else ["not run", "0", "0"]
+
+
+def cpu_s() -> float:
+    """Of all that has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def ended(command: list[str], **more) -> int:
+    """The exit status. The command is a process group: a signal that asks to stop reaches all of it."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, **more)
+
+    def stop(number: int, _: object) -> None:
+        os.killpg(process.pid, number)
+        signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+        signal.alarm(PATIENCE_S)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    status = process.wait()
+    signal.alarm(0)
+    return status if status >= 0 else 128 - status
+
+
+def show(text: str) -> None:
+    """In one piece, whoever prints meanwhile."""
+    with (LOGS / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["--all", *words]:
+            end = words.index("--")
+            sys.exit(run_all(words[:end], words[end + 1:]))
+        case [name, *command]:
+            sys.exit(run(name, command))
