@@ -68,6 +68,7 @@ static inline bool read_settings(lab *lab, session *session)
     for (int column = 0; column < PQnfields(result); column++)
         lab_setting(lab, PQfname(result, column), PQgetvalue(result, 0, column));
     PQclear(result);
+    lab_setting(lab, "statement_cache", NO_STATEMENT_CACHE);
     return true;
 }
 
