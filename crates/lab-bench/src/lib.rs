@@ -35,6 +35,7 @@ mod places;
 mod process;
 pub mod protocol;
 mod reported;
+mod round_trips;
 mod scratch;
 mod server;
 mod server_usage;

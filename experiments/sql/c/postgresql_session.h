@@ -17,6 +17,7 @@ typedef struct session {
     PGconn *db;
     char text[96];      /* the statement ... */
     const char *name;   /* ... and its name, or NULL if it is sent as text each time */
+    bool begins;        /* BEGIN is to go with the next prepared statement */
     const inputs *inputs;
     char error[400];    /* why the last operation failed */
 } session;
