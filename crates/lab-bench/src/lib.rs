@@ -57,7 +57,7 @@ pub use batches::BatchWorkload;
 pub use build::{Builder, Unready, in_path};
 pub use commands::CommandWorkload;
 pub use context::{BlockContext, Progress, Record, RunContext, Stop};
-pub use explain::{CommandExplainer, Explainer, TraceError, read_trace, tracer};
+pub use explain::{CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer};
 pub use fingerprint::fingerprint;
 pub use hardware::unavailable as hardware_counters;
 pub use install::install;

@@ -18,10 +18,10 @@
 #define CREDIT "UPDATE test_simple SET value = value + ? WHERE id = ?"
 #define INSERT "INSERT INTO test_simple (value) VALUES (?)"
 #define POINT "SELECT value FROM test_simple WHERE id = ?"
+#define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?"
+
 /* BEGIN is not sent. */
 static bool fewer_trips = false;
-
-#define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?"
 
 /* The open case. All zeros while none is open. */
 typedef struct sql {
