@@ -443,10 +443,23 @@ fn sentence(
     )
 }
 
-/// At most two decimals, none where they are zeros.
+/// At most two decimals, none where they are zeros, and of great numbers the first three digits.
 fn number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if value.abs() >= 1e6 {
+        return format!("{} million", decimals(value / 1e6, 1));
+    }
+    match value.abs() >= 1e3 {
+        true => crate::quantity::whole(value.round() as u64),
+        false => decimals(value, 2),
+    }
+}
+
+fn decimals(value: f64, most: usize) -> String {
+    let text = format!("{value:.most$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
