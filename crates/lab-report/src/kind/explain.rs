@@ -5,6 +5,7 @@ use super::say;
 use crate::document::{
     Answer, Cell, Column, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
 };
+use crate::format::quantity;
 use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit};
 use std::collections::BTreeMap;
 
@@ -449,7 +450,7 @@ fn number(value: f64) -> String {
         return format!("{} million", decimals(value / 1e6, 1));
     }
     match value.abs() >= 1e3 {
-        true => crate::quantity::whole(value.round() as u64),
+        true => quantity::whole(value.round() as u64),
         false => decimals(value, 2),
     }
 }
