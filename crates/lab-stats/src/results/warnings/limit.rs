@@ -77,9 +77,8 @@ fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
         }
     }
     let limit = &plan.subjects[ahead[0].baseline].name;
-    let sentence = |((key, base), mut others): ((String, String), BTreeSet<String>)| {
-        let others = list(std::mem::take(&mut others));
-        format!("{} is {base} in {limit}, {others}", key.replace('_', " "))
+    let sentence = |((key, base), others): ((String, String), BTreeSet<String>)| {
+        format!("{} is {base} in {limit}, {}", key.replace('_', " "), list(others))
     };
     said.into_iter().map(sentence).collect()
 }
