@@ -21,7 +21,10 @@ pub fn round_trips(
     targets: &[Target],
 ) -> Answer<Option<Setting>> {
     let server = targets.get(plan.points[point].target);
-    let Some(server) = server.and_then(Target::server).filter(|_| is_asked_for(plan, point)) else {
+    let Some(server) = server
+        .and_then(Target::server)
+        .filter(|_| is_asked_for(plan, point))
+    else {
         return Ok(None);
     };
     server.watch(true);

@@ -587,7 +587,10 @@ impl Reader<'_> {
 
     fn known_cases(&self, named: &[Spanned<String>], cases: &[Case]) -> Result<(), PlanError> {
         let names = || cases.iter().map(|case| case.name.as_str());
-        match named.iter().find(|n| !names().any(|name| name == n.get_ref())) {
+        match named
+            .iter()
+            .find(|n| !names().any(|name| name == n.get_ref()))
+        {
             None => Ok(()),
             Some(unknown) => {
                 let why = format!("there is no case `{}`", unknown.get_ref());

@@ -213,8 +213,10 @@ fn what_differs_where_the_limit_is_none_is_told() {
     plan(&mut run).experiment = "sql".into();
     plan(&mut run).proof.conditions = ["round_trips", "version"].map(String::from).into();
     for (subject, trips, version) in [(0, "3", "1"), (1, "2", "2"), (2, "3", "2")] {
-        run.settings.push(setting(subject, Some(0), "round_trips", trips));
-        run.settings.push(setting(subject, None, "version", version));
+        run.settings
+            .push(setting(subject, Some(0), "round_trips", trips));
+        run.settings
+            .push(setting(subject, None, "version", version));
     }
     let said = warnings(&results(&run), "no-limit").concat();
     let differs = "What differs there: round trips is 3 in base, 2 in s1. ";

@@ -10,7 +10,8 @@ use crate::verbs::project;
 use crate::verbs::report::{deliver_document, show};
 use crate::verbs::run::{Prepared, prepare, set_values};
 use lab_bench::{
-    Answer, CommandExplainer, Explainer, Fault, ServerExplainer, allowed_cores, generator_threads, in_path, install, interrupt, tracer, unix_seconds,
+    Answer, CommandExplainer, Explainer, Fault, ServerExplainer, allowed_cores, generator_threads,
+    in_path, install, interrupt, tracer, unix_seconds,
 };
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};

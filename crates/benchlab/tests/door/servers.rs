@@ -452,7 +452,10 @@ fn round_trips_of_an_operation_are_counted_where_the_experiment_asks_for_them() 
     let project = Project::with_text(&[&head, POINT, INSERT_TX, &honest].concat());
     let run = measured(&project, &["--set", "statement=text"]);
     let plan = run.plan.as_ref().expect("a plan");
-    let counted = run.settings.iter().filter(|s| s.key == Setting::ROUND_TRIPS);
+    let counted = run
+        .settings
+        .iter()
+        .filter(|s| s.key == Setting::ROUND_TRIPS);
     let counted = counted.map(|s| (plan.label(s.point.expect("a point")), s.value.as_str()));
     let counted: HashMap<String, &str> = counted.collect();
     // BEGIN, three rows, COMMIT.

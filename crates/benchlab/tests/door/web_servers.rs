@@ -110,7 +110,9 @@ fn what_a_request_costs_a_server_is_counted() {
     let rows = document["rows"].as_array().expect("rows");
     let value = |metric: &str| {
         let row = rows.iter().find(|row| row["metric"]["id"] == metric);
-        row.unwrap_or_else(|| panic!("no {metric}: {rows:?}"))["value"]["value"].as_f64().expect("a number")
+        row.unwrap_or_else(|| panic!("no {metric}: {rows:?}"))["value"]["value"]
+            .as_f64()
+            .expect("a number")
     };
     // An answer and its request: of many, those under way at the ends of a stretch are few.
     let sent = value("sent_bytes");

@@ -151,7 +151,9 @@ impl<'a> ServerExplainer<'a> {
         let each: Vec<_> = calls.into_iter().zip(served).collect();
         counted.calls(&each);
         // Each request is a receipt and a send: on a client's connection there is no round trip.
-        counted.figures.retain(|figure: &CountedFigure| figure.metric != Metric::ROUND_TRIPS);
+        counted
+            .figures
+            .retain(|figure: &CountedFigure| figure.metric != Metric::ROUND_TRIPS);
         Ok(())
     }
 
@@ -172,7 +174,9 @@ impl<'a> ServerExplainer<'a> {
             let before = library.read()?;
             let served = loaded.served()?;
             let more = library.read()?.into_iter().zip(before);
-            Ok(more.map(|(after, before)| (after - before) / served as f64).collect())
+            Ok(more
+                .map(|(after, before)| (after - before) / served as f64)
+                .collect())
         })?;
         counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
         loaded.end(self.serving)
@@ -241,7 +245,10 @@ impl Loaded {
 /// What all of its processes have used.
 fn usage(server: &RunningServer) -> Usage {
     // One that has just ended takes its switches along.
-    let each = server.processes().into_iter().filter_map(|pid| procfs::usage(pid).ok());
+    let each = server
+        .processes()
+        .into_iter()
+        .filter_map(|pid| procfs::usage(pid).ok());
     each.fold(Usage::default(), |sum, one| Usage {
         voluntary_switches: sum.voluntary_switches + one.voluntary_switches,
         involuntary_switches: sum.involuntary_switches + one.involuntary_switches,

@@ -134,9 +134,9 @@ fn proxy(
     let endpoint = service.endpoint();
     let endpoint = endpoint.ok_or_else(|| fault("the server has no TCP port".into()))?;
     let proxy = Proxy::start(endpoint, Commits::of(kind), loses);
-    Ok(Arc::new(proxy.map_err(|e| {
-        fault(format!("no proxy can listen: {e}"))
-    })?))
+    Ok(Arc::new(
+        proxy.map_err(|e| fault(format!("no proxy can listen: {e}")))?,
+    ))
 }
 
 /// A server, and what passes on the way to it.

@@ -179,7 +179,8 @@ impl Shared {
                 return Ok(());
             }
             let answers = connection.has_asked.swap(false, Ordering::AcqRel);
-            self.round_trips.fetch_add(u64::from(answers), Ordering::Relaxed);
+            self.round_trips
+                .fetch_add(u64::from(answers), Ordering::Relaxed);
             (&connection.client).write_all(&piece[..length])?;
         }
     }

@@ -180,7 +180,10 @@ impl RunningServer {
             [] => own.as_slice(),
             others => others,
         };
-        mains.iter().flat_map(|pid| procfs::with_descendants(*pid)).collect()
+        mains
+            .iter()
+            .flat_map(|pid| procfs::with_descendants(*pid))
+            .collect()
     }
 
     /// Keeps its processes on some cores.

@@ -460,10 +460,15 @@ fn a_subject_may_be_for_some_cases_alone() {
         .collect();
     assert_eq!(points, ["mariadb there"]);
     let cases = words(&["both"]);
-    let other = Selection { cases, ..self::all() };
+    let other = Selection {
+        cases,
+        ..self::all()
+    };
     assert!(!names(&plan_of(&some, &other).expect("a plan")).contains(&"b"));
     let wrong = some.replace("[\"there\"]", "[\"their\"]");
-    let error = plan_of(&wrong, &self::all()).expect_err("no such case").to_string();
+    let error = plan_of(&wrong, &self::all())
+        .expect_err("no such case")
+        .to_string();
     assert!(error.contains("there is no case `their`"), "{error}");
 }
 

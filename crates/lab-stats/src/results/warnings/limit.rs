@@ -78,7 +78,11 @@ fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
     }
     let limit = &plan.subjects[ahead[0].baseline].name;
     let sentence = |((key, base), others): ((String, String), BTreeSet<String>)| {
-        format!("{} is {base} in {limit}, {}", key.replace('_', " "), list(others))
+        format!(
+            "{} is {base} in {limit}, {}",
+            key.replace('_', " "),
+            list(others)
+        )
     };
     said.into_iter().map(sentence).collect()
 }
@@ -126,9 +130,8 @@ fn value(
     metric: &Metric,
 ) -> f64 {
     let mut cells = evidence.cells.iter();
-    let cell = cells.find(|c| {
-        (c.key.subject, c.key.point) == (subject, point) && c.key.metric == *metric
-    });
+    let cell =
+        cells.find(|c| (c.key.subject, c.key.point) == (subject, point) && c.key.metric == *metric);
     cell.map_or(0.0, |cell| cell.value.value())
 }
 
@@ -150,9 +153,16 @@ fn command(plan: &Plan, ahead: &[&Comparison]) -> String {
     let cases: BTreeSet<&str> = points.iter().map(|&p| plan.case(p).name.as_str()).collect();
     let ids = ahead.iter().flat_map(|c| [c.baseline, c.key.subject]);
     let ids: BTreeSet<SubjectId> = ids.collect();
-    let subjects: BTreeSet<&str> = ids.iter().map(|&s| plan.subjects[s].name.as_str()).collect();
+    let subjects: BTreeSet<&str> = ids
+        .iter()
+        .map(|&s| plan.subjects[s].name.as_str())
+        .collect();
     let mut words = vec![format!("benchlab explain {}", plan.experiment)];
-    for (option, values) in [("targets", targets), ("cases", cases), ("subjects", subjects)] {
+    for (option, values) in [
+        ("targets", targets),
+        ("cases", cases),
+        ("subjects", subjects),
+    ] {
         if !values.is_empty() {
             let values: Vec<&str> = values.into_iter().collect();
             words.push(format!("--{option} {}", values.join(",")));
