@@ -9,6 +9,7 @@ use crate::link::Links;
 use crate::listing::listings;
 use crate::pilot::pilot;
 use crate::process::{Answer, Fault, Process, Ran};
+use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
 use crate::server::{Server, Servers};
 use crate::session::BenchError;
@@ -230,6 +231,7 @@ impl<'a> BatchWorkload<'a> {
             found.operations = original.operations;
             found.warmup_batches = original.warmup_batches;
         }
+        let round_trips = round_trips(process, plan, (subject, point), &self.targets)?;
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
         let opened = settings.iter().map(|(k, v)| (Some(point), k, v));
         let settings = hello
@@ -241,6 +243,7 @@ impl<'a> BatchWorkload<'a> {
                 key: key.clone(),
                 value: value.clone(),
             })
+            .chain(round_trips)
             .collect();
         Ok((found, outcome, settings))
     }

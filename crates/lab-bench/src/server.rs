@@ -53,6 +53,8 @@ pub struct Server {
     kept_off: Cell<Option<usize>>,
     /// Visits with faults that the lab makes, until now.
     injected: Cell<u64>,
+    /// Round trips of the next visit are counted.
+    watches: Cell<bool>,
 }
 
 /// What one visit works on.
@@ -85,6 +87,7 @@ impl Server {
             settles: Cell::new(false),
             kept_off: Cell::new(None),
             injected: Cell::new(0),
+            watches: Cell::new(false),
         };
         server.fill()?;
         Ok(server)
@@ -197,12 +200,20 @@ impl Server {
 
     /// What makes faults between a visit's subject and the server.
     fn injector(&self, injection: Option<&Injection>) -> Answer<Option<Injector>> {
+        let service = self.service.borrow();
         let Some(injection) = injection else {
-            return Ok(None);
+            let watched = self.watches.get();
+            let watching = watched.then(|| Injector::watch(&service, self.target.kind));
+            return watching.transpose();
         };
         let visit = self.injected.replace(self.injected.get() + 1);
         let seed = drawn(self.seed, &[visit]);
-        Injector::start(&self.service.borrow(), self.target.kind, injection, seed)
+        Injector::start(&service, self.target.kind, injection, seed)
+    }
+
+    /// Whether round trips are counted of visits that begin from now on.
+    pub fn watch(&self, watches: bool) {
+        self.watches.set(watches);
     }
 
     /// Keeps its processes off a core, or gives them all cores.
@@ -327,6 +338,11 @@ impl Table {
     /// What happened until now is no subject's work.
     pub fn begin_anew(&mut self) -> Answer<()> {
         self.server.counted().map(drop)
+    }
+
+    /// Round trips until now, of a visit whose are counted.
+    pub fn round_trips(&self) -> u64 {
+        self.injector.as_ref().map_or(0, Injector::round_trips)
     }
 
     /// Whether the subject is at work: some faults are made only then.

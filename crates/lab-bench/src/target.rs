@@ -116,6 +116,14 @@ impl Database {
         }
     }
 
+    /// Round trips to a server until now, of a visit whose are counted.
+    pub fn round_trips(&self) -> u64 {
+        match self {
+            Database::File(..) | Database::Folder(_) => 0,
+            Database::Table(table) => table.round_trips(),
+        }
+    }
+
     /// Whether measured batches have an outage there.
     pub fn has_outages(&self) -> bool {
         match self {

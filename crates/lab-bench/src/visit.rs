@@ -159,6 +159,11 @@ impl Visit {
         database.look(plan, self.point, reported)
     }
 
+    /// Round trips to its server until now, where they are counted.
+    pub fn round_trips(&self) -> u64 {
+        self.database.as_ref().map_or(0, Database::round_trips)
+    }
+
     /// What the lab found of the last measured batch, where its calls may fail or it is over a link.
     pub fn found(&self) -> Vec<f64> {
         if let Some(bytes) = self.link_bytes {

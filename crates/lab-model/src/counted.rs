@@ -16,6 +16,8 @@ pub struct Counted {
     pub figures: Vec<CountedFigure>,
     /// The functions with the most instructions of their own, and how many of them an operation has, the most first.
     pub functions: Vec<(String, f64)>,
+    /// The program and the libraries, by file name, and how many instructions an operation has in each, the most first.
+    pub libraries: Vec<(String, f64)>,
     /// What goes over sockets in one operation, in order.
     pub messages: Vec<Message>,
     /// What the subject read back when it opened the point.

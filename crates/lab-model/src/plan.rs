@@ -238,6 +238,9 @@ pub struct Subject {
     /// Settings of the host that the lab makes for its turns, by name, such as `queue.scheduler`.
     #[serde(default)]
     pub host: Vec<(String, String)>,
+    /// The cases that it is for; empty: all.
+    #[serde(default)]
+    pub cases: Vec<String>,
     /// Parameters that it cannot do, such as `transport=unix`: it has no part in their points.
     pub without: Vec<(String, String)>,
     /// It shows what starting a process costs (a program without arguments that does nothing) or a
@@ -559,11 +562,14 @@ impl Plan {
             .position(|s| s.control_of == Some(self.baseline))
     }
 
-    /// Whether a subject has a part in a point: it works on the point's target, and can do its
-    /// parameters.
+    /// Whether a subject has a part in a point: it works on the point's target, is for its case, and can do
+    /// its parameters.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
-        let (subject, point) = (&self.subjects[subject], &self.points[point]);
-        subject.target == point.target && !point.params.iter().any(|p| subject.without.contains(p))
+        let (subject, case) = (&self.subjects[subject], self.case(point));
+        let point = &self.points[point];
+        let for_case = subject.cases.is_empty() || subject.cases.contains(&case.name);
+        let can = !point.params.iter().any(|p| subject.without.contains(p));
+        subject.target == point.target && for_case && can
     }
 
     /// The subject that the others on a target are compared with: the one with the name of

@@ -252,6 +252,8 @@ pub struct Setting {
 impl Setting {
     /// The key of what a subject's build wrote for readers ([`crate::Subject::listing`]): no setting proper.
     pub const LISTING: &'static str = "listing";
+    /// The key of how often an operation waits for its server, which the lab counts itself.
+    pub const ROUND_TRIPS: &'static str = "round_trips";
 }
 
 /// A subject that could not do a point, or did not do the same work. It is not compared there.

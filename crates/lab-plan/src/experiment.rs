@@ -160,6 +160,7 @@ impl Reader<'_> {
         }
         let mut subjects = Vec::new();
         for subject in &file.subject {
+            self.known_cases(&subject.cases, &cases)?;
             subjects.extend(self.on_targets(subject, &file, &kinds)?);
         }
         if cases.is_empty() || subjects.is_empty() {
@@ -584,6 +585,21 @@ impl Reader<'_> {
         }
     }
 
+    fn known_cases(&self, named: &[Spanned<String>], cases: &[Case]) -> Result<(), PlanError> {
+        let names = || cases.iter().map(|case| case.name.as_str());
+        match named
+            .iter()
+            .find(|n| !names().any(|name| name == n.get_ref()))
+        {
+            None => Ok(()),
+            Some(unknown) => {
+                let why = format!("there is no case `{}`", unknown.get_ref());
+                let error = self.at(unknown.span(), why);
+                Err(error.known(unknown.get_ref(), names()))
+            }
+        }
+    }
+
     fn subject(
         &self,
         subject: &file::Subject,
@@ -615,6 +631,7 @@ impl Reader<'_> {
                 program: self.program(subject, made)?,
                 listing: subject.listing.clone(),
                 target,
+                cases: words(&subject.cases),
                 without: self.without(made.without.as_deref().unwrap_or_default())?,
                 host: self.host(subject)?,
                 ..lab_model::Subject::default()

@@ -246,6 +246,8 @@ pub struct Subject {
     pub listing: Option<String>,
     #[serde(default)]
     pub host: BTreeMap<Spanned<String>, String>,
+    #[serde(default)]
+    pub cases: Vec<Spanned<String>>,
     pub without: Option<Vec<Spanned<String>>>,
     pub sqlite: Option<Spanned<Made>>,
     pub postgresql: Option<Spanned<Made>>,

@@ -100,6 +100,7 @@ impl Selection {
             work: self.work(experiment),
             ..Plan::default()
         };
+        keep_those_with_cases(&mut plan);
         plan.read_loads().map_err(PlanError::asked)?;
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
@@ -518,6 +519,15 @@ fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject
         there.map(subject).collect::<Vec<_>>()
     };
     places.iter().enumerate().flat_map(on).collect()
+}
+
+/// Leaves out subjects that are for cases of which none is measured.
+fn keep_those_with_cases(plan: &mut Plan) {
+    let cases: Vec<&str> = plan.cases.iter().map(|c| c.name.as_str()).collect();
+    plan.subjects.retain(|subject| {
+        let mut own = subject.cases.iter();
+        own.len() == 0 || own.any(|name| cases.contains(&name.as_str()))
+    });
 }
 
 fn control(original: &Subject, id: SubjectId) -> Subject {

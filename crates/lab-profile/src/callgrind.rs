@@ -60,6 +60,8 @@ struct Parts<R> {
     address: u64,
     line: u64,
     object: Option<u32>,
+    /// Costs of the first event in it, since it was named.
+    in_object: u64,
     file: Option<u32>,
     name: Option<u32>,
     /// The function has no symbol.
@@ -92,6 +94,7 @@ impl<R: BufRead> Parts<R> {
             address: 0,
             line: 0,
             object: None,
+            in_object: 0,
             file: None,
             name: None,
             unnamed: false,
@@ -232,6 +235,7 @@ impl<R: BufRead> Parts<R> {
     /// Adds what the part says that it holds, as `callgrind_annotate` reads it. Error: its `totals:` are other than
     /// the sum of its lines.
     fn end_part(&mut self) -> Result<(), ProfileError> {
+        self.leave_object();
         let (summary, totals) = (self.summary.take(), self.totals.take());
         if totals.is_some_and(|totals| totals != self.summed) {
             let why = "the totals of the part are not the sum of its lines";
@@ -243,6 +247,13 @@ impl<R: BufRead> Parts<R> {
             .unwrap_or_else(|| self.summed.clone());
         add(&mut self.profile.totals, &total);
         Ok(())
+    }
+
+    fn leave_object(&mut self) {
+        let cost = std::mem::take(&mut self.in_object);
+        if let (Some(object), 1..) = (self.object, cost) {
+            self.profile.add_to_object(object, cost);
+        }
     }
 
     fn assignment(
@@ -278,7 +289,10 @@ impl<R: BufRead> Parts<R> {
         match key {
             b"fl" => (self.file, self.name) = (Some(name), None),
             b"fi" | b"fe" => self.file = Some(name),
-            b"ob" => self.object = Some(name),
+            b"ob" => {
+                self.leave_object();
+                self.object = Some(name);
+            }
             b"fn" => {
                 self.name = Some(name);
                 self.unnamed = !self.profile.is_symbol(name);
@@ -369,6 +383,7 @@ impl<R: BufRead> Parts<R> {
             _ if self.counted.iter().all(|cost| *cost == 0) => {}
             _ => {
                 add(&mut self.summed, &self.counted);
+                self.in_object = self.in_object.saturating_add(self.counted[0]);
                 if let (true, Some(object)) = (self.unnamed, self.object) {
                     self.profile.add_unnamed(object, self.counted[0]);
                 }

@@ -35,6 +35,8 @@ pub struct CostProfile {
     pub totals: Vec<u64>,
     /// What has no symbol, by object: costs of the first event. Cachegrind does not name objects.
     unnamed: BTreeMap<u32, u64>,
+    /// All costs of the first event, by object.
+    objects: BTreeMap<u32, u64>,
     names: Names,
     functions: Counts<FunctionKey>,
     /// By function and line.
@@ -154,6 +156,12 @@ impl CostProfile {
         *sum = sum.saturating_add(cost);
     }
 
+    /// Adds a cost of the first event to an object.
+    pub(crate) fn add_to_object(&mut self, object: u32, cost: u64) {
+        let sum = self.objects.entry(object).or_default();
+        *sum = sum.saturating_add(cost);
+    }
+
     /// Whether a name is a symbol.
     pub(crate) fn is_symbol(&self, name: u32) -> bool {
         crate::names::has_symbol(self.names.get(name))
@@ -161,12 +169,20 @@ impl CostProfile {
 
     /// Objects with what of the first event has no symbol in them, the most first; none of Cachegrind.
     pub fn unnamed(&self) -> Vec<(&str, u64)> {
-        let objects = self.unnamed.iter();
-        let mut objects: Vec<(&str, u64)> = objects
-            .map(|(object, cost)| (self.names.get(*object), *cost))
-            .collect();
-        objects.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
-        objects
+        self.most_first(&self.unnamed)
+    }
+
+    /// Objects (the program, libraries) with their own costs of the first event, the most first; none of Cachegrind.
+    pub fn objects(&self) -> Vec<(&str, u64)> {
+        self.most_first(&self.objects)
+    }
+
+    fn most_first(&self, costs: &BTreeMap<u32, u64>) -> Vec<(&str, u64)> {
+        let named = costs.iter();
+        let named = named.map(|(object, cost)| (self.names.get(*object), *cost));
+        let mut named: Vec<(&str, u64)> = named.collect();
+        named.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
+        named
     }
 
     /// The index of an event.

@@ -123,6 +123,8 @@ pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'sta
             return Ok(());
         }
         let (value, after) = match rest {
+            // Most costs have one digit.
+            [digit @ b'0'..=b'9', b' ', ..] => (Some(u64::from(digit - b'0')), &rest[1..]),
             // Old files have a dot for 0.
             [b'.', after @ ..] => (Some(0), after),
             digits => leading_number(digits),

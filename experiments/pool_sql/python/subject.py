@@ -25,20 +25,20 @@ class Target(NamedTuple):
 
 
 def sqlite() -> Target:
-    from sqlite3_subject import LIBRARY, connector
+    from sqlite3_subject import LIBRARY, connector, driver_settings
     from sqlite_cases import path_of, read_settings, sqlite_cases
 
-    return Target(LIBRARY, sqlite_cases(connector)["connect"],
+    return Target(LIBRARY, sqlite_cases(connector, driver_settings)["connect"],
                   lambda opening: connector(path_of(opening), False),
                   lambda opening, connection: read_settings(connection))
 
 
 def postgresql() -> Target:
     from psycopg import Connection
-    from psycopg_subject import LIBRARY, connector
+    from psycopg_subject import LIBRARY, connector, statement_cache
     from server_cases import read_settings, server_cases
 
-    return Target(LIBRARY, server_cases(connector, Connection.transaction, True)["connect"],
+    return Target(LIBRARY, server_cases(connector, Connection.transaction, statement_cache)["connect"],
                   lambda opening: connector(opening.text("target"), False),
                   lambda opening, connection: read_settings(connection, opening.text("settings")))
 
@@ -48,7 +48,7 @@ def mariadb() -> Target:
     from mysqlclient_subject import LIBRARY, connector
     from server_cases import read_settings, server_cases
 
-    return Target(LIBRARY, server_cases(connector, transaction, False)["connect"],
+    return Target(LIBRARY, server_cases(connector, transaction, None)["connect"],
                   lambda opening: connector(opening.text("target"), False),
                   lambda opening, connection: read_settings(connection, opening.text("settings")))
 

@@ -108,6 +108,7 @@ static inline bool read_settings(lab *lab, session *session)
         lab_setting(lab, mysql_fetch_field_direct(result, column)->name,
                     row[column] != NULL ? row[column] : "");
     mysql_free_result(result);
+    lab_setting(lab, "statement_cache", NO_STATEMENT_CACHE);
     return row != NULL || lab_fail(lab, LAB_FAILED, "the settings have no row");
 }
 

@@ -17,6 +17,7 @@ typedef struct session {
     PGconn *db;
     char text[96];      /* the statement ... */
     const char *name;   /* ... and its name, or NULL if it is sent as text each time */
+    bool begins;        /* BEGIN is to go with the next prepared statement */
     const inputs *inputs;
     char error[400];    /* why the last operation failed */
 } session;
@@ -68,6 +69,7 @@ static inline bool read_settings(lab *lab, session *session)
     for (int column = 0; column < PQnfields(result); column++)
         lab_setting(lab, PQfname(result, column), PQgetvalue(result, 0, column));
     PQclear(result);
+    lab_setting(lab, "statement_cache", NO_STATEMENT_CACHE);
     return true;
 }
 

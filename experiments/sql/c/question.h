@@ -9,6 +9,9 @@
 
 enum { MOST_CONNECTIONS = 1024 };
 
+/* Statements that the library keeps by itself: the C libraries of all three databases have no cache. */
+#define NO_STATEMENT_CACHE "0"
+
 /* What is bound in operation k, at k % LAB_INPUTS; s is that value of the seeded sequence. */
 typedef struct inputs {
     int32_t ids[LAB_INPUTS];     /* 1 + s mod rows */

@@ -104,6 +104,7 @@ static inline bool read_settings(lab *lab, const session *session)
             return false;
     }
     lab_setting(lab, "threading", threading_mode(session));
+    lab_setting(lab, "statement_cache", NO_STATEMENT_CACHE);
     lab_setting(lab, "autocommit", sqlite3_get_autocommit(session->db) ? "1" : "0");
     return true;
 }

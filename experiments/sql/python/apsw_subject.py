@@ -8,7 +8,7 @@ from functools import partial
 import apsw
 
 from lab_kit import serve
-from sqlite_cases import sqlite_cases
+from sqlite_cases import sqlite_cases, threading_mode
 
 
 def connector(path: str, cached: bool) -> Callable[[], apsw.Connection]:
@@ -17,7 +17,12 @@ def connector(path: str, cached: bool) -> Callable[[], apsw.Connection]:
     return connect if cached else partial(connect, statementcachesize=0)
 
 
+def driver_settings(connection: apsw.Connection, _: bool) -> dict[str, object]:
+    return {"threading": threading_mode(connection, connection.open_flags),
+            "statement_cache": connection.cache_stats()["size"]}
+
+
 if __name__ == "__main__":
     serve("apsw" if apsw.using_amalgamation else "apsw-system",
           f"apsw {apsw.apswversion()}, SQLite {apsw.sqlitelibversion()}",
-          sqlite_cases(connector))
+          sqlite_cases(connector, driver_settings))

@@ -20,4 +20,4 @@ LIBRARY = f"mysqlclient {version('mysqlclient')}, MariaDB Connector/C {MySQLdb.g
 
 if __name__ == "__main__":
     serve("python", LIBRARY,
-          server_cases(connector, transaction, can_prepare=False))
+          server_cases(connector, transaction, statement_cache=None))

@@ -19,9 +19,14 @@ def connector(target: str, prepared: bool) -> Callable[[], psycopg.Connection]:
                    gssencmode="disable", prepare_threshold=0 if prepared else None)
 
 
+def statement_cache(connection: psycopg.Connection) -> int:
+    prepares = connection.prepare_threshold is not None
+    return (connection.prepared_max or 0) if prepares else 0
+
+
 _LIBPQ = divmod(pq.version(), 10_000)
 LIBRARY = f"psycopg {psycopg.__version__} ({pq.__impl__}), libpq {_LIBPQ[0]}.{_LIBPQ[1]}"
 
 if __name__ == "__main__":
     serve("python", LIBRARY,
-          server_cases(connector, psycopg.Connection.transaction, can_prepare=True))
+          server_cases(connector, psycopg.Connection.transaction, statement_cache))

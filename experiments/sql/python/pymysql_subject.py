@@ -18,4 +18,4 @@ def connector(target: str, _: bool) -> Callable[[], pymysql.Connection]:
 
 if __name__ == "__main__":
     serve("pymysql", f"PyMySQL {version('pymysql')}",
-          server_cases(connector, transaction, can_prepare=False))
+          server_cases(connector, transaction, statement_cache=None))

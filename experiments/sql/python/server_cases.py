@@ -17,6 +17,9 @@ Connector = Callable[[str, bool], Callable[[], Any]]
 Transaction = Callable[[Any], AbstractContextManager[Any]]
 """For a connection: begins a transaction, and commits it or, after an error, rolls it back."""
 
+StatementCache = Callable[[Any], int]
+"""For a connection: how many statements the driver keeps."""
+
 POINT = "SELECT value FROM test_simple WHERE id = %s"
 MIXED = "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = %s"
 INSERT = "INSERT INTO test_simple (value) VALUES (%s)"
@@ -24,13 +27,19 @@ DEBIT = "UPDATE test_simple SET value = value - %s WHERE id = %s"
 CREDIT = "UPDATE test_simple SET value = value + %s WHERE id = %s"
 
 
-def server_cases(connector: Connector, transaction: Transaction, can_prepare: bool) -> dict[str, Case]:
-    """The cases by name, over the given driver's connections."""
+def server_cases(connector: Connector, transaction: Transaction,
+                 statement_cache: StatementCache | None) -> dict[str, Case]:
+    """The cases by name, over the given driver's connections; without a statement cache it does not prepare."""
+    can_prepare = statement_cache is not None
+
+    def settings(opening: Opening, connection: Any) -> dict[str, object]:
+        return {**read_settings(connection, opening.text("settings")),
+                "statement_cache": statement_cache(connection) if statement_cache else 0}
 
     @contextmanager
     def connected(opening: Opening, prepared: bool) -> Iterator[Any]:
         with closing(connector(opening.text("target"), prepared)()) as connection:
-            opening.settings.update(read_settings(connection, opening.text("settings")))
+            opening.settings.update(settings(opening, connection))
             yield connection
 
     def as_told(opening: Opening) -> bool:
@@ -227,7 +236,7 @@ def server_cases(connector: Connector, transaction: Transaction, can_prepare: bo
             shares = [_points(connection.cursor(), row_ids) for connection in opened]
             for share in shares:  # prepares the statement
                 share(range(1), Latencies())
-            opening.settings.update(read_settings(opened[0], opening.text("settings")))
+            opening.settings.update(settings(opening, opened[0]))
             yield stack.enter_context(workers(shares))
 
     return {

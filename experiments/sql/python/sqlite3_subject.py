@@ -7,7 +7,10 @@ from functools import partial
 from urllib.parse import quote
 
 from lab_kit import serve
-from sqlite_cases import sqlite_cases
+from sqlite_cases import sqlite_cases, threading_mode
+
+# The default of the library, which does not tell it.
+CACHED_STATEMENTS = 128
 
 
 def connector(path: str, cached: bool) -> Callable[[], sqlite3.Connection]:
@@ -15,10 +18,15 @@ def connector(path: str, cached: bool) -> Callable[[], sqlite3.Connection]:
     # implicit transactions; the case connections opens in one thread what it uses in another one.
     connect = partial(sqlite3.connect, f"file:{quote(path)}?mode=rw", uri=True,
                       isolation_level=None, check_same_thread=False)
-    return connect if cached else partial(connect, cached_statements=0)
+    return partial(connect, cached_statements=CACHED_STATEMENTS if cached else 0)
+
+
+def driver_settings(connection: sqlite3.Connection, cached: bool) -> dict[str, object]:
+    return {"threading": threading_mode(connection),  # it is opened without flags for threads
+            "statement_cache": CACHED_STATEMENTS if cached else 0}
 
 
 LIBRARY = f"sqlite3, SQLite {sqlite3.sqlite_version}"
 
 if __name__ == "__main__":
-    serve("python", LIBRARY, sqlite_cases(connector))
+    serve("python", LIBRARY, sqlite_cases(connector, driver_settings))

@@ -15,6 +15,9 @@ from question import credits, ids, is_prepared, milliseconds, select_text, trans
 Connector = Callable[[str, bool], Callable[[], Any]]
 """For the path of an existing file, and the driver's statement cache on or off: what connects."""
 
+DriverSettings = Callable[[Any, bool], dict[str, object]]
+"""For a connection, and whether its statement cache is on: what only the driver knows of it."""
+
 POINT = "SELECT value FROM test_simple WHERE id = ?"
 # NOTHING is a keyword of SQLite.
 MIXED = 'SELECT id, small, big, amount, name, "nothing", moment FROM test_mixed WHERE id = ?'
@@ -22,16 +25,19 @@ INSERT = "INSERT INTO test_simple (value) VALUES (?)"
 DEBIT = "UPDATE test_simple SET value = value - ? WHERE id = ?"
 CREDIT = "UPDATE test_simple SET value = value + ? WHERE id = ?"
 
+# https://www.sqlite.org/c3ref/c_open_autoproxy.html
+OPEN_NOMUTEX, OPEN_FULLMUTEX = 0x8000, 0x10000
+
 PRAGMAS = ("journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete")
 
 
-def sqlite_cases(connector: Connector) -> dict[str, Case]:
+def sqlite_cases(connector: Connector, driver_settings: DriverSettings) -> dict[str, Case]:
     """The cases by name, over the given driver's connections."""
 
     @contextmanager
     def connected(opening: Opening, cached: bool) -> Iterator[Any]:
         with closing(connector(path_of(opening), cached)()) as connection:
-            opening.settings.update(read_settings(connection))
+            opening.settings.update(read_settings(connection), **driver_settings(connection, cached))
             yield connection
 
     @contextmanager
@@ -208,7 +214,7 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
             shares = [_points(connection.cursor().execute, row_ids) for connection in opened]
             for share in shares:  # prepares the statement
                 share(range(1), Latencies())
-            opening.settings.update(read_settings(opened[0]))
+            opening.settings.update(read_settings(opened[0]), **driver_settings(opened[0], True))
             yield stack.enter_context(workers(shares))
 
     return {
@@ -259,6 +265,17 @@ def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
         return Work(check, units)
 
     return share
+
+
+def threading_mode(connection: Any, flags: int = 0) -> str:
+    """That of the library, as it was built, unless the connection was opened with other flags."""
+    ((built,),) = connection.execute("SELECT substr(compile_options, 12) FROM pragma_compile_options "
+                                     "WHERE compile_options LIKE 'THREADSAFE=%'")
+    if built == "0":
+        return "single-thread"
+    if flags & OPEN_NOMUTEX or built == "2" and not flags & OPEN_FULLMUTEX:
+        return "multi-thread"
+    return "serialized"
 
 
 def read_settings(connection: Any) -> dict[str, object]:

@@ -452,6 +452,11 @@ package body Appserver.SQL.SQLite is
    overriding function In_Autocommit (Self : Connection) return Boolean is
      (get_autocommit (Self.Handle) /= 0);
 
+   function Threading (Self : Connection) return Threading_Mode is
+     (if threadsafe = 0 then Single_Thread
+      elsif db_mutex (Self.Handle) = System.Null_Address then Multi_Thread
+      else Serialized);
+
    overriding procedure Cancel (Self : Connection) is
    begin
       if Self.Is_Open then

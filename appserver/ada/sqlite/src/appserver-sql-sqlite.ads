@@ -20,6 +20,13 @@ package Appserver.SQL.SQLite is
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
 
+   type Threading_Mode is (Single_Thread, Multi_Thread, Serialized);
+   --  Who may use the library and a connection at once: https://www.sqlite.org/threadsafe.html
+
+   function Threading (Self : Connection) return Threading_Mode
+     with Pre => Self.Is_Open;
+   --  What the library was built for, and the connection opened with
+
    --  The operations of Appserver.SQL, as they are there
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;

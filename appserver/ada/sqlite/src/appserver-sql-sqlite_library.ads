@@ -66,6 +66,12 @@ private package Appserver.SQL.SQLite_Library is
    function get_autocommit (DB : Database_Handle) return int
      with Import, Convention => C, External_Name => "sqlite3_get_autocommit";
 
+   function threadsafe return int
+     with Import, Convention => C, External_Name => "sqlite3_threadsafe";
+
+   function db_mutex (DB : Database_Handle) return System.Address
+     with Import, Convention => C, External_Name => "sqlite3_db_mutex";
+
    function changes64 (DB : Database_Handle) return Integer_64
      with Import, Convention => C, External_Name => "sqlite3_changes64";
 

@@ -10,7 +10,8 @@ use crate::verbs::project;
 use crate::verbs::report::{deliver_document, show};
 use crate::verbs::run::{Prepared, prepare, set_values};
 use lab_bench::{
-    Answer, CommandExplainer, Explainer, Fault, in_path, install, interrupt, tracer, unix_seconds,
+    Answer, CommandExplainer, Explainer, Fault, ServerExplainer, allowed_cores, generator_threads,
+    in_path, install, interrupt, tracer, unix_seconds,
 };
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
@@ -81,24 +82,26 @@ fn beside(path: &Path) -> PathBuf {
 fn of_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     let project = project(cli)?;
     let (experiment, plan) = planned(&project, args)?;
-    if plan.load().is_some() || plan.commands().is_some() {
-        return Err(Exit::wrong(
-            "explain is for experiments whose subjects work in batches; for commands there is `benchlab compare --explain`",
-        ));
-    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     ensure_tools(args.install)?;
     let Prepared { failures, .. } = prepare(&project, &experiment, &plan, args.install)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
-    let servers = services::start(&plan, &args.service, &scratch, &failures)?;
-    let explainer = Explainer::new(&plan, project.folder(), scratch, servers)?;
     let tracer = tracer();
     let unready = failures.iter().map(|failure| {
         let name = plan.subject_label(failure.subject);
         format!("{name} cannot run: {}.", failure.message)
     });
     let ready = |subject| failures.iter().all(|f| f.subject != subject);
-    reported(&plan, unready.collect(), ready, |subject, point| {
+    let (folder, unready) = (project.folder(), unready.collect());
+    if let Some(serving) = plan.serving() {
+        let explainer = ServerExplainer::new(&plan, serving, folder, scratch)?;
+        return reported(&plan, unready, ready, |subject, point| {
+            explainer.count(subject, point, tracer.as_deref())
+        });
+    }
+    let servers = services::start(&plan, &args.service, &scratch, &failures)?;
+    let explainer = Explainer::new(&plan, folder, scratch, servers)?;
+    reported(&plan, unready, ready, |subject, point| {
         explainer.count(subject, point, args.operations, tracer.as_deref())
     })
 }
@@ -171,7 +174,11 @@ fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), 
     selection.external = args.service.iter().map(|(kind, _)| *kind).collect();
     selection.seed = args.seed.unwrap_or(selection.seed);
     selection.measure.time_limit_ns = args.time_limit.as_nanos() as u64;
-    let plan = links::plan(&mut selection, &experiment)?;
+    let mut plan = links::plan(&mut selection, &experiment)?;
+    if let Some(load) = plan.load_mut() {
+        let cores = allowed_cores().map_or(1, |cores| cores.len());
+        load.threads = generator_threads(cores) as u32;
+    }
     Ok((experiment, plan))
 }
 
@@ -203,9 +210,11 @@ fn of_run_file(run: &Run) -> Result<(String, Selection), Exit> {
         .plan
         .as_ref()
         .ok_or_else(|| Exit::wrong("the run file holds imported figures, of no subject"))?;
-    if plan.commands().is_some() || plan.load().is_some() {
+    let of_load = plan.load().is_some() && plan.serving().is_none();
+    if plan.commands().is_some() || of_load {
         return Err(Exit::wrong(
-            "explain is for runs of experiments whose subjects work in batches",
+            "explain is for runs of experiments, whose subjects the lab starts itself; for commands there is \
+             `benchlab compare --explain`",
         ));
     }
     let compared: Vec<&lab_model::Subject> = plan.compared().map(|s| &plan.subjects[s]).collect();

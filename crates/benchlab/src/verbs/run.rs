@@ -60,11 +60,6 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             "--plan is for programs that work in batches: servers are compared by percentiles too",
         ));
     }
-    if args.explain && plan.load().is_some() {
-        return Err(Exit::wrong(
-            "--explain is for programs that work in batches, not for servers",
-        ));
-    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;

@@ -3,7 +3,7 @@
 //! server counted or by the settings that it read back, on both databases, and the honest go on.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
-use lab_model::{Cores, Kind, Run, parts};
+use lab_model::{Cores, Kind, Run, Setting, parts};
 use std::collections::HashMap;
 
 pub const POINT: &str = r#"
@@ -437,6 +437,31 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
                 told.expect("it told them").counts,
                 [(300, sample.batch.operations)]
             );
+        }
+    }
+}
+
+#[test]
+fn round_trips_of_an_operation_are_counted_where_the_experiment_asks_for_them() {
+    if without_servers() {
+        return;
+    }
+    let conditions = "conditions = [\"round_trips\"]\nequal = ";
+    let head = servers_head("honest").replace("equal = ", conditions);
+    let honest = server_subject("honest", "honest");
+    let project = Project::with_text(&[&head, POINT, INSERT_TX, &honest].concat());
+    let run = measured(&project, &["--set", "statement=text"]);
+    let plan = run.plan.as_ref().expect("a plan");
+    let counted = run
+        .settings
+        .iter()
+        .filter(|s| s.key == Setting::ROUND_TRIPS);
+    let counted = counted.map(|s| (plan.label(s.point.expect("a point")), s.value.as_str()));
+    let counted: HashMap<String, &str> = counted.collect();
+    // BEGIN, three rows, COMMIT.
+    for (point, trips) in [("point statement=text", "1"), ("insert_tx rows_tx=3", "5")] {
+        for target in ["postgresql", "mariadb"] {
+            assert_eq!(counted[&format!("{target} {point}")], trips, "{counted:?}");
         }
     }
 }

@@ -101,6 +101,31 @@ fn slices<'r>(run: &'r Run, subject: &str) -> Vec<&'r Slice> {
 }
 
 #[test]
+fn what_a_request_costs_a_server_is_counted() {
+    let project = project(&["honest"]);
+    let words = "explain t --cases json --set connections=4 --set keep_alive=yes --set load=closed --format json";
+    let words: Vec<&str> = words.split(' ').collect();
+    let ended = project.call(&words);
+    let document: serde_json::Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
+    let rows = document["rows"].as_array().expect("rows");
+    let value = |metric: &str| {
+        let row = rows.iter().find(|row| row["metric"]["id"] == metric);
+        row.unwrap_or_else(|| panic!("no {metric}: {rows:?}"))["value"]["value"]
+            .as_f64()
+            .expect("a number")
+    };
+    // An answer and its request: of many, those under way at the ends of a stretch are few.
+    let sent = value("sent_bytes");
+    assert!((100.0..1000.0).contains(&sent), "{sent}");
+    assert!(value("received_bytes") > 20.0);
+    assert!(value("system_calls") >= 2.0);
+    assert!(value("allocations") > 1.0);
+    assert!(value("mean_cpu") > 0.0 && value("memory") > 1e6);
+    let peak = project.call(&["explain", "t", "--cases", "json", "--set", "load=50%"]);
+    assert!(peak.expect(1).stderr.contains("count it at load=closed"));
+}
+
+#[test]
 fn who_does_other_work_is_not_measured() {
     let wrong = [
         ("no-date", "the answer has no `Date`"),

@@ -16,11 +16,11 @@ sys.path[:0] = [str(_PROJECT / "kits/python/src"), str(_PROJECT / "experiments/s
 
 import lab_kit.subject  # noqa: E402
 from lab_kit import Case, Opening, Perform, Work, serve  # noqa: E402
-from sqlite3_subject import connector  # noqa: E402
+from sqlite3_subject import connector, driver_settings  # noqa: E402
 from sqlite_cases import INSERT, sqlite_cases  # noqa: E402
 
 CREATE = "CREATE TABLE test_simple (id integer primary key autoincrement, value integer)"
-HONEST = sqlite_cases(connector)
+HONEST = sqlite_cases(connector, driver_settings)
 measured = False  # whether the batch comes from `run`: a cheat that is honest in `verify` looks here
 
 
@@ -218,7 +218,7 @@ def cached_handle(only_in_run: bool) -> dict[str, Case]:
 
 def pragma(name: str, value: object) -> dict[str, Case]:
     """Every case under a pragma of the subject's own choice."""
-    cases = sqlite_cases(lambda path, cached: lambda: with_pragma(path, cached, name, value))
+    cases = sqlite_cases(lambda path, cached: lambda: with_pragma(path, cached, name, value), driver_settings)
     return dict(cases)
 
 

@@ -3,7 +3,7 @@
 //! tool.
 
 use super::allocations::{Library, has_own_heap};
-use super::simulated::{FIGURES, by_function, most_of, under_callgrind};
+use super::simulated::{FIGURES, by_function, by_library, most_of, under_callgrind};
 use super::{Adding, REPEATS, USED, missing, tracing, whole_trace};
 use crate::build::in_path;
 use crate::commands::order;
@@ -14,6 +14,7 @@ use crate::starter::{Ended, Order, Starter};
 use crate::sys;
 use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
 use lab_profile::read_callgrind;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -187,8 +188,12 @@ impl<'a> CommandExplainer<'a> {
             figures.filter_map(|(metric, event)| Some((metric, profile.total_of(event)? as f64)));
         let (metrics, row): (Vec<&Metric>, Vec<f64>) = figures.unzip();
         counted.figures(metrics.into_iter(), &[row]);
-        let functions = by_function(&profile).into_iter();
-        counted.functions = most_of(functions.map(|(name, cost)| (name, cost as f64)));
+        let whole = |by: HashMap<String, u64>| {
+            let costs = by.into_iter();
+            most_of(costs.map(|(name, cost)| (name, cost as f64)))
+        };
+        counted.functions = whole(by_function(&profile));
+        counted.libraries = whole(by_library(&profile));
         Ok(())
     }
 }

@@ -5,10 +5,12 @@
 
 mod allocations;
 mod commands;
+mod serving;
 mod simulated;
 mod trace;
 
 pub use commands::CommandExplainer;
+pub use serving::ServerExplainer;
 pub use trace::{TraceError, read_trace};
 
 use crate::batch_subject::Starting;

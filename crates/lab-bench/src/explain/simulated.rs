@@ -49,12 +49,15 @@ impl Explainer<'_> {
         });
         let (metrics, row): (Vec<&Metric>, Vec<f64>) = figures.unzip();
         counted.figures(metrics.into_iter(), &[row]);
-        let once = by_function(&once);
-        let functions = by_function(&twice).into_iter().map(|(name, cost)| {
-            let before = once.get(&name).copied().unwrap_or(0);
-            (name, each(cost, before))
-        });
-        counted.functions = most_of(functions);
+        let differences = |by: fn(&CostProfile) -> HashMap<String, u64>| {
+            let once = by(&once);
+            most_of(by(&twice).into_iter().map(|(name, cost)| {
+                let before = once.get(&name).copied().unwrap_or(0);
+                (name, each(cost, before))
+            }))
+        };
+        counted.functions = differences(by_function);
+        counted.libraries = differences(by_library);
         Ok(())
     }
 
@@ -93,6 +96,18 @@ pub(super) fn most_of(functions: impl Iterator<Item = (String, f64)>) -> Vec<(St
     functions.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     functions.truncate(FUNCTIONS);
     functions
+}
+
+/// Instructions in the program and in each library, by the last part of its path.
+pub(super) fn by_library(profile: &CostProfile) -> HashMap<String, u64> {
+    let mut sums: HashMap<String, u64> = HashMap::new();
+    for (object, cost) in profile.objects() {
+        let name = Path::new(object).file_name();
+        let name = name.map_or(object.into(), |name| name.to_string_lossy());
+        let sum = sums.entry(name.into_owned()).or_default();
+        *sum = sum.saturating_add(cost);
+    }
+    sums
 }
 
 /// Instructions of each function's own code.

@@ -76,9 +76,25 @@ pub(super) fn read_whole(trace: impl BufRead) -> Result<Calls, TraceError> {
     reader.open.ok_or(TraceError::Truncated)
 }
 
+/// The calls that began in each of these windows of time (seconds since 1970, in order), of a trace with `-ttt`.
+pub(super) fn read_windows(
+    trace: impl BufRead,
+    windows: &[(f64, f64)],
+) -> Result<Vec<Calls>, TraceError> {
+    let mut reader = Reader {
+        is_whole: true,
+        windows: Some(windows),
+        ..Reader::default()
+    };
+    reader.read(trace)?;
+    reader.batches.extend(reader.open.take());
+    reader.batches.resize(windows.len(), Calls::default());
+    Ok(reader.batches)
+}
+
 /// What was read so far.
 #[derive(Default)]
-struct Reader {
+struct Reader<'w> {
     batches: Vec<Calls>,
     /// The batch that is under way.
     open: Option<Calls>,
@@ -86,9 +102,11 @@ struct Reader {
     begun: BTreeMap<u32, String>,
     /// Batches do not matter.
     is_whole: bool,
+    /// Each is a batch; lines begin with a time.
+    windows: Option<&'w [(f64, f64)]>,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn read(&mut self, mut trace: impl BufRead) -> Result<(), TraceError> {
         let mut line = Vec::new();
         for number in 1.. {
@@ -114,6 +132,10 @@ impl Reader {
     fn line(&mut self, text: &str) -> Result<(), &'static str> {
         let (thread, rest) = text.split_once(' ').ok_or("it has no call")?;
         let thread: u32 = thread.parse().map_err(|_| "it has no thread")?;
+        let rest = match self.windows {
+            Some(windows) => self.at_time(rest.trim_start(), windows)?,
+            None => rest,
+        };
         let rest = rest.trim_start();
         if rest.starts_with("+++ ") || rest.starts_with("--- ") {
             return Ok(());
@@ -135,6 +157,30 @@ impl Reader {
         }
         self.began(rest)?;
         self.ended(rest)
+    }
+
+    /// Opens and closes windows by the time at the beginning of a line; the rest of the line.
+    fn at_time<'l>(
+        &mut self,
+        line: &'l str,
+        windows: &[(f64, f64)],
+    ) -> Result<&'l str, &'static str> {
+        let (time, rest) = line.split_once(' ').ok_or("it has no call")?;
+        let time: f64 = time.parse().map_err(|_| "it has no time")?;
+        // A window that is over without a call is empty.
+        while let Some((from, to)) = windows.get(self.batches.len()).copied() {
+            if time < from {
+                break;
+            }
+            let open = self.open.get_or_insert_default();
+            if time <= to {
+                break;
+            }
+            let whole = std::mem::take(open);
+            self.open = None;
+            self.batches.push(whole);
+        }
+        Ok(rest)
     }
 
     /// A call is entered.
@@ -311,6 +357,20 @@ mod tests {
         );
         let batches = read_trace(text.as_bytes()).expect("a trace");
         assert!(batches[0].kinds.is_empty());
+    }
+
+    #[test]
+    fn calls_are_counted_in_the_window_in_which_they_began() {
+        let text = "7 10.5 close(4) = 0\n7 11.0 close(4) = 0\n\
+                    8 11.5 read(5<socket:[9]>,  <unfinished ...>\n7 12.5 close(4) = 0\n\
+                    8 14.1 <... read resumed>\"xy\", 99) = 2\n8 14.5 close(4) = 0\n";
+        let windows = [(11.0, 12.0), (13.0, 13.5), (14.0, 15.0), (16.0, 17.0)];
+        let calls = read_windows(text.as_bytes(), &windows).expect("a trace");
+        let counts: Vec<i64> = calls.iter().map(|c| c.kinds.values().sum()).collect();
+        assert_eq!(counts, [2, 0, 1, 0]);
+        assert_eq!(calls[2].received_bytes, 2);
+        let timeless = read_windows("7 close(4) = 0\n".as_bytes(), &windows);
+        assert!(matches!(timeless, Err(TraceError::Malformed(1, _))));
     }
 
     #[test]

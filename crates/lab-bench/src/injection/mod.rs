@@ -42,11 +42,8 @@ impl Injector {
             Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
             Injection::LostAnswers(part) => *part,
         };
-        let endpoint = service.endpoint();
-        let endpoint = endpoint.ok_or_else(|| fault("the server has no TCP port".into()))?;
         let loses = move |commit: u64| (drawn(seed, &[commit]) as f64) < part * u64::MAX as f64;
-        let proxy = Proxy::start(endpoint, Commits::of(kind), loses);
-        let proxy = Arc::new(proxy.map_err(|e| fault(format!("no proxy can listen: {e}")))?);
+        let proxy = proxy(service, kind, loses)?;
         let cutter = match injection {
             Injection::CutsPerS(rate) => {
                 Some(Cutter::start(service.ender(), proxy.clone(), *rate, seed))
@@ -63,6 +60,21 @@ impl Injector {
             outages,
             loses_answers: part > 0.0,
         }))
+    }
+
+    /// Makes no faults: what passes is counted.
+    pub fn watch(service: &Service, kind: Kind) -> Answer<Injector> {
+        Ok(Injector {
+            proxy: proxy(service, kind, |_| false)?,
+            cutter: None,
+            outages: None,
+            loses_answers: false,
+        })
+    }
+
+    /// Round trips between subject and server until now.
+    pub fn round_trips(&self) -> u64 {
+        self.proxy.round_trips()
     }
 
     /// Where the subject is to connect.
@@ -112,6 +124,19 @@ impl Injector {
         }
         Ok(())
     }
+}
+
+fn proxy(
+    service: &Service,
+    kind: Kind,
+    loses: impl Fn(u64) -> bool + Send + Sync + 'static,
+) -> Answer<Arc<Proxy>> {
+    let endpoint = service.endpoint();
+    let endpoint = endpoint.ok_or_else(|| fault("the server has no TCP port".into()))?;
+    let proxy = Proxy::start(endpoint, Commits::of(kind), loses);
+    Ok(Arc::new(
+        proxy.map_err(|e| fault(format!("no proxy can listen: {e}")))?,
+    ))
 }
 
 /// A server, and what passes on the way to it.

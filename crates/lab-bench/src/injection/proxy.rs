@@ -28,6 +28,8 @@ struct Shared {
     seen: AtomicU64,
     /// Pieces that clients have sent.
     requests: AtomicU64,
+    /// Pieces that were answered.
+    round_trips: AtomicU64,
     is_closed: AtomicBool,
     connections: Mutex<BTreeMap<u64, Arc<Connection>>>,
 }
@@ -37,6 +39,8 @@ struct Connection {
     server: TcpStream,
     /// The next answer is dropped.
     loses: AtomicBool,
+    /// The client has sent something since the last answer.
+    has_asked: AtomicBool,
 }
 
 impl Proxy {
@@ -54,6 +58,7 @@ impl Proxy {
             loses: Box::new(loses),
             seen: AtomicU64::new(0),
             requests: AtomicU64::new(0),
+            round_trips: AtomicU64::new(0),
             is_closed: AtomicBool::new(false),
             connections: Mutex::default(),
         });
@@ -75,6 +80,11 @@ impl Proxy {
     /// Requests that were handed on: what clients send at once counts as one.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// Answers to what clients had sent: what is sent before the answer, and what comes in one, counts once.
+    pub fn round_trips(&self) -> u64 {
+        self.shared.round_trips.load(Ordering::Relaxed)
     }
 
     /// The ports from which its connections reach the server.
@@ -122,17 +132,18 @@ impl Shared {
             client,
             server,
             loses: AtomicBool::new(false),
+            has_asked: AtomicBool::new(false),
         });
         self.connections().insert(number, connection.clone());
         let (up, down) = (connection.clone(), connection);
-        let shared = self.clone();
+        let (shared, counting) = (self.clone(), self.clone());
         thread::spawn(move || {
             let _ = shared.send_up(&up);
             up.close();
             shared.connections().remove(&number);
         });
         thread::spawn(move || {
-            let _ = down.send_down();
+            let _ = counting.send_down(&down);
             down.close();
         });
         Ok(())
@@ -154,24 +165,28 @@ impl Shared {
                     connection.loses.store(true, Ordering::Release);
                 }
             }
+            connection.has_asked.store(true, Ordering::Release);
             (&connection.server).write_all(&piece[..length])?;
+        }
+    }
+
+    /// From the server to the client, until an answer is dropped.
+    fn send_down(&self, connection: &Connection) -> io::Result<()> {
+        let mut piece = [0; PIECE];
+        loop {
+            let length = (&connection.server).read(&mut piece)?;
+            if length == 0 || connection.loses.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            let answers = connection.has_asked.swap(false, Ordering::AcqRel);
+            self.round_trips
+                .fetch_add(u64::from(answers), Ordering::Relaxed);
+            (&connection.client).write_all(&piece[..length])?;
         }
     }
 }
 
 impl Connection {
-    /// From the server to the client, until an answer is dropped.
-    fn send_down(&self) -> io::Result<()> {
-        let mut piece = [0; PIECE];
-        loop {
-            let length = (&self.server).read(&mut piece)?;
-            if length == 0 || self.loses.load(Ordering::Acquire) {
-                return Ok(());
-            }
-            (&self.client).write_all(&piece[..length])?;
-        }
-    }
-
     fn close(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);

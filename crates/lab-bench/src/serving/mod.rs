@@ -18,16 +18,16 @@ use crate::server_usage::with_server;
 use crate::session::BenchError;
 use crate::sys;
 use crate::workload::{Done, Taken, Turn, Workload};
-use files::ServedFiles;
+pub(crate) use files::ServedFiles;
 use lab_load::Engine;
 use lab_model::{Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId};
 use lab_stats::load::peaks::{Peak, Peaks, calibrating_blocks};
 use lab_store::{RunWriter, StoreError};
 use others::Others;
 use pilot::Warming;
-use proof::Proven;
-use running_server::{RunningServer, ServerSetup};
-use split::Split;
+pub(crate) use proof::Proven;
+pub(crate) use running_server::{RunningServer, ServerSetup};
+pub(crate) use split::Split;
 pub use split::generator_threads;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -430,7 +430,7 @@ fn shut_down(
 }
 
 /// The generator's threads run where the thread does that starts them.
-fn pin_lab(split: &Split) {
+pub(crate) fn pin_lab(split: &Split) {
     // Without the right to do so the scheduler decides: less even, not wrong.
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }

@@ -173,6 +173,19 @@ impl RunningServer {
         })
     }
 
+    /// Those that serve, with all that they started.
+    pub fn processes(&self) -> Vec<Pid> {
+        let own = [self.process.pid()];
+        let mains = match self.served_by.as_slice() {
+            [] => own.as_slice(),
+            others => others,
+        };
+        mains
+            .iter()
+            .flat_map(|pid| procfs::with_descendants(*pid))
+            .collect()
+    }
+
     /// Keeps its processes on some cores.
     pub fn keep_on(&self, cores: &[usize]) -> Answer<()> {
         self.process.keep_all_on(cores)?;

@@ -450,6 +450,29 @@ fn subjects_and_points_belong_to_targets() {
 }
 
 #[test]
+fn a_subject_may_be_for_some_cases_alone() {
+    let some = TARGETS.replace("name = \"b\"\n", "name = \"b\"\ncases = [\"there\"]\n");
+    let all = plan_of(&some, &all()).expect("a plan");
+    let b = all.subjects.iter().position(|s| s.name == "b").expect("b");
+    let points: Vec<String> = (0..all.points.len())
+        .filter(|&p| all.takes_part(b, p))
+        .map(|p| all.label(p))
+        .collect();
+    assert_eq!(points, ["mariadb there"]);
+    let cases = words(&["both"]);
+    let other = Selection {
+        cases,
+        ..self::all()
+    };
+    assert!(!names(&plan_of(&some, &other).expect("a plan")).contains(&"b"));
+    let wrong = some.replace("[\"there\"]", "[\"their\"]");
+    let error = plan_of(&wrong, &self::all())
+        .expect_err("no such case")
+        .to_string();
+    assert!(error.contains("there is no case `their`"), "{error}");
+}
+
+#[test]
 fn a_target_alone_goes_without_saying() {
     let selection = Selection {
         targets: vec![Kind::Mariadb],

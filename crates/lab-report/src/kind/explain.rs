@@ -5,6 +5,7 @@ use super::say;
 use crate::document::{
     Answer, Cell, Column, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
 };
+use crate::format::quantity;
 use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit};
 use std::collections::BTreeMap;
 
@@ -37,6 +38,9 @@ const RANKS: [Metric; 17] = [
     Metric::CYCLES,
 ];
 
+/// A function is named if so much of a difference lies in it.
+const MOST: f64 = 0.3;
+
 /// So many of [`RANKS`] are asked of the system; the rest is the program's own.
 const OF_SYSTEM: usize = 8;
 
@@ -66,7 +70,7 @@ pub fn document(report: &ExplainReport) -> Document {
         title: format!(
             "{}: what {} {} costs",
             plan.title,
-            if plan.commands().is_some() { "a" } else { "an" },
+            if one(plan) == "operation" { "an" } else { "a" },
             one(plan)
         ),
         question: match plan.commands() {
@@ -155,11 +159,12 @@ fn warnings(report: &ExplainReport) -> Section {
     section
 }
 
-/// What is counted: an operation, or a run of a whole command.
+/// What is counted: an operation, a request, or a run of a whole command.
 fn one(plan: &Plan) -> &'static str {
-    match plan.commands() {
-        Some(_) => "run",
-        None => "operation",
+    match (plan.commands(), plan.serving()) {
+        (Some(_), _) => "run",
+        (_, Some(_)) => "request",
+        _ => "operation",
     }
 }
 
@@ -175,7 +180,10 @@ fn section(report: &ExplainReport, point: PointId) -> Section {
         section.push(Item::List(texts));
     }
     section.table(table(report.plan, &counted));
-    section.section(functions(report.plan, &counted));
+    let functions = counted.iter().map(|c| (c.subject, c.functions.as_slice()));
+    section.section(instructions(report.plan, "function", functions));
+    let libraries = counted.iter().map(|c| (c.subject, c.libraries.as_slice()));
+    section.section(instructions(report.plan, "library", libraries));
     section.section(settings(report.plan, &counted));
     section.section(messages(report.plan, &counted));
     section
@@ -217,6 +225,7 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     let mut totals = vec![Metric::MEAN_CPU];
     totals.extend(RANKS);
     totals.insert(3, Metric::INVOLUNTARY_SWITCHES);
+    totals.push(Metric::MEMORY);
     let known = |m: &Metric| counted.iter().any(|c| figure(c, m).is_some());
     totals.retain(|m| known(m) || *m == Metric::SYSTEM_CALLS);
     let shown = [
@@ -237,17 +246,21 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     totals.into_iter().chain(kinds).collect()
 }
 
-/// Where each program's own instructions go.
-fn functions(plan: &Plan, counted: &[&Counted]) -> Section {
-    let mut section = Section::folded("Functions with the most instructions of their own");
-    for counted in counted.iter().filter(|c| !c.functions.is_empty()) {
+/// Where each program's instructions go: by function or by library.
+fn instructions<'c>(
+    plan: &Plan,
+    by: &str,
+    all: impl Iterator<Item = (SubjectId, &'c [(String, f64)])>,
+) -> Section {
+    let mut section = Section::folded(format!("Instructions by {by}, the most first"));
+    for (subject, costs) in all.filter(|(_, costs)| !costs.is_empty()) {
         let unit = Metric::SIMULATED_INSTRUCTIONS.unit;
         let columns = [
-            Column::from("function"),
+            Column::from(by),
             Column::of(format!("instructions per {}", one(plan)), unit.clone()),
         ];
-        let mut table = Table::new(plan.subjects[counted.subject].name.clone(), columns);
-        for (name, cost) in &counted.functions {
+        let mut table = Table::new(plan.subjects[subject].name.clone(), columns);
+        for (name, cost) in costs {
             let cost = Quantity::exact(*cost, unit.clone());
             table.row(vec![name.as_str().into(), cost.into()]);
         }
@@ -340,28 +353,45 @@ fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
     found
 }
 
-/// The function in which one has most more of its own instructions than the other.
+/// Where most of a difference in instructions lies: the function, or the library where it has no symbol.
 fn most_apart(plan: &Plan, other: &Counted, base: &Counted) -> Option<String> {
-    let cost = |of: &Counted, name: &str| {
-        let mut functions = of.functions.iter();
-        functions
-            .find(|(known, _)| known == name)
-            .map_or(0.0, |(_, cost)| *cost)
-    };
-    let both = other.functions.iter().chain(&base.functions);
-    let apart = both.map(|(name, _)| (name, cost(other, name) - cost(base, name)));
     let total = middle(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
         - middle(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
-    let same_way = apart.filter(|(_, by)| by.signum() == total.signum());
-    let (name, _) = same_way.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let subject = |of: &Counted| &plan.subjects[of.subject].name;
+    let lists: [fn(&Counted) -> &[(String, f64)]; 2] = [|c| &c.functions, |c| &c.libraries];
+    let found = lists.into_iter().find_map(|list| {
+        let found = furthest_apart(list(other), list(base), total)?;
+        (is_symbol(found.0) && (found.1 - found.2).abs() >= MOST * total.abs()).then_some(found)
+    });
+    let (name, mine, theirs) = found?;
     Some(format!(
         " Most of that in {name}: {} {}, {} {}.",
         subject(other),
-        number(cost(other, name)),
+        number(mine),
         subject(base),
-        number(cost(base, name)),
+        number(theirs),
     ))
+}
+
+/// Among costs of two, the name whose costs differ most in the way in which the totals do.
+fn furthest_apart<'c>(
+    other: &'c [(String, f64)],
+    base: &'c [(String, f64)],
+    total: f64,
+) -> Option<(&'c str, f64, f64)> {
+    let cost = |of: &[(String, f64)], name: &str| {
+        let found = of.iter().find(|(known, _)| known == name);
+        found.map_or(0.0, |(_, cost)| *cost)
+    };
+    let names = other.iter().chain(base).map(|(name, _)| name.as_str());
+    let apart = names.map(|name| (name, cost(other, name), cost(base, name)));
+    let same_way = apart.filter(|(_, mine, theirs)| (mine - theirs).signum() == total.signum());
+    same_way.max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()))
+}
+
+/// An address stands for a function without a symbol.
+fn is_symbol(name: &str) -> bool {
+    !name.starts_with("0x") && !name.starts_with("???")
 }
 
 /// Where the system is asked for the same: the difference is in the programs' own work.
@@ -414,10 +444,23 @@ fn sentence(
     )
 }
 
-/// At most two decimals, none where they are zeros.
+/// At most two decimals, none where they are zeros, and of great numbers the first three digits.
 fn number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if value.abs() >= 1e6 {
+        return format!("{} million", decimals(value / 1e6, 1));
+    }
+    match value.abs() >= 1e3 {
+        true => quantity::whole(value.round() as u64),
+        false => decimals(value, 2),
+    }
+}
+
+fn decimals(value: f64, most: usize) -> String {
+    let text = format!("{value:.most$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
@@ -485,6 +528,10 @@ fn how(report: &ExplainReport) -> Section {
         Some(_) => "Each figure is of one run of the command: six without a tracer (two of one that takes 2 s or more), two \
                     under each tool, one under Callgrind."
             .into(),
+        None if report.plan.serving().is_some() => format!(
+            "Each figure is of one request: of six stretches of load of 0.3 s after a warm-up of 2 s, what the server's \
+             processes used, divided by the requests served ({sizes}). Memory is what they held at the end."
+        ),
         None => format!(
             "Each figure is of one operation: of a batch of n and one of 2n operations in the same warm process, \
              the difference divided by n ({sizes}). So the start, the opening and the protocol cost nothing. Six \

@@ -205,6 +205,34 @@ fn whoever_is_ahead_of_the_limit_is_named() {
     assert!(warnings(&results(&run), "no-limit").is_empty());
 }
 
+#[test]
+fn what_differs_where_the_limit_is_none_is_told() {
+    let mut run = measured(&[0.5, 1.5], 12);
+    plan(&mut run).subjects[0].limit = true;
+    plan(&mut run).experiment = "sql".into();
+    plan(&mut run).proof.conditions = ["round_trips", "version"].map(String::from).into();
+    for (subject, trips, version) in [(0, "3", "1"), (1, "2", "2"), (2, "3", "2")] {
+        run.settings
+            .push(setting(subject, Some(0), "round_trips", trips));
+        run.settings
+            .push(setting(subject, None, "version", version));
+    }
+    let said = warnings(&results(&run), "no-limit").concat();
+    let differs = "What differs there: round trips is 3 in base, 2 in s1. ";
+    assert!(said.contains(differs), "{said}");
+    assert!(said.contains("`benchlab explain sql --cases "), "{said}");
+    assert!(said.contains(" --subjects base,s1`"), "{said}");
+}
+
+#[test]
+fn a_limit_that_nobody_beats_is_enough() {
+    let mut run = measured(&[0.5, 0.5, 0.9], 12);
+    plan(&mut run).subjects[0].limit = true;
+    assert_eq!(warnings(&results(&run), "no-limit").len(), 1);
+    plan(&mut run).subjects[2].limit = true;
+    assert!(warnings(&results(&run), "no-limit").is_empty());
+}
+
 fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
     let message = "it stopped with status 1".to_string();
     Failure {

@@ -14,6 +14,12 @@ package body Database is
       DB.Open (Target (Target'First + Scheme'Length .. Target'Last), SQLite.Read_Write);
    end Connect;
 
+   function Threading_Mode (DB : Connection) return String is
+     (case DB.Threading is
+         when SQLite.Single_Thread => "single-thread",
+         when SQLite.Multi_Thread  => "multi-thread",
+         when SQLite.Serialized    => "serialized");
+
    procedure Read_Back
      (DB        : in out Connection;
       Arguments : Benchlab.Fields.Field_List;
@@ -37,6 +43,8 @@ package body Database is
       Settings.Add ("page_size", Answer ("PRAGMA page_size"));
       Settings.Add ("cache_size", Answer ("PRAGMA cache_size"));
       Settings.Add ("secure_delete", Answer ("PRAGMA secure_delete"));
+      Settings.Add ("threading", Threading_Mode (DB));
+      Settings.Add ("statement_cache", "0"); --  There is none
       Settings.Add ("autocommit", (if DB.In_Autocommit then "1" else "0"));
    end Read_Back;
 

@@ -3,6 +3,7 @@
 package cases
 
 import (
+	"context"
 	"database/sql"
 
 	"benchlab/lab"
@@ -37,4 +38,14 @@ func ReportRow(opening *lab.Opening, db *sql.DB) error {
 		}
 	}
 	return rows.Err()
+}
+
+// WithConnection calls back with the driver's own connection of a pool.
+func WithConnection(db *sql.DB, use func(connection any) error) error {
+	connection, err := db.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	return connection.Raw(use)
 }

@@ -38,7 +38,7 @@ const driver = {
   },
   async settings(connection, opening) {
     const [[row]] = await connection.query(opening.text('settings'));
-    return row;
+    return { ...row, statement_cache: connection.config.maxPreparedStatements };
   },
   close: (connection) => connection.end(),
 };

@@ -32,10 +32,20 @@ const driver = {
   settings: (db) => ({
     ...db.prepare('SELECT sqlite_version() AS version, sqlite_source_id() AS source_id').get(),
     ...Object.fromEntries(PRAGMAS.map((name) => [name, db.pragma(name, { simple: true })])),
+    threading: threading(db),
+    statement_cache: 0, // the driver has none
     autocommit: db.inTransaction ? 0 : 1,
   }),
   close: (db) => db.close(),
 };
+
+/** The mode that the library was built for: the driver opens without flags that would change it. */
+function threading(db) {
+  const find = db.prepare(`
+    SELECT substr(compile_options, 12) FROM pragma_compile_options
+    WHERE compile_options LIKE 'THREADSAFE=%'`);
+  return { 0: 'single-thread', 1: 'serialized', 2: 'multi-thread' }[find.pluck().get()];
+}
 
 /** What gives a statement for each operation: always the same, or a new one for each. */
 function statement(db, opening, sql) {

@@ -57,5 +57,6 @@ pub async fn read_settings(
         let value: Option<String> = row.get(i).unwrap_or_default();
         opening.setting(&column.name_str(), value.unwrap_or_default());
     }
+    opening.setting("statement_cache", connection.opts().stmt_cache_size());
     Ok(())
 }

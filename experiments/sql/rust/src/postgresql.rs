@@ -77,5 +77,6 @@ pub async fn read_settings(opening: &mut Opening<'_>, client: &Client) -> Result
             }
         }
     }
+    opening.setting("statement_cache", 0); // the driver has none
     Ok(())
 }

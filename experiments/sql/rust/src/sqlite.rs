@@ -4,7 +4,7 @@
 use crate::SELECT_1;
 use lab_kit::{Closed, Failure, Opening, Work};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
 /// The driver with its version.
 pub const LIBRARY: &str = env!("RUSQLITE");
@@ -58,6 +58,21 @@ pub fn read_settings(opening: &mut Opening, connection: &Connection) -> Result<(
             other => return Err(Failure::failed(format!("{query} answers {other:?}"))),
         }
     }
+    opening.setting("threading", threading(connection));
+    // rusqlite's cache is for `prepare_cached`, which no case uses.
+    opening.setting("statement_cache", 0);
     opening.setting("autocommit", u8::from(connection.is_autocommit()));
     Ok(())
+}
+
+/// The threading mode that the connection really has: without a mutex of its own it is not serialized.
+fn threading(connection: &Connection) -> &'static str {
+    // SAFETY: the handle is open as long as the connection is.
+    let mutex = unsafe { ffi::sqlite3_db_mutex(connection.handle()) };
+    // SAFETY: it takes nothing, and yields what the library was built with.
+    match (unsafe { ffi::sqlite3_threadsafe() }, mutex.is_null()) {
+        (0, _) => "single-thread",
+        (_, true) => "multi-thread",
+        (_, false) => "serialized",
+    }
 }

@@ -87,7 +87,7 @@ fn all() {
 
 fn reads_settings_back(server: &Mariadb) {
     let opened = Subject::start(PROGRAM).ask(&open(server, "connect"));
-    let settings = " isolation=REPEATABLE-READ client=utf8mb4 empty=";
+    let settings = " isolation=REPEATABLE-READ client=utf8mb4 empty= statement_cache=32";
     assert!(opened.ends_with(settings), "{opened}");
 }
 

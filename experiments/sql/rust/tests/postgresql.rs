@@ -87,7 +87,7 @@ fn all() {
 
 fn reads_settings_back(server: &Postgresql) {
     let opened = Subject::start(PROGRAM).ask(&open(server, "connect"));
-    let settings = " isolation=read%20committed encoding=UTF8 empty= tls=off";
+    let settings = " isolation=read%20committed encoding=UTF8 empty= tls=off statement_cache=0";
     assert!(opened.ends_with(settings), "{opened}");
 }
 

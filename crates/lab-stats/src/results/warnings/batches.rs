@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader of the times of batches and of whole commands must know.
 
+use super::limit::no_limit;
 use super::{
     Evidence, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
     shortfall, unfit,
 };
-use crate::analysis::{Interval, Verdict};
+use crate::analysis::Interval;
 use crate::results::compare::Pair;
 use crate::results::{Cell, Control, Warning, WarningKind};
 use crate::{family, forecast, refusals, settings};
@@ -27,7 +28,7 @@ pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
     all.extend(unfit(run));
     all.extend(few_blocks(run, plan, &pairs));
     all.extend(noise_floor(plan, evidence.controls));
-    all.extend(no_limit(plan, &pairs));
+    all.extend(no_limit(evidence, &pairs));
     all.extend(short(plan, evidence.cells));
     all.extend(conditions(run, plan));
     all.extend(dependent(plan, &pairs));
@@ -154,36 +155,6 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
     };
     let places = unmet.iter().map(|c| (plan.baseline, Some(c.point)));
     (!unmet.is_empty()).then(|| Warning::about(WarningKind::NoiseFloor, text, places))
-}
-
-/// Where a subject is ahead of the one that shows what the machine allows.
-fn no_limit(plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let ahead = pairs.iter().map(|pair| &pair.comparison).filter(|c| {
-        let is_faster = c.verdict == Some(Verdict::Faster) && c.key.metric == Metric::WALL;
-        is_faster && plan.subjects[c.baseline].limit && !plan.subjects[c.key.subject].limit
-    });
-    let ahead: Vec<_> = ahead.collect();
-    let limit = &plan.subjects[ahead.first()?.baseline].name;
-    let subjects: BTreeSet<&str> = ahead
-        .iter()
-        .map(|c| plan.subjects[c.key.subject].name.as_str())
-        .collect();
-    let points = ahead.iter().filter_map(|c| c.key.point);
-    let points: BTreeSet<PointId> = points.collect();
-    let at = match one_place(plan) {
-        true => String::new(),
-        false => format!(
-            " at {}",
-            list(points.iter().map(|&point| label(plan, point)))
-        ),
-    };
-    let names = list(subjects.iter().map(ToString::to_string));
-    let text = format!(
-        "{limit} is to show what the machine allows, and {names} took less time{at}: it is no limit there. \
-         `benchlab explain` shows what each does for an operation."
-    );
-    let places = ahead.iter().map(|c| (c.key.subject, c.key.point));
-    Some(Warning::about(WarningKind::NoLimit, text, places))
 }
 
 fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {

@@ -2,6 +2,7 @@
 //! What a reader of the figures must know, in sentences.
 
 mod batches;
+mod limit;
 mod load;
 mod server;
 mod servers;

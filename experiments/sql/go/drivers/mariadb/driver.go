@@ -18,7 +18,7 @@ import (
 var Driver = cases.Driver{
 	Open:     open,
 	Write:    func(statement string) string { return statement },
-	Settings: cases.ReportRow,
+	Settings: reportSettings,
 	Mixed:    cases.FoldExact,
 }
 
@@ -31,6 +31,12 @@ func Subject() lab.Subject {
 		Library: "go-sql-driver/mysql " + cases.ModuleVersion("github.com/go-sql-driver/mysql"),
 		Cases:   all,
 	}
+}
+
+// reportSettings asks the server; the driver has no cache of statements.
+func reportSettings(opening *lab.Opening, db *sql.DB) error {
+	opening.Report("statement_cache", 0)
+	return cases.ReportRow(opening, db)
 }
 
 func open(target string, text bool) (*sql.DB, error) {

@@ -21,7 +21,7 @@ import (
 var Driver = cases.Driver{
 	Open:     open,
 	Write:    numberParameters,
-	Settings: cases.ReportRow,
+	Settings: reportSettings,
 	Mixed:    cases.FoldExact,
 }
 
@@ -57,6 +57,18 @@ func open(target string, text bool) (*sql.DB, error) {
 // never keeps the driver from asking the server whether a connection is still there that was idle
 // for a second, as it is while the subject is frozen.
 func never(context.Context, stdlib.ShouldPingParams) bool { return false }
+
+// reportSettings asks the server, and then the driver: how many statements a connection prepares by itself and keeps.
+func reportSettings(opening *lab.Opening, db *sql.DB) error {
+	if err := cases.ReportRow(opening, db); err != nil {
+		return err
+	}
+	return cases.WithConnection(db, func(connection any) error {
+		config := connection.(*stdlib.Conn).Conn().Config()
+		opening.Report("statement_cache", config.StatementCacheCapacity)
+		return nil
+	})
+}
 
 func numberParameters(statement string) string {
 	for n := 1; strings.Contains(statement, "?"); n++ {

@@ -4,7 +4,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"math"
 	"net/url"
@@ -72,21 +71,15 @@ func reportSettings(opening *lab.Opening, db *sql.DB) error {
 			return err
 		}
 	}
-	return reportAutocommit(opening, db)
-}
-
-func reportAutocommit(opening *lab.Opening, db *sql.DB) error {
-	connection, err := db.Conn(context.Background())
-	if err != nil {
-		return err
-	}
-	defer connection.Close()
-	return connection.Raw(func(connection any) error {
+	return cases.WithConnection(db, func(connection any) error {
+		sqlite := connection.(*sqlite3.SQLiteConn)
 		autocommit := 0
-		if connection.(*sqlite3.SQLiteConn).AutoCommit() {
+		if sqlite.AutoCommit() {
 			autocommit = 1
 		}
 		opening.Report("autocommit", autocommit)
+		opening.Report("threading", threading(sqlite))
+		opening.Report("statement_cache", statementCache(sqlite))
 		return nil
 	})
 }

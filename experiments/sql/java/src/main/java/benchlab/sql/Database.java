@@ -4,6 +4,7 @@ package benchlab.sql;
 
 import java.sql.Connection;
 import java.sql.Driver;
+import java.sql.DriverPropertyInfo;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
@@ -25,6 +26,16 @@ public abstract class Database {
     /** Asks the driver itself: {@link java.sql.DriverManager} would load all on the class path. */
     public final Connection connect() throws SQLException {
         return driver.connect(url, properties);
+    }
+
+    /** A property as the driver has it: as it was told, or its default. */
+    final String property(String name) throws SQLException {
+        for (DriverPropertyInfo known : driver.getPropertyInfo(url, properties)) {
+            if (known.name.equals(name)) {
+                return known.value;
+            }
+        }
+        throw new SQLException("the driver has no property " + name);
     }
 
     /** What the connection says of itself, as the experiment's README asks. */

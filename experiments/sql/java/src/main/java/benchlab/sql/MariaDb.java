@@ -4,6 +4,7 @@ package benchlab.sql;
 
 import benchlab.kit.Arguments;
 import benchlab.kit.Refusal;
+import java.sql.SQLException;
 import java.util.Map;
 import org.mariadb.jdbc.Driver;
 import org.mariadb.jdbc.util.VersionFactory;
@@ -26,6 +27,15 @@ final class MariaDb extends Server {
 
     static String library() {
         return "MariaDB Connector/J " + VersionFactory.getInstance().getVersion();
+    }
+
+    /** Of those that are prepared on the server. */
+    @Override
+    String statementCache() throws SQLException {
+        boolean isUsed =
+                Boolean.parseBoolean(property("useServerPrepStmts"))
+                        && Boolean.parseBoolean(property("cachePrepStmts"));
+        return isUsed ? property("prepStmtCacheSize") : "0";
     }
 
     @Override

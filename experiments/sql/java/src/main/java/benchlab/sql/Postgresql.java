@@ -4,6 +4,7 @@ package benchlab.sql;
 
 import benchlab.kit.Arguments;
 import benchlab.kit.Refusal;
+import java.sql.SQLException;
 import java.util.Map;
 import org.postgresql.Driver;
 import org.postgresql.util.DriverInfo;
@@ -27,5 +28,10 @@ final class Postgresql extends Server {
 
     static String library() {
         return "pgjdbc " + DriverInfo.DRIVER_VERSION;
+    }
+
+    @Override
+    String statementCache() throws SQLException {
+        return property("preparedStatementCacheQueries");
     }
 }

@@ -51,9 +51,13 @@ abstract class Server extends Database {
                 String value = row.getString(i);
                 values.put(columns.getColumnLabel(i), value == null ? "" : value);
             }
+            values.put("statement_cache", statementCache());
             return values;
         }
     }
+
+    /** How many statements the driver keeps for each connection. */
+    abstract String statementCache() throws SQLException;
 
     private static URI uri(String scheme, String target) throws Refusal {
         if (!target.startsWith(scheme + "://")) {

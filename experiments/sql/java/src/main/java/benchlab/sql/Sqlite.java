@@ -15,6 +15,7 @@ import java.util.Properties;
 import java.util.stream.Stream;
 import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig.Pragma;
+import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.SQLiteOpenMode;
 
@@ -50,6 +51,8 @@ final class Sqlite extends Database {
         for (String pragma : readBack) {
             settings.put(pragma, query(connection, "PRAGMA " + pragma));
         }
+        settings.put("threading", threading(connection));
+        settings.put("statement_cache", "0"); // the driver has none
         settings.put("autocommit", connection.getAutoCommit() ? "1" : "0");
         return settings;
     }
@@ -64,6 +67,25 @@ final class Sqlite extends Database {
     @Override
     long tenThousandths(ResultSet row, int column) throws SQLException {
         return Math.round(row.getDouble(column) * 10_000);
+    }
+
+    /** As the library was built, or as the driver's flags ask for. */
+    private static String threading(Connection connection) throws SQLException {
+        var opened = connection.unwrap(SQLiteConnection.class).getDatabase().getConfig();
+        int flags = opened.getOpenModeFlags();
+        String built =
+                query(
+                        connection,
+                        "SELECT substr(compile_options, 12) FROM pragma_compile_options"
+                                + " WHERE compile_options LIKE 'THREADSAFE=%'");
+        if (built.equals("0")) {
+            return "single-thread";
+        }
+        if ((flags & SQLiteOpenMode.NOMUTEX.flag) != 0) {
+            return "multi-thread";
+        }
+        boolean isSerialized = built.equals("1") || (flags & SQLiteOpenMode.FULLMUTEX.flag) != 0;
+        return isSerialized ? "serialized" : "multi-thread";
     }
 
     private static String url(String target) throws Refusal {

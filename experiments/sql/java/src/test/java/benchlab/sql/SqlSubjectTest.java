@@ -88,7 +88,8 @@ class SqlSubjectTest {
                 opened.matches(
                         "@lab opened version=3\\.[0-9.]+ source_id=20[0-9-]{8}%20[0-9:]{8}%20[0-9a-f]+"
                                 + "(alt[12])? journal_mode=delete synchronous=2 encoding=UTF-8"
-                                + " page_size=4096 cache_size=-2000 secure_delete=[012] autocommit=1"),
+                                + " page_size=4096 cache_size=-2000 secure_delete=[012]"
+                                + " threading=(serialized|multi-thread) statement_cache=0 autocommit=1"),
                 opened);
     }
 

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Counts what one request costs a server: under load, without a tracer, under strace, and with allocations counted.
+
+use super::allocations::{Library, has_own_heap};
+use super::trace::read_windows;
+use super::{Adding, REPEATS, TraceError, USED, missing, tracing, used};
+use crate::hardware::{self, COUNTED, Counters};
+use crate::process::{Answer, Fault, gone};
+use crate::scratch::Scratch;
+use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
+use crate::session::BenchError;
+use crate::sys;
+use lab_load::Engine;
+use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectId};
+use lab_services::procfs::{self, Usage};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Duration;
+
+/// Load before the first stretch that counts.
+const WARM_UP: Duration = Duration::from_secs(2);
+
+/// A stretch of load of which each request's share is taken.
+const STRETCH: Duration = Duration::from_millis(300);
+
+/// Counts servers of a plan.
+pub struct ServerExplainer<'a> {
+    plan: &'a Plan,
+    serving: &'a Serving,
+    folder: &'a Path,
+    scratch: Scratch,
+    split: Split,
+    has_hardware: bool,
+}
+
+/// A server that is loaded.
+struct Loaded {
+    server: RunningServer,
+    engine: Engine,
+}
+
+impl<'a> ServerExplainer<'a> {
+    /// For a plan of servers. `folder` is the project's.
+    pub fn new(
+        plan: &'a Plan,
+        serving: &'a Serving,
+        folder: &'a Path,
+        scratch: Scratch,
+    ) -> Result<ServerExplainer<'a>, BenchError> {
+        let cores = sys::allowed_cores()
+            .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
+        let split = Split::of(&cores, plan.seed, 0);
+        pin_lab(&split);
+        Ok(ServerExplainer {
+            plan,
+            serving,
+            folder,
+            scratch,
+            split,
+            has_hardware: hardware::unavailable().is_none(),
+        })
+    }
+
+    /// Counts one server at one point. `tracer`: strace; `None`: there is none. Fault: it cannot serve the point.
+    pub fn count(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+        tracer: Option<&Path>,
+    ) -> Answer<Counted> {
+        if self.plan.part_of_peak(point).is_some() {
+            let why = "a part of its peak is only known in a run: count it at load=closed";
+            return Err(Fault::Failed("load", why.into()));
+        }
+        let mut counted = Counted {
+            subject,
+            point,
+            ..Counted::default()
+        };
+        let proven = self.untraced(&mut counted)?;
+        let calls = match tracer {
+            Some(tracer) => self.traced(&mut counted, &proven, tracer),
+            None => Err(missing("strace is not installed; --install installs it")),
+        };
+        counted.lacks("system calls", calls)?;
+        let allocated = self.allocations(&mut counted, &proven);
+        counted.lacks("allocations", allocated)?;
+        if !self.has_hardware {
+            let why = "the machine has no hardware counters, and Callgrind runs one thread of a server at a time";
+            counted.lacks("instructions and cache misses", Err(missing(why)))?;
+        }
+        Ok(counted)
+    }
+
+    /// CPU time, switches, faults, memory and the processor's counters: what the server answers.
+    fn untraced(&self, counted: &mut Counted) -> Answer<Proven> {
+        let setup = self.setup(self.plan)?;
+        let (server, opened) = setup.start(counted.subject, &self.split.server)?;
+        let settings = opened.args().iter();
+        let named = |key: &str| !["url", "processes", "certificate"].contains(&key);
+        let settings = settings.filter(|(key, _)| named(key)).cloned();
+        counted.settings = settings.collect();
+        let proven = setup.prove(&server)?;
+        let mut loaded = self.loaded(&setup, server, counted.point, &proven)?;
+        let process = loaded.server.process.pid();
+        let counters = self.has_hardware.then(|| Counters::of(process));
+        let counters = counters.transpose().map_err(gone)?;
+        let events = || match &counters {
+            Some(counters) => counters.read().map_err(gone),
+            None => Ok(Vec::new()),
+        };
+        let rows = loaded.stretches(|loaded| {
+            let cpu_before = loaded.server.read()?.cpu_ns;
+            let (before, events_before) = (usage(&loaded.server), events()?);
+            let served = loaded.served()?;
+            let (events_after, after) = (events()?, usage(&loaded.server));
+            let cpu_ns = loaded.server.read()?.cpu_ns.saturating_sub(cpu_before);
+            let mut cost = used(cpu_ns, &before, &after).to_vec();
+            cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
+            counted.operations = counted.operations.max(served);
+            Ok(cost.into_iter().map(|cost| cost / served as f64).collect())
+        })?;
+        counted.figures(USED.iter().chain(&COUNTED), &rows);
+        if let Some(bytes) = loaded.server.read()?.bytes {
+            counted.figures([Metric::MEMORY].iter(), &[vec![bytes as f64]]);
+        }
+        loaded.end(self.serving)?;
+        Ok(proven)
+    }
+
+    /// The calls of each stretch, told apart by the time when they began.
+    fn traced(&self, counted: &mut Counted, proven: &Proven, tracer: &Path) -> Answer<()> {
+        let file = self.scratch.folder().join("trace");
+        let before = tracing(tracer, &file, &["-D", "-ttt"]);
+        let mut loaded = self.behind(&before, counted, proven)?;
+        let mut windows = Vec::new();
+        let mut served = Vec::new();
+        loaded.stretches(|loaded| {
+            let begin = sys::unix_seconds();
+            served.push(loaded.served()?);
+            windows.push((begin, sys::unix_seconds()));
+            Ok(Vec::new())
+        })?;
+        loaded.end(self.serving)?;
+        let calls = File::open(&file)
+            .map_err(TraceError::from)
+            .and_then(|trace| read_windows(BufReader::new(trace), &windows))
+            .map_err(|e| Fault::Failed("trace", e.to_string()))?;
+        let served = served.into_iter().map(|served| served as f64);
+        let each: Vec<_> = calls.into_iter().zip(served).collect();
+        counted.calls(&each);
+        // Each request is a receipt and a send: on a client's connection there is no round trip.
+        counted
+            .figures
+            .retain(|figure: &CountedFigure| figure.metric != Metric::ROUND_TRIPS);
+        Ok(())
+    }
+
+    fn allocations(&self, counted: &mut Counted, proven: &Proven) -> Answer<()> {
+        if has_own_heap(&self.plan.subjects[counted.subject].language) {
+            return Err(missing(
+                "its runtime has a heap of its own, and servers do not tell what it counts",
+            ));
+        }
+        let library = Library::new(self.scratch.folder())?;
+        let mut loaded = self.behind(&library.before(), counted, proven)?;
+        if library.read()?[1] == 0.0 {
+            return Err(missing(
+                "it does not take its memory from a shared C library",
+            ));
+        }
+        let rows = loaded.stretches(|loaded| {
+            let before = library.read()?;
+            let served = loaded.served()?;
+            let more = library.read()?.into_iter().zip(before);
+            Ok(more
+                .map(|(after, before)| (after - before) / served as f64)
+                .collect())
+        })?;
+        counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
+        loaded.end(self.serving)
+    }
+
+    fn setup<'p>(&'p self, plan: &'p Plan) -> Answer<ServerSetup<'p>> {
+        let place = self.scratch.folder().join("files");
+        let files = ServedFiles::make(place, &self.serving.files, self.plan.seed);
+        Ok(ServerSetup {
+            plan,
+            serving: self.serving,
+            folder: self.folder,
+            files: files.map_err(gone)?,
+        })
+    }
+
+    /// A server with words in front of its program, loaded.
+    fn behind(&self, before: &[String], counted: &Counted, proven: &Proven) -> Answer<Loaded> {
+        let mut plan = self.plan.clone();
+        let program = &mut plan.subjects[counted.subject].program;
+        program.splice(0..0, before.iter().cloned());
+        let setup = self.setup(&plan)?;
+        let (server, _) = setup.start(counted.subject, &self.split.server)?;
+        self.loaded(&setup, server, counted.point, proven)
+    }
+
+    /// With warm connections.
+    fn loaded(
+        &self,
+        setup: &ServerSetup,
+        mut server: RunningServer,
+        point: PointId,
+        proven: &Proven,
+    ) -> Answer<Loaded> {
+        let mut engine = setup.generator(&server, point, proven, self.plan.rate(point), 0)?;
+        server.load(&mut engine, WARM_UP)?;
+        Ok(Loaded { server, engine })
+    }
+}
+
+impl Loaded {
+    fn stretches(
+        &mut self,
+        mut count: impl FnMut(&mut Loaded) -> Answer<Vec<f64>>,
+    ) -> Answer<Vec<Vec<f64>>> {
+        (0..REPEATS).map(|_| count(self)).collect()
+    }
+
+    /// Requests that were served in a stretch.
+    fn served(&mut self) -> Answer<u64> {
+        let record = self.server.load(&mut self.engine, STRETCH)?;
+        match record.served {
+            0 => Err(Fault::Failed("load", "it served nothing".into())),
+            served => Ok(served),
+        }
+    }
+
+    fn end(self, serving: &Serving) -> Answer<()> {
+        let Loaded { mut server, engine } = self;
+        drop(engine);
+        server.close(&serving.metrics)?;
+        server.quit()
+    }
+}
+
+/// What all of its processes have used.
+fn usage(server: &RunningServer) -> Usage {
+    // One that has just ended takes its switches along.
+    let each = server
+        .processes()
+        .into_iter()
+        .filter_map(|pid| procfs::usage(pid).ok());
+    each.fold(Usage::default(), |sum, one| Usage {
+        voluntary_switches: sum.voluntary_switches + one.voluntary_switches,
+        involuntary_switches: sum.involuntary_switches + one.involuntary_switches,
+        minor_faults: sum.minor_faults + one.minor_faults,
+        major_faults: sum.major_faults + one.major_faults,
+        ..sum
+    })
+}

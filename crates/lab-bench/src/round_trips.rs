@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How often an operation waits for its server: counted over a proxy, before anything is measured.
+
+use crate::process::{Answer, Fault, Process};
+use crate::target::Target;
+use crate::visit::Visit;
+use lab_model::{Plan, PointId, Setting, SubjectId};
+
+/// Operations before those that count: drivers prepare a statement at its fifth execution.
+const WARM_UP: u64 = 6;
+
+/// Operations of the smaller of two batches, whose difference is taken.
+const OPERATIONS: u64 = 4;
+
+/// The setting [`Setting::ROUND_TRIPS`] of a subject at a point, where the experiment asks for it and the server is
+/// reached over TCP. The process has no case open; where the count fails there is none.
+pub fn round_trips(
+    process: &mut Process,
+    plan: &Plan,
+    (subject, point): (SubjectId, PointId),
+    targets: &[Target],
+) -> Answer<Option<Setting>> {
+    let server = targets.get(plan.points[point].target);
+    let Some(server) = server
+        .and_then(Target::server)
+        .filter(|_| is_asked_for(plan, point))
+    else {
+        return Ok(None);
+    };
+    server.watch(true);
+    let begun = Visit::begin(process, plan, (subject, point), targets);
+    server.watch(false);
+    let counted = begun.and_then(|(mut visit, _)| {
+        let each = each(&mut visit, process, plan)?;
+        process.close()?;
+        Ok(each)
+    });
+    match counted {
+        Ok(each) => Ok(Some(Setting {
+            subject,
+            point: Some(point),
+            key: Setting::ROUND_TRIPS.into(),
+            value: each.to_string(),
+        })),
+        Err(Fault::Failed(..)) => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Faults have a proxy of their own, and a Unix socket has none.
+fn is_asked_for(plan: &Plan, point: PointId) -> bool {
+    let own = plan.targets.get(plan.points[point].target);
+    let proofs = own.iter().map(|target| &target.proof).chain([&plan.proof]);
+    let mut asked = proofs.flat_map(|proof| proof.equal.iter().chain(&proof.conditions));
+    let mut params = plan.points[point].params.iter();
+    let is_unix = params.any(|(key, value)| key == "transport" && value == "unix");
+    !is_unix && plan.injection(point).is_none() && asked.any(|key| key == Setting::ROUND_TRIPS)
+}
+
+/// Round trips of one operation.
+fn each(visit: &mut Visit, process: &mut Process, plan: &Plan) -> Answer<f64> {
+    let mut count = |operations: u64| -> Answer<u64> {
+        let before = visit.round_trips();
+        visit.verify(process, plan, operations)?;
+        visit.look(plan)?;
+        Ok(visit.round_trips() - before)
+    };
+    count(WARM_UP)?;
+    let (once, twice) = (count(OPERATIONS)?, count(2 * OPERATIONS)?);
+    Ok((twice as f64 - once as f64) / OPERATIONS as f64)
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where a subject is ahead of all that are to show what the machine allows, and what differs there.
+
+use super::{Evidence, label, list, one_place};
+use crate::analysis::Verdict;
+use crate::results::compare::Pair;
+use crate::results::{Comparison, Warning, WarningKind};
+use crate::settings;
+use lab_model::{Metric, Plan, PointId, SubjectId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// CPU time explains a difference if it is at least this part of it.
+const MOST: f64 = 0.5;
+
+/// Where no limit holds.
+pub(super) fn no_limit(evidence: &Evidence, pairs: &[&Pair]) -> Option<Warning> {
+    let plan = evidence.basis.plan;
+    let times = pairs.iter().map(|pair| &pair.comparison);
+    let times: Vec<&Comparison> = times.filter(|c| c.key.metric == Metric::WALL).collect();
+    let ahead = times.iter().copied().filter(|c| {
+        let is_faster = c.verdict == Some(Verdict::Faster) && !plan.subjects[c.key.subject].limit;
+        is_faster && plan.subjects[c.baseline].limit && !another_holds(plan, &times, c)
+    });
+    let ahead: Vec<&Comparison> = ahead.collect();
+    let limit = &plan.subjects[ahead.first()?.baseline].name;
+    let at = match one_place(plan) {
+        true => String::new(),
+        false => {
+            let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
+            format!(" at {}", list(points.iter().map(|&p| label(plan, p))))
+        }
+    };
+    let subjects: BTreeSet<SubjectId> = ahead.iter().map(|c| c.key.subject).collect();
+    let names = list(subjects.iter().map(|&s| plan.subjects[s].name.clone()));
+    let differs = differing(evidence, &ahead).into_iter();
+    let differs: Vec<String> = differs.chain(cheaper(evidence, &ahead)).collect();
+    let differs = match differs.is_empty() {
+        true => String::new(),
+        false => format!(" What differs there: {}.", differs.join("; ")),
+    };
+    let text = format!(
+        "{limit} is to show what the machine allows, and {names} took less time{at}: it is no limit there.\
+         {differs} `{}` counts what each does.",
+        command(plan, &ahead)
+    );
+    let places = ahead.iter().map(|c| (c.key.subject, c.key.point));
+    Some(Warning::about(WarningKind::NoLimit, text, places))
+}
+
+/// Whether another limit is not beaten there beyond doubt, as far as both bounds allow to tell.
+fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
+    let others = times.iter().filter(|c| {
+        let subject = &plan.subjects[c.key.subject];
+        c.key.point == ahead.key.point && subject.limit && subject.control_of.is_none()
+    });
+    let mut bounds = others.map(|other| ahead.ratio.high / other.ratio.low);
+    bounds.any(|highest| highest >= 1.0 - ahead.margin)
+}
+
+/// Of each subject at each point, the first of the experiment's conditions in which it is not as the limit is.
+fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
+    let (run, plan) = (evidence.basis.run, evidence.basis.plan);
+    let is_ahead = |subject, point| {
+        let mut all = ahead.iter();
+        all.any(|c| (c.key.subject, c.key.point) == (subject, Some(point)))
+    };
+    let mut told = BTreeSet::new();
+    let mut said: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for found in settings::differences(plan, &run.settings, &plan.proof.conditions) {
+        let place = (found.subject, found.point);
+        let (Some(value), Some(base)) = (found.value, found.baseline) else {
+            continue;
+        };
+        if is_ahead(place.0, place.1) && told.insert(place) {
+            let names = said.entry((found.key, base)).or_default();
+            names.insert(format!("{value} in {}", plan.subjects[place.0].name));
+        }
+    }
+    let limit = &plan.subjects[ahead[0].baseline].name;
+    let sentence = |((key, base), others): ((String, String), BTreeSet<String>)| {
+        format!(
+            "{} is {base} in {limit}, {}",
+            key.replace('_', " "),
+            list(others)
+        )
+    };
+    said.into_iter().map(sentence).collect()
+}
+
+/// On a server, subjects that spare most of their time in CPU time of their own: each where it is furthest ahead.
+fn cheaper(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
+    let plan = evidence.basis.plan;
+    let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
+    for &comparison in ahead.iter().filter(|c| spares_cpu(evidence, c)) {
+        let kept = furthest.entry(comparison.key.subject).or_insert(comparison);
+        if comparison.ratio.estimate < kept.ratio.estimate {
+            *kept = comparison;
+        }
+    }
+    let sentence = |(subject, c): (SubjectId, &Comparison)| {
+        let cpu = |subject| time(value(evidence, (subject, c.key.point), &Metric::MEAN_CPU));
+        let at = c.key.point.filter(|_| !one_place(plan));
+        let at = at.map_or(String::new(), |p| format!(" at {}", label(plan, p)));
+        format!(
+            "an operation takes {} of {}'s own CPU time{at}, {} of {}'s",
+            cpu(subject),
+            plan.subjects[subject].name,
+            cpu(c.baseline),
+            plan.subjects[c.baseline].name
+        )
+    };
+    furthest.into_iter().map(sentence).collect()
+}
+
+fn spares_cpu(evidence: &Evidence, c: &Comparison) -> bool {
+    let spared = |metric: &Metric| {
+        let [base, mine] = [c.baseline, c.key.subject]
+            .map(|subject| value(evidence, (subject, c.key.point), metric));
+        base - mine
+    };
+    let on_server = value(evidence, (c.baseline, c.key.point), &Metric::SERVER_CPU) > 0.0;
+    let (wall, cpu) = (spared(&Metric::MEAN_WALL), spared(&Metric::MEAN_CPU));
+    on_server && wall > 0.0 && cpu >= MOST * wall
+}
+
+/// A figure in its metric's unit; 0: it is not known.
+fn value(
+    evidence: &Evidence,
+    (subject, point): (SubjectId, Option<PointId>),
+    metric: &Metric,
+) -> f64 {
+    let mut cells = evidence.cells.iter();
+    let cell =
+        cells.find(|c| (c.key.subject, c.key.point) == (subject, point) && c.key.metric == *metric);
+    cell.map_or(0.0, |cell| cell.value.value())
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
+        ns => format!("{:.1} ms", ns / 1e6),
+    }
+}
+
+/// What counts what those who are ahead do, and the limit.
+fn command(plan: &Plan, ahead: &[&Comparison]) -> String {
+    let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
+    let targets: BTreeSet<&str> = points
+        .iter()
+        .filter_map(|&p| Some(plan.targets.get(plan.points[p].target)?.kind.name()))
+        .collect();
+    let cases: BTreeSet<&str> = points.iter().map(|&p| plan.case(p).name.as_str()).collect();
+    let ids = ahead.iter().flat_map(|c| [c.baseline, c.key.subject]);
+    let ids: BTreeSet<SubjectId> = ids.collect();
+    let subjects: BTreeSet<&str> = ids
+        .iter()
+        .map(|&s| plan.subjects[s].name.as_str())
+        .collect();
+    let mut words = vec![format!("benchlab explain {}", plan.experiment)];
+    for (option, values) in [
+        ("targets", targets),
+        ("cases", cases),
+        ("subjects", subjects),
+    ] {
+        if !values.is_empty() {
+            let values: Vec<&str> = values.into_iter().collect();
+            words.push(format!("--{option} {}", values.join(",")));
+        }
+    }
+    words.join(" ")
+}
