@@ -18,7 +18,7 @@ use crate::visit::Visit;
 use crate::workload::{Done, Opening, Taken, Turn, Workload};
 use lab_model::{
     Batch, Cores, Failure, Kind, Latencies, Metric, Pilot, Plan, PointId, Reading, Run, Sample,
-    Setting, SubjectId, TargetId,
+    Setting, SubjectId, TargetId, Timeline,
 };
 use lab_plan::Schedule;
 use std::collections::HashMap;
@@ -502,6 +502,12 @@ impl Workload for BatchWorkload<'_> {
                 subject,
                 pass,
                 counts,
+            }),
+            timeline: ran.timeline.map(|longest_ns| Timeline {
+                point,
+                subject,
+                pass,
+                longest_ns,
             }),
         };
         Ok(record.into())

@@ -4,6 +4,7 @@
 
 use crate::project::{Ended, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,7 +71,11 @@ fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Ended {
 #[test]
 fn each_place_is_a_subject_and_nothing_is_left_there() {
     let (project, places, notes) = two_places();
-    run_on(&project, &places, &[]).expect(0);
+    let ended = run_on(&project, &places, &[]);
+    ended.expect(0);
+    for place in &places {
+        ended.says(&[&format!("files are made in {}\n", place.display())]);
+    }
     let run = project.load();
     assert_failures(&run, &[]);
     let plan = run.plan.as_ref().unwrap();
@@ -250,6 +255,13 @@ impl Loop {
         self.folder.path().join("mounted")
     }
 
+    /// What lies in the filesystem that is not its own.
+    fn left(&self) -> Vec<OsString> {
+        let entries = fs::read_dir(self.place()).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name());
+        names.filter(|name| name != "lost+found").collect()
+    }
+
     /// Two subjects that want a scheduler each: in the experiment's file the one first that is not there now.
     fn project(&self) -> (Project, PathBuf) {
         let project = Project::with_text("");
@@ -304,8 +316,35 @@ fn schedulers_are_switched_in_turns_and_put_back() {
 #[test]
 fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
+    for verb in ["list", "doctor"] {
+        let (project, _) = device.project();
+        killed(&project, &device, "1000");
+        project.call(&[verb]).expect(0).says(&PUT_BACK);
+        assert_eq!(device.present(), "none", "{verb}");
+        let quiet = project.call(&[verb]);
+        assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
+    }
+}
+
+#[test]
+fn after_kill_9_resume_puts_back_what_was_changed_and_goes_on() {
+    let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
-    let mut lab = started(&project, &device);
+    killed(&project, &device, "2");
+    let file = project.file();
+    let resumed = project.call(&["resume", file.to_str().unwrap()]);
+    resumed.expect(0).says(&PUT_BACK);
+    assert_eq!(device.present(), "none");
+    assert_failures(&project.load(), &[]);
+    // The folder that the killed lab left is gone, too.
+    assert_eq!(device.left(), Vec::<OsString>::new());
+}
+
+const PUT_BACK: [&str; 2] = ["a run that was killed left", "put back to none"];
+
+/// A run that is killed while it has another scheduler.
+fn killed(project: &Project, device: &Loop, blocks: &str) {
+    let mut lab = started(project, device, blocks);
     // It is switched back and forth: stopped in the right moment, it stays.
     for _ in 0..1000 {
         signal(&lab, "-STOP");
@@ -321,38 +360,27 @@ fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     assert_eq!(device.present(), "mq-deadline");
     lab.kill().unwrap();
     lab.wait().unwrap();
-    let next = project.call(&["list"]);
-    next.expect(0)
-        .says(&["a run that was killed left", "put back to none"]);
-    assert_eq!(device.present(), "none");
-    let quiet = project.call(&["list"]);
-    assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
 }
 
 #[test]
 fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
-    let mut lab = started(&project, &device);
+    let mut lab = started(&project, &device, "1000");
     signal(&lab, "-INT");
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_eq!(device.present(), "none");
-    let left = fs::read_dir(device.place())
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.file_name());
-    let left: Vec<_> = left.filter(|name| name != "lost+found").collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(device.left(), Vec::<OsString>::new());
 }
 
 /// A lab at work on the device, in a turn with another scheduler.
-fn started(project: &Project, device: &Loop) -> std::process::Child {
+fn started(project: &Project, device: &Loop, blocks: &str) -> std::process::Child {
     let place = device.place();
     let lab = project.start(&[
         "run",
         "t",
         "--blocks",
-        "1000",
+        blocks,
         "--seed",
         "7",
         "--redo",
