@@ -3,6 +3,7 @@
 
 use crate::cli::RunArgs;
 use crate::exit::{self, Exit};
+use crate::measuring;
 use crate::output::say;
 use lab_bench::{Place, host_settings, not_a_disk};
 use lab_model::host::Finding;
@@ -166,7 +167,7 @@ fn permanent(subject: &Subject) -> impl Iterator<Item = (&'static str, String)> 
     })
 }
 
-/// Runs the experiment's program that shows who waits while it is slow, in the run's first place.
+/// Runs the experiment's program that shows who waits while it is slow, in a folder in the run's first place.
 pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<(), Exit> {
     let Some((program, arguments)) = experiment.why.split_first() else {
         let name = &experiment.name;
@@ -178,9 +179,10 @@ pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<()
         .subjects
         .iter()
         .find_map(|subject| subject.place.clone());
+    let scratch = measuring::scratch(place.as_deref().map(Path::new))?;
     let output = Command::new(project.folder().join(program))
         .args(arguments)
-        .args(place)
+        .arg(scratch.folder())
         .current_dir(project.folder())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())

@@ -314,6 +314,38 @@ fn schedulers_are_switched_in_turns_and_put_back() {
 }
 
 #[test]
+fn limits_of_memory_are_set_for_turns_and_put_back() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("not tried out: limits of memory need root");
+        return;
+    }
+    let limits = || ["bytes", "ratio"].map(|unit| dirty(unit).to_string());
+    let before = limits();
+    let project = Project::with_text("");
+    let notes = project.join("notes");
+    let watched = Path::new("/proc/sys/vm/dirty_bytes");
+    let subjects = [
+        ("one", ""),
+        ("other", "host = { \"vm.dirty_bytes\" = \"268435456\" }\n"),
+    ];
+    let subjects = subjects.map(|(name, host)| folder_subject(name, &notes, watched, "3", host));
+    project.append(&(head(false) + &subjects.concat()));
+    let here = project.path().to_path_buf();
+    run_on(&project, &[here], &[]).expect(0);
+    assert_failures(&project.load(), &[]);
+    assert_eq!(limits(), before);
+    let seen = lines(&notes, "watched ");
+    let with = |value: &str| seen.iter().filter(|line| *line == value).count();
+    assert_eq!((with("268435456"), with(&before[0])), (8, 8), "{seen:?}");
+}
+
+/// `vm.dirty_bytes` or `vm.dirty_ratio`: that of the two which is 0 does not count.
+fn dirty(unit: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/sys/vm/dirty_{unit}")).unwrap();
+    text.trim().parse().unwrap()
+}
+
+#[test]
 fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     for verb in ["list", "doctor"] {
