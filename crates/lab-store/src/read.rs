@@ -448,7 +448,9 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
     // Files of labs that kept none.
     if has_table(db, "timeline")? {
         let sql = "SELECT block, point, subject, pass, step, longest_ns FROM timeline";
-        fill(db, sql, &index, |i, r| timeline(&mut blocks[i].timelines, r))?;
+        fill(db, sql, &index, |i, r| {
+            timeline(&mut blocks[i].timelines, r)
+        })?;
     }
     slices(db, &index, &mut blocks)?;
     readings(db, &index, &mut blocks)?;

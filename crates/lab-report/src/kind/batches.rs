@@ -4,7 +4,9 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
-use super::{Parts, calls, charts, costs, findings, scaling, sentence, side_by_side, split, table, timeline};
+use super::{
+    Parts, calls, charts, costs, findings, scaling, sentence, side_by_side, split, table, timeline,
+};
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
 use lab_stats::results::Over;
