@@ -422,7 +422,10 @@ impl Workload for BatchWorkload<'_> {
         let pilots = subjects
             .iter()
             .filter_map(|&s| self.pilots.get(&(s, point)));
-        let pass_ns: u64 = pilots.filter_map(last_ns).sum();
+        // Where the rate is fixed the pilot has one operation, and a batch its length.
+        let fixed_ns = self.plan.fixed_operations(point);
+        let fixed_ns = fixed_ns.map(|_| self.plan.turn_ns(point));
+        let pass_ns: u64 = pilots.filter_map(|p| fixed_ns.or_else(|| last_ns(p))).sum();
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
