@@ -1,30 +1,54 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the subject of experiments/disk and fio say of the same file: random reads of 4 KiB past the page cache, 1, 4 and 32
-at a time, in mirrored turns of a second: `benches/disk.py FOLDER [ROUNDS]`.
+"""What the subject of experiments/disk and fio say of the same filesystem, in mirrored turns of a second:
+`benches/disk.py FOLDER [ROUNDS]`. The ratio is the median over the rounds, with its interval from the order of the
+rounds (Conover, Practical Nonparametric Statistics, 3.2), at 95 % or more.
 """
 
 import json
+import math
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAM = Path(__file__).parents[1] / "build/disk/rust/release/disk"
-DEPTHS = (1, 4, 32)
 TURN_S = 1
+ROUNDS = 12
+
+
+@dataclass(frozen=True)
+class Case:
+    """The same work for both."""
+
+    case: str
+    """As `open` of the subject has it."""
+    file: str
+    fio: tuple[str, ...]
+
+
+READ = ("--rw=randread", "--bs=4k", "--direct=1", "--readonly", "--randrepeat=0", "--norandommap")
+CASES = (
+    Case("random_read depth=1 cache=cold", "large", (*READ, "--ioengine=psync")),
+    Case("random_read depth=4 cache=cold", "large", (*READ, "--ioengine=io_uring", "--iodepth=4")),
+    Case("random_read depth=32 cache=cold", "large", (*READ, "--ioengine=io_uring", "--iodepth=32")),
+    Case("sequential_read cache=cold", "large", ("--rw=read", "--bs=1M", "--direct=1", "--readonly", "--ioengine=psync")),
+    Case("sequential_write", "written", ("--rw=write", "--bs=1M", "--direct=1", "--ioengine=psync", "--overwrite=1")),
+    Case("append", "fio-appended", ("--rw=write", "--bs=4k", "--fsync=1", "--ioengine=psync", "--size=64M")),
+)
 
 
 class Subject:
     """The subject, with one case open."""
 
-    def __init__(self, folder: Path, depth: int) -> None:
+    def __init__(self, folder: Path, case: str) -> None:
         self.process = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()
-        self.ask(f"open case=random_read depth={depth} cache=cold target=folder:{folder} seed=7")
-        self.operations = 2000
+        self.ask(f"open case={case} target=folder:{folder} seed=7")
+        self.operations = 100
 
     def ask(self, line: str) -> dict[str, str]:
         self.process.stdin.write(line + "\n")
@@ -33,7 +57,7 @@ class Subject:
         assert words[1] != "error", words
         return dict(word.split("=", 1) for word in words[2:])
 
-    def reads_per_s(self) -> float:
+    def per_s(self) -> float:
         ran = self.ask(f"run operations={self.operations}")
         rate = self.operations * 1e9 / (int(ran["end"]) - int(ran["start"]))
         self.operations = max(1, int(rate * TURN_S))
@@ -44,34 +68,45 @@ class Subject:
         self.process.wait()
 
 
-def fio_reads_per_s(file: Path, depth: int) -> float:
-    engine = "psync" if depth == 1 else "io_uring"
+def fio_per_s(folder: Path, case: Case) -> float:
     output = subprocess.run(
-        ["fio", "--name=x", f"--filename={file}", "--readonly", "--rw=randread", "--bs=4k", "--direct=1",
-         f"--ioengine={engine}", f"--iodepth={depth}", "--time_based", f"--runtime={TURN_S}", "--randrepeat=0",
-         "--norandommap", "--output-format=json"], check=True, capture_output=True, cwd=file.parent)
-    return json.loads(output.stdout)["jobs"][0]["read"]["iops"]
+        ["fio", "--name=x", f"--filename={folder / case.file}", "--time_based", f"--runtime={TURN_S}",
+         "--output-format=json", *case.fio], check=True, capture_output=True, cwd=folder)
+    job = json.loads(output.stdout)["jobs"][0]
+    return job["read" if "read" in case.case else "write"]["iops"]
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """Of the median: the k-th value from either end, with the greatest k for which it holds at 95 %."""
+    n = len(values)
+    beyond = [2 * sum(math.comb(n, i) for i in range(k)) / 2**n for k in range(n // 2 + 1)]
+    k = max((k for k, p in enumerate(beyond) if k and p <= 0.05), default=0)
+    if k == 0:
+        sys.exit("there must be 6 rounds at least")
+    return sorted(values)[k - 1], sorted(values)[n - k]
 
 
 def main() -> None:
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS
     with tempfile.TemporaryDirectory(prefix="benchlab-fio-", dir=sys.argv[1]) as name:
         folder = Path(name)
-        for depth in DEPTHS:
-            subject = Subject(folder, depth)
-            subject.reads_per_s()  # how many operations fill a turn
+        for case in CASES:
+            subject = Subject(folder, case.case)
+            for _ in range(2):
+                subject.per_s()  # how many operations fill a turn
+            fio_per_s(folder, case)
             own, fio = [], []
             for turn in range(rounds):
-                measures = [lambda: own.append(subject.reads_per_s()),
-                            lambda: fio.append(fio_reads_per_s(folder / "large", depth))]
+                measures = [lambda: own.append(subject.per_s()), lambda: fio.append(fio_per_s(folder, case))]
                 for measure in measures if turn % 2 == 0 else reversed(measures):
                     measure()
             subject.close()
-            ratios = sorted(a / b for a, b in zip(own, fio, strict=True))
-            print(f"depth {depth:2}: {statistics.median(own):8.0f} reads/s, fio {statistics.median(fio):8.0f}; "
-                  f"ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f} in {rounds} rounds)")
+            ratios = [a / b for a, b in zip(own, fio, strict=True)]
+            low, high = interval(ratios)
+            print(f"{case.case:32} {statistics.median(own):8.0f}/s, fio {statistics.median(fio):8.0f}/s; "
+                  f"ratio {statistics.median(ratios):.2f} ({low:.2f} to {high:.2f}, {rounds} rounds)", flush=True)
 
 
 if __name__ == "__main__":

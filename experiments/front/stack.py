@@ -216,13 +216,15 @@ EXPIRES = """\
 
 def apache(folder: Path, applications: Sequence[Application], *, listen: str, kind: str, backend: int,
            secret: str = "", name: str = "127.0.0.1", tls: Tls | None = None, compression: bool = True,
-           keep_alive: int = 15) -> str:
-    """The whole configuration, without anything of the machine's own."""
+           keep_alive: int = 15, user: str | None = None) -> str:
+    """The whole configuration, without anything of the machine's own. `user`: who it becomes when root starts it."""
     modules = ["mpm_event", "authz_core", "mime", "headers", "alias", *apache_kind(kind)]
     modules += ["ssl", "socache_shmcb"] if tls else []
     modules += ["filter", "deflate"] if compression else []
     parts = [APACHE.format(folder=folder, modules=apache_modules(modules), listen=listen, name=name,
                            keep_alive=keep_alive)]
+    if user:
+        parts.append(f"User {user}\nGroup {user}\n")
     if compression:
         parts.append(f"AddOutputFilterByType DEFLATE {COMPRESSED}\nDeflateCompressionLevel 4\n"
                      "# What is compressed is another thing than the file: its tag would never be found again.\n"

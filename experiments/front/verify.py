@@ -8,8 +8,10 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -18,7 +20,10 @@ import stack
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
 MOST_COMPARED = 5_000
-"""Files that are compared with what the application answers; a larger application is looked at in part."""
+"""Static files of an application that are asked for; of a larger one the first ones."""
+
+MOST_PROTECTED = 1_000
+"""The same of what is protected."""
 
 
 class VerificationError(Exception):
@@ -43,8 +48,10 @@ class Answer:
             connection.close()
 
 
-def verify(applications: Sequence[stack.Application]) -> Iterator[str]:
-    """What was found to be so, in sentences. Error: what is not."""
+def verify(applications: Sequence[stack.Application], written: Path) -> Iterator[str]:
+    """What was found to be so, in sentences. Error: what is not. `written`: the configuration itself; what is asked has
+    another port, another certificate, and copies of the applications."""
+    tested(written)
     with Daemons(tells=False) as daemons:
         copies = []
         for application in applications:
@@ -56,6 +63,15 @@ def verify(applications: Sequence[stack.Application]) -> Iterator[str]:
         yield from front.static()
         yield from front.protected()
         yield from front.headers()
+        yield from front.tls_versions()
+        yield from front.connector()
+
+
+def tested(configuration: Path) -> None:
+    """Error: Apache does not take it."""
+    done = subprocess.run([program("apache2"), "-t", "-f", str(configuration)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise VerificationError(f"Apache refuses the configuration:\n{done.stderr.strip()}")
 
 
 class Front:
@@ -87,9 +103,7 @@ class Front:
             text = stack.apache(folder, applications, listen=f"127.0.0.1:{port}", kind="jk", backend=self.ajp,
                                 secret=secret, name="127.0.0.1", tls=self.tls)
             conf = daemons.write("httpd.conf", text)
-            tested = subprocess.run([program("apache2"), "-t", "-f", str(conf)], capture_output=True, text=True)
-            if tested.returncode != 0:
-                raise VerificationError(f"Apache refuses the configuration:\n{tested.stderr.strip()}")
+            tested(conf)
             return daemons.start([program("apache2"), "-f", conf, "-DFOREGROUND"],
                                  lambda: (folder / "httpd.pid").exists() and is_open(port), ending=signal.SIGWINCH)
 
@@ -109,9 +123,11 @@ class Front:
 
     def static(self) -> Iterator[str]:
         """Every static path is answered by Apache byte for byte as the application would."""
-        compared = 0
+        compared = left_out = 0
         for application in self.applications:
-            for path in self.files(application)[:MOST_COMPARED]:
+            files = self.files(application)
+            left_out += len(files[MOST_COMPARED:])
+            for path in files[:MOST_COMPARED]:
                 asked = quote(path)
                 front, behind = self.ask(asked), Answer(self.application, asked, None, {})
                 if (front.status, front.body) != (behind.status, behind.body) or front.status != 200:
@@ -121,16 +137,18 @@ class Front:
                 if re.fullmatch(r'W/"\d+-\d{10,}"', front.headers["ETag"] or ""):
                     raise VerificationError(f"{path}: it is the application that answers it, not the front")
                 compared += 1
-        yield f"{compared} static files come from Apache, byte for byte as from the application"
+        more = f" ({left_out} more were not asked for)" if left_out else ""
+        yield f"{compared} static files come from Apache, byte for byte as from the application{more}"
 
     def protected(self) -> Iterator[str]:
         """What belongs to the application's inside is refused, however it is written."""
-        asked = 0
+        asked = left_out = 0
         for application in self.applications:
             context = application.context
             inside = [path for name in ("WEB-INF", "META-INF") for path in
                       sorted((application.folder / name).rglob("*")) if path.is_file()]
-            paths = [f"{context}/{path.relative_to(application.folder).as_posix()}" for path in inside[:1000]]
+            paths = [f"{context}/{path.relative_to(application.folder).as_posix()}" for path in inside[:MOST_PROTECTED]]
+            left_out += len(inside[MOST_PROTECTED:])
             paths += [f"{context}/WEB-INF/web.xml", f"{context}/WEB-INF", f"{context}/WEB-INF/", f"{context}/META-INF/"]
             first = f"{context}/WEB-INF/web.xml"
             paths += [first.replace("WEB-INF", other) for other in
@@ -143,7 +161,8 @@ class Front:
                 if answer.status not in (400, 403, 404):
                     raise VerificationError(f"{path}: the front answers {answer.status}, and must refuse it")
                 asked += 1
-        yield f"{asked} protected paths are refused"
+        more = f" ({left_out} more were not asked for)" if left_out else ""
+        yield f"{asked} protected paths are refused{more}"
 
     def headers(self) -> Iterator[str]:
         """Nothing leaks; text is compressed; versioned files expire late, and others are asked for again."""
@@ -153,6 +172,8 @@ class Front:
             for name in "X-Powered-By", "Via":
                 if missing.headers[name]:
                     raise VerificationError(f"{name} says {missing.headers[name]}")
+            if "max-age" not in (missing.headers["Strict-Transport-Security"] or ""):
+                raise VerificationError("Strict-Transport-Security is missing")
             if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
                 raise VerificationError("an error page or the header Server says which version of what runs here")
             for path in self.files(application)[:MOST_COMPARED]:
@@ -174,4 +195,63 @@ class Front:
                 if again.status != 304:
                     raise VerificationError(f"{path}: asked again, it comes with {again.status} and not with 304")
         yield (f"{shrunk} texts are compressed; {late} versioned files expire in a year, {soon} others are asked for "
-               "again and are 304; no header tells a version; TLS 1.2 and 1.3")
+               "again and are 304; no header tells a version")
+
+    def tls_versions(self) -> Iterator[str]:
+        """TLS 1.2 and 1.3, and nothing older."""
+        for version, is_wanted in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True),
+                                   (ssl.TLSVersion.TLSv1_3, True)):
+            context = ssl.create_default_context(cafile=str(self.tls.certificate))
+            with warnings.catch_warnings():  # that the version is old
+                warnings.simplefilter("ignore")
+                context.minimum_version = context.maximum_version = version
+            if not is_wanted:
+                context.set_ciphers("ALL:@SECLEVEL=0")  # else this side would refuse it
+            try:
+                with (socket.create_connection(("127.0.0.1", self.port), timeout=30) as plain,
+                      context.wrap_socket(plain, server_hostname="127.0.0.1")):
+                    is_spoken = True
+            except (ssl.SSLError, ConnectionError):
+                is_spoken = False
+            if is_spoken != is_wanted:
+                raise VerificationError(f"{version.name} is {'' if is_spoken else 'not '}spoken")
+        yield "TLS 1.2 and 1.3 are spoken, TLS 1.1 is refused"
+
+    def connector(self) -> Iterator[str]:
+        """AJP is for the front alone."""
+        addresses = {address for address, port in listening() if port == self.ajp}
+        if not addresses or not addresses <= LOOPBACK:
+            raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not on loopback alone")
+        status = ajp_status(self.ajp)
+        if status != 403:
+            raise VerificationError(f"AJP answers {status} to who does not know the secret, and must answer 403")
+        yield "AJP listens on loopback alone, and answers 403 without the secret"
+
+
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+"""127.0.0.1, the same as an address of IPv6, and ::1, as proc(5) has them."""
+
+
+def listening() -> Iterator[tuple[str, int]]:
+    """Addresses and ports on which somebody on this machine listens (proc(5), /proc/net/tcp)."""
+    for table in "/proc/net/tcp", "/proc/net/tcp6":
+        for line in Path(table).read_text().splitlines()[1:] if Path(table).exists() else []:
+            words = line.split()
+            if words[3] == "0A":
+                address, port = words[1].split(":")
+                yield address, int(port, 16)
+
+
+def ajp_status(port: int) -> int:
+    """The status of GET / over AJP without a secret (Apache Tomcat Connectors, AJP Protocol Reference)."""
+    def text(word: str) -> bytes:
+        return len(word).to_bytes(2, "big") + word.encode() + b"\0"
+
+    request = (b"\x02\x02" + text("HTTP/1.1") + text("/") + text("127.0.0.1") + text("localhost") + text("127.0.0.1")
+               + (80).to_bytes(2, "big") + b"\0" + b"\0\0" + b"\xff")
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(b"\x12\x34" + len(request).to_bytes(2, "big") + request)
+        answer = connection.makefile("rb").read(7)
+    if len(answer) < 7 or answer[:2] != b"AB" or answer[4] != 4:
+        return 0
+    return int.from_bytes(answer[5:7], "big")

@@ -116,6 +116,7 @@ def test_a_configuration_is_written_and_verified(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "4 static files come from Apache, byte for byte" in done.stdout
     assert "protected paths are refused" in done.stdout and "4 texts are compressed; 1 versioned" in done.stdout
+    assert "TLS 1.1 is refused" in done.stdout and "403 without the secret" in done.stdout
     assert not done.stderr
     httpd = (tmp_path / "out/apache/httpd.conf").read_text()
     for line in "JkMount /app/* app", "JkUnMount /app/files app", "JkUnMount /app/files/* app", "Listen 127.0.0.1:8443":

@@ -4,8 +4,10 @@ its case says, a block that is another one is seen, and nothing is left that is 
 
 import itertools
 import os
+import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +30,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("disk")
 
 
-@pytest.fixture(scope="module", params=["disk", "threads", "none"])
+@pytest.fixture(scope="module", params=["disk", "threads", "none", "ionice", "group-limit"])
 def started(request: pytest.FixtureRequest) -> Iterator[tuple[Declared, Subject, str]]:
     """`threads`: the program for disks without io_uring."""
     declared = SUBJECTS.get("disk" if request.param == "threads" else request.param)
     if declared is None:
         pytest.skip("not asked for")
+    if request.param == "group-limit" and not groups_can_be_made():
+        pytest.skip("control groups need root")
     more = ["threads"] if request.param == "threads" else []
     subject = Subject([*declared.program, *more], ROOT)
     yield declared, subject, request.param
@@ -61,6 +65,31 @@ def children(pid: int) -> list[str]:
     return list(itertools.chain.from_iterable((task / "children").read_text().split() for task in tasks))
 
 
+def groups_can_be_made() -> bool:
+    unified = Path("/sys/fs/cgroup/cgroup.controllers")
+    folder = Path("/sys/fs/cgroup" if unified.exists() and "io" in unified.read_text().split() else "/sys/fs/cgroup/blkio")
+    return os.geteuid() == 0 and os.access(folder, os.W_OK)
+
+
+def name(pid: str) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def io_class(pid: str) -> str:
+    """The first word of what ionice(1) says of a process."""
+    return subprocess.run(["ionice", "-p", pid], capture_output=True, text=True).stdout.split(":")[0].strip()
+
+
+def found(look: Callable[[], list[str]]) -> str:
+    """The first thing that is seen, within a time."""
+    deadline = time.monotonic() + 20
+    while True:
+        if seen := look():
+            return seen[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, Subject, str], shared: Path) -> None:
     declared, subject, way = started
     for case, point in all_points(declared):
@@ -68,6 +97,8 @@ def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, S
             continue  # all else is as without
         if case["name"] != "mixed" and point.get("background") in ("copy", "read"):
             continue  # backgrounds know nothing of cases
+        if case["name"] != "mixed" and declared.name in ("ionice", "group-limit"):
+            continue  # only their background is another one
         opened = subject.ask_for("opened", opening(case, point, shared)).arguments
         if "depth" in point:
             wanted = {"pread"} if point["depth"] == "1" else {"threads"} if way == "threads" else {"io_uring", "threads"}
@@ -80,6 +111,11 @@ def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, S
             assert (ran["check"], ran["units"]) == (str(operations), str(operations))
             assert count(ran["latencies"]) == operations
             own = set(ran) - {"start", "end", "operations", "units", "check", "latencies"}
+            if "rate" in case:
+                own.remove("timeline")
+                steps = ran["timeline"].split(",")
+                assert len(steps) == 1 + (operations - 1) * 1000 // case["rate"] // 100
+                assert all(int(step) > 0 for step in steps)
             assert own == set(case.get("metrics", [])), (case["name"], point)
         subject.ask_for("closed", "close")
     left = {entry.name for entry in shared.iterdir()}
@@ -99,6 +135,25 @@ def test_the_rate_is_kept(started: tuple[Declared, Subject, str], shared: Path) 
     assert time.monotonic() - began >= 19 / 40, "the last operation is due after so long"
     assert float(ran.arguments["background_speed"]) > 0, "something was written meanwhile"
     assert not list(shared.glob("written-*")), "what the background wrote is gone"
+    subject.ask_for("closed", "close")
+
+
+def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared, Subject, str], shared: Path) -> None:
+    declared, subject, _ = started
+    if declared.experiment != "io-scheduler":
+        pytest.skip("it has no background")
+    case = next(case for case in EXPERIMENTS["io-scheduler"]["case"] if case["name"] == "mixed")
+    subject.ask_for("opened", opening(case, {"background": "write"}, shared))
+    groups = ("/sys/fs/cgroup", "/sys/fs/cgroup/blkio")
+    with ThreadPoolExecutor(1) as other:
+        running = other.submit(subject.ask_for, "ran", "run operations=100")
+        # It takes this name when it is in its class and its group.
+        background = found(lambda: [pid for pid in children(subject.pid) if name(pid) == "background"])
+        io, group = io_class(background), Path(f"/proc/{background}/cgroup").read_text()
+        running.result()
+    assert (io == "idle") == (declared.name == "ionice"), io
+    assert (f"benchlab-{subject.pid}" in group) == (declared.name == "group-limit"), group
+    assert not any(Path(folder, f"benchlab-{subject.pid}").exists() for folder in groups), "the group is gone"
     subject.ask_for("closed", "close")
 
 

@@ -3,10 +3,11 @@
 
 use crate::cli::RunArgs;
 use crate::exit::{self, Exit};
+use crate::measuring;
 use crate::output::say;
 use lab_bench::{Place, host_settings, not_a_disk};
 use lab_model::host::Finding;
-use lab_model::{Failure, Host, Kind, Plan};
+use lab_model::{Failure, Host, Kind, Plan, Subject};
 use lab_plan::{Experiment, Project};
 use lab_stats::results::Over;
 use std::path::Path;
@@ -119,18 +120,9 @@ pub fn unavailable(plan: &Plan, failures: &[Failure]) -> Vec<Failure> {
     found
 }
 
-/// How the scheduler that won is made permanent; nothing of a run that switched none.
+/// How the settings of the subject that won are made permanent; nothing of a run that changed none.
 pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
-    let scheduler = |subject: &lab_model::Subject| {
-        let mut own = subject.host.iter();
-        own.find(|(name, _)| name == "queue.scheduler")
-            .map(|(_, value)| value.clone())
-    };
-    if plan
-        .subjects
-        .iter()
-        .all(|subject| scheduler(subject).is_none())
-    {
+    if plan.subjects.iter().all(|subject| subject.host.is_empty()) {
         return Ok(());
     }
     let run = lab_store::load(file)?;
@@ -146,29 +138,36 @@ pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
         .map(|ranking| ranking.first(is_compared))
         .unwrap_or_default();
     let [winner] = first.as_slice() else {
-        say!(
-            "\nNo scheduler is ahead of all others beyond doubt: there is none to make permanent."
-        );
+        say!("\nNone is ahead of all others beyond doubt: there is no setting to make permanent.");
         return Ok(());
     };
     let winner = &plan.subjects[*winner];
-    let disk = winner
-        .place
-        .as_ref()
-        .and_then(|place| Place::at(Path::new(place)).ok()?.disk);
-    if let Some((scheduler, disk)) = scheduler(winner).zip(disk) {
-        say!(
-            "\n{} is ahead of all others. To make it permanent, in /etc/udev/rules.d/60-io-scheduler.rules:",
-            winner.name
-        );
-        say!(
-            "ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"{disk}\", ATTR{{queue/scheduler}}=\"{scheduler}\""
-        );
+    say!("\n{} is ahead of all others.", winner.name);
+    for (file, line) in permanent(winner) {
+        say!("To make it permanent, in {file}:\n{line}");
     }
     Ok(())
 }
 
-/// Runs the experiment's program that shows who waits while it is slow, in the run's first place.
+/// Files of the host and a line for each, which make a subject's settings permanent.
+fn permanent(subject: &Subject) -> impl Iterator<Item = (&'static str, String)> {
+    let place = subject.place.as_deref().map(Path::new);
+    let disk = place.and_then(|place| Place::at(place).ok()?.disk);
+    subject.host.iter().filter_map(move |(name, value)| {
+        match name.split_once('.')? {
+            ("queue", name) => {
+                let disk = disk.as_ref()?;
+                let line = format!(
+                    "ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"{disk}\", ATTR{{queue/{name}}}=\"{value}\""
+                );
+                Some(("/etc/udev/rules.d/60-io-scheduler.rules", line))
+            }
+            _ => Some(("/etc/sysctl.d/60-io.conf", format!("{name} = {value}"))),
+        }
+    })
+}
+
+/// Runs the experiment's program that shows who waits while it is slow, in a folder in the run's first place.
 pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<(), Exit> {
     let Some((program, arguments)) = experiment.why.split_first() else {
         let name = &experiment.name;
@@ -180,9 +179,10 @@ pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<()
         .subjects
         .iter()
         .find_map(|subject| subject.place.clone());
+    let scratch = measuring::scratch(place.as_deref().map(Path::new))?;
     let output = Command::new(project.folder().join(program))
         .args(arguments)
-        .args(place)
+        .arg(scratch.folder())
         .current_dir(project.folder())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -198,5 +198,26 @@ pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<()
             exit::FAILED,
             format!("{program} ended with {}", output.status),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_memory_are_made_permanent_by_sysctl() {
+        let subject = Subject {
+            host: vec![
+                ("vm.dirty_bytes".into(), "33554432".into()),
+                ("queue.scheduler".into(), "bfq".into()),
+            ],
+            place: Some("/proc".into()),
+            ..Subject::default()
+        };
+        // No disk is below the place, so that there is none to name in a rule.
+        let lines: Vec<_> = permanent(&subject).collect();
+        let wanted = "vm.dirty_bytes = 33554432".to_owned();
+        assert_eq!(lines, [("/etc/sysctl.d/60-io.conf", wanted)]);
     }
 }

@@ -3,8 +3,9 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::Progress;
-use lab_model::{Plan, Run};
+use lab_model::{Plan, Run, SubjectId};
 use lab_report::Report;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Between two lines of progress where there is no terminal.
@@ -18,6 +19,8 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
+    /// In which subjects have made their files.
+    places: BTreeSet<&'a str>,
     /// When the last line was written where there is no terminal.
     last_line: Instant,
     /// What the run says so far, if that can be said in a few words.
@@ -40,6 +43,7 @@ impl<'a> Follower<'a> {
             blocks,
             last_block: Duration::ZERO,
             end,
+            places: BTreeSet::new(),
             last_line: Instant::now(),
             estimate: String::new(),
         }
@@ -54,6 +58,7 @@ impl<'a> Follower<'a> {
                 done,
                 of,
             } => {
+                self.files(subject);
                 let subject = &self.plan.subjects[subject].name;
                 self.show(format!(
                     "pilot {done}/{of}  {}  {subject}",
@@ -109,6 +114,16 @@ impl<'a> Follower<'a> {
                     failure.kind, failure.message
                 ));
             }
+        }
+    }
+
+    /// Of subjects that work in a folder the first one in a place makes the files there.
+    fn files(&mut self, subject: SubjectId) {
+        let plan = self.plan;
+        if let Some(place) = plan.subjects[subject].place.as_deref()
+            && self.places.insert(place)
+        {
+            self.note(&format!("files are made in {place}"));
         }
     }
 

@@ -20,7 +20,7 @@ use crate::visit::Visit;
 use crate::workload::{Done, Opening, Taken, Turn, Workload};
 use lab_model::{
     Batch, Cores, Failure, Kind, Latencies, Metric, Pilot, Plan, PointId, Reading, Run, Sample,
-    Setting, SubjectId, TargetId,
+    Setting, SubjectId, TargetId, Timeline,
 };
 use lab_plan::Schedule;
 use std::collections::HashMap;
@@ -427,7 +427,10 @@ impl Workload for BatchWorkload<'_> {
         let pilots = subjects
             .iter()
             .filter_map(|&s| self.pilots.get(&(s, point)));
-        let pass_ns: u64 = pilots.filter_map(last_ns).sum();
+        // Where the rate is fixed the pilot has one operation, and a batch its length.
+        let fixed_ns = self.plan.fixed_operations(point);
+        let fixed_ns = fixed_ns.map(|_| self.plan.turn_ns(point));
+        let pass_ns: u64 = pilots.filter_map(|p| fixed_ns.or_else(|| last_ns(p))).sum();
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
@@ -507,6 +510,12 @@ impl Workload for BatchWorkload<'_> {
                 subject,
                 pass,
                 counts,
+            }),
+            timeline: ran.timeline.map(|longest_ns| Timeline {
+                point,
+                subject,
+                pass,
+                longest_ns,
             }),
         };
         Ok(record.into())

@@ -5,7 +5,7 @@ use crate::participants::Participants;
 use crate::process::{Fault, Process};
 use lab_model::{
     Block, Exit, Failure, Latencies, LogLine, Pilot, Plan, PointId, Process as Started, Reading,
-    Resources, Run, Sample, Service, Setting, Slice, SubjectId, TargetId,
+    Resources, Run, Sample, Service, Setting, Slice, SubjectId, TargetId, Timeline,
 };
 use lab_store::{BlockWriter, RunWriter, StoreError};
 use std::time::Duration;
@@ -164,6 +164,8 @@ pub enum Record {
         check: u64,
         /// The latency of each operation, where several run at once.
         latencies: Option<Latencies>,
+        /// How long its operations took, in the order of time, where they are due at a rate.
+        timeline: Option<Timeline>,
         /// What its case wants to be told besides.
         readings: Vec<Reading>,
     },
@@ -226,15 +228,20 @@ impl BlockContext<'_> {
                 units,
                 check,
                 latencies,
+                timeline,
                 readings,
             } => {
                 match &latencies {
                     None => writer.sample(&sample, units, check)?,
                     Some(latencies) => writer.latencies(&sample, units, check, latencies)?,
                 }
+                if let Some(timeline) = &timeline {
+                    writer.timeline(timeline)?;
+                }
                 writer.readings(&readings, 0)?;
                 block.samples.push(sample);
                 block.latencies.extend(latencies);
+                block.timelines.extend(timeline);
                 block.readings.extend(readings);
             }
             Record::Process {

@@ -54,6 +54,8 @@ pub struct Ran {
     pub units: u64,
     /// The latency of each operation, where several run at once: bucket and count.
     pub latencies: Option<Vec<(u32, u64)>>,
+    /// Where operations are due at a rate: the longest latency of each step of the batch, if the subject tells it.
+    pub timeline: Option<Vec<u64>>,
     /// What the case wants to be told besides, in the order of its metrics.
     pub metrics: Vec<f64>,
     /// The calls that failed, where they may.
@@ -262,6 +264,7 @@ impl Process {
                     check,
                     units,
                     latencies: latencies(&reply, case, operations)?,
+                    timeline: timeline(&reply, case)?,
                     metrics: metrics(&reply, case)?,
                     failed: failed(&reply, case, operations)?,
                     allocated: Allocated {
@@ -547,8 +550,7 @@ fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
 
 /// A number that a subject may tell.
 fn optional(reply: &Reply, key: &str) -> Result<Option<u64>, String> {
-    let given = reply.args().iter().any(|(known, _)| known == key);
-    given.then(|| reply.number(key)).transpose()
+    reply.find(key).map(|_| reply.number(key)).transpose()
 }
 
 /// The calls that failed, of a case whose calls may.
@@ -586,6 +588,18 @@ fn latencies(
         ));
     }
     Ok(Some(counts))
+}
+
+/// The steps of `timeline=` (docs/protocol.md), if operations are due at a rate and the subject tells it.
+fn timeline(reply: &Reply, case: &Case) -> Result<Option<Vec<u64>>, String> {
+    let Some(text) = reply.find("timeline").filter(|_| case.rate.is_some()) else {
+        return Ok(None);
+    };
+    let steps = text.split(',').map(|word| word.parse().ok());
+    // SQLite's integers have a sign.
+    let steps: Option<Vec<u64>> = steps.map(|ns| ns.filter(|ns| *ns < 1 << 63)).collect();
+    let steps = steps.ok_or_else(|| format!("`timeline={text}` is not NS,NS,…"))?;
+    Ok(Some(steps))
 }
 
 fn refused(reply: &Reply) -> Fault {

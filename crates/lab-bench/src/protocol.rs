@@ -65,10 +65,14 @@ impl Reply {
 
     /// An argument's value.
     pub fn get(&self, key: &str) -> Result<&str, String> {
-        let found = self.args.iter().find(|(k, _)| k == key);
-        found
-            .map(|(_, v)| v.as_str())
+        self.find(key)
             .ok_or(format!("`{}` without `{key}=`", self.verb))
+    }
+
+    /// The value of an argument that may be left out.
+    pub fn find(&self, key: &str) -> Option<&str> {
+        let found = self.args.iter().find(|(k, _)| k == key);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// An argument's value as an unsigned 64-bit number in decimal.

@@ -31,7 +31,7 @@ pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
     Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Reading,
-    Resources, Sample, Setting, WarmUp,
+    Resources, Sample, Setting, Timeline, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};

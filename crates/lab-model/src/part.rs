@@ -116,6 +116,9 @@ fn block_part(block: &mut Block, numbers: &Numbers) {
         .latencies
         .retain_mut(|l| numbers.both(&mut l.subject, &mut l.point));
     block
+        .timelines
+        .retain_mut(|t| numbers.both(&mut t.subject, &mut t.point));
+    block
         .readings
         .retain_mut(|r| numbers.both(&mut r.subject, &mut r.point));
 }

@@ -60,6 +60,9 @@ pub struct Block {
     pub exits: Vec<Exit>,
     /// Where batches do several operations at once: the latency of every operation.
     pub latencies: Vec<Latencies>,
+    /// Where operations are due at a fixed rate and their subject tells it: how long they took, in the order of time.
+    #[serde(default)]
+    pub timelines: Vec<Timeline>,
     /// Of a load run, in place of samples: what came of it, in the order of time.
     pub slices: Vec<Slice>,
     /// Slices of visits that were made again because other processes disturbed them; they do not count.
@@ -104,6 +107,24 @@ pub struct Latencies {
     pub pass: u32,
     /// Index of a bucket and how many operations fell into it, ascending.
     pub counts: Vec<(u32, u64)>,
+}
+
+/// How long the operations of a batch took that are due at a fixed rate, in the order of time (docs/protocol.md).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// What was done.
+    pub point: PointId,
+    /// Who did it.
+    pub subject: SubjectId,
+    /// In which pass.
+    pub pass: u32,
+    /// The longest latency of those that were due in each [`Timeline::STEP_NS`] from the batch's start on; 0: none was.
+    pub longest_ns: Vec<u64>,
+}
+
+impl Timeline {
+    /// A step: what takes longer is a freeze.
+    pub const STEP_NS: u64 = 100_000_000;
 }
 
 /// What the system says of a process that ended, and of the processes that it waited for

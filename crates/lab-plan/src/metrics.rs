@@ -7,13 +7,14 @@ use lab_model::{Metric, Unit};
 use std::ops::Range;
 
 /// Arguments of `ran` that mean something already (docs/protocol.md).
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     "start",
     "end",
     "operations",
     "units",
     "check",
     "latencies",
+    "timeline",
     "failed",
     "allocations",
     "allocated_bytes",

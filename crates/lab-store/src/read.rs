@@ -9,7 +9,7 @@ use crate::sound;
 use lab_model::audit::{AuditKind, Finding};
 use lab_model::{
     Audit, Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot,
-    Process, Reading, Resources, Run, Sample, Service, Slice,
+    Process, Reading, Resources, Run, Sample, Service, Slice, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -422,6 +422,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             samples: Vec::new(),
             exits: Vec::new(),
             latencies: Vec::new(),
+            timelines: Vec::new(),
             slices: Vec::new(),
             redone_slices: Vec::new(),
             redone_readings: 0,
@@ -461,6 +462,13 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
     })?;
     let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
     fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
+    // Files of labs that kept none.
+    if has_table(db, "timeline")? {
+        let sql = "SELECT block, point, subject, pass, step, longest_ns FROM timeline";
+        fill(db, sql, &index, |i, r| {
+            timeline(&mut blocks[i].timelines, r)
+        })?;
+    }
     slices(db, &index, &mut blocks)?;
     readings(db, &index, &mut blocks)?;
     Ok(blocks)
@@ -575,6 +583,22 @@ fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
             subject,
             pass,
             counts: vec![count],
+        }),
+    }
+    Ok(())
+}
+
+/// A step, put to the batch that it belongs to: the steps of a batch follow one another, from 0.
+fn timeline(all: &mut Vec<Timeline>, r: &Row) -> rusqlite::Result<()> {
+    let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
+    let (step, longest_ns): (usize, u64) = (r.get(4)?, r.get(5)?);
+    match all.last_mut().filter(|_| step > 0) {
+        Some(batch) => batch.longest_ns.push(longest_ns),
+        None => all.push(Timeline {
+            point,
+            subject,
+            pass,
+            longest_ns: vec![longest_ns],
         }),
     }
     Ok(())

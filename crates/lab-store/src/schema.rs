@@ -31,6 +31,8 @@ CREATE TABLE sample (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER
                      check_value INTEGER, server_cpu_ns INTEGER);
 CREATE TABLE latency (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, bucket INTEGER,
                       operations INTEGER);
+CREATE TABLE timeline (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, step INTEGER,
+                       longest_ns INTEGER);
 CREATE TABLE service (target INTEGER, key TEXT, value TEXT);
 CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, user_ns INTEGER,
                    sys_ns INTEGER, peak_rss_bytes INTEGER, minor_faults INTEGER, major_faults INTEGER,

@@ -63,6 +63,7 @@ fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<Point
             .chain(ids!(block.samples, "a sample", r: Some(r.point)))
             .chain(ids!(block.exits, "an exit", r: Some(r.point)))
             .chain(ids!(block.latencies, "a latency", r: Some(r.point)))
+            .chain(ids!(block.timelines, "a timeline", r: Some(r.point)))
             .chain(ids!(block.slices, "a slice", r: Some(r.point)))
             .chain(ids!(block.readings, "a reading", r: Some(r.point)))
     });

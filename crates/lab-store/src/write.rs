@@ -8,7 +8,7 @@ use crate::schema;
 use lab_model::{
     Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
     Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service,
-    Setting, Slice, Watched,
+    Setting, Slice, Timeline, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -382,6 +382,19 @@ impl BlockWriter<'_> {
                 self.run.execute(
                     "INSERT INTO latency VALUES (?, ?, ?, ?, ?, ?)",
                     params![self.id, l.point, l.subject, l.pass, bucket, operations],
+                )
+            })
+        })
+    }
+
+    /// Keeps how long the operations of a batch took, all or nothing.
+    pub fn timeline(&self, t: &Timeline) -> Result<()> {
+        self.run.in_transaction(|| {
+            let mut steps = t.longest_ns.iter().enumerate();
+            steps.try_for_each(|(step, longest_ns)| {
+                self.run.execute(
+                    "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?)",
+                    params![self.id, t.point, t.subject, t.pass, step, longest_ns],
                 )
             })
         })

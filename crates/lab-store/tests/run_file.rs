@@ -160,6 +160,18 @@ fn what_servers_did_and_latencies_come_out() {
             .latencies(&charged(i as u64), 1, 2, latencies)
             .unwrap();
     }
+    let timelines: Vec<Timeline> = told[..2]
+        .iter()
+        .map(|l| Timeline {
+            point: l.point,
+            subject: l.subject,
+            pass: l.pass,
+            longest_ns: vec![7, 0, l.pass.into()],
+        })
+        .collect();
+    timelines
+        .iter()
+        .for_each(|timeline| block.timeline(timeline).unwrap());
     let held = Resources {
         rss_bytes: 5,
         server_bytes: Some(1 << 33),
@@ -173,6 +185,7 @@ fn what_servers_did_and_latencies_come_out() {
     let run = load(&path).unwrap();
     assert_eq!(run.services, [service("15.18")]);
     assert_eq!(run.blocks[0].latencies, told);
+    assert_eq!(run.blocks[0].timelines, timelines);
     assert_eq!(run.blocks[0].samples, [charged(0), charged(1), charged(2)]);
     assert_eq!(run.blocks[0].resources, [held]);
 }

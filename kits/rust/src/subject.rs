@@ -203,6 +203,10 @@ fn run(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
     if let Some(laps) = work.laps.filter(|laps| !laps.is_empty()) {
         reply.push("latencies", laps);
     }
+    if !work.timeline.is_empty() {
+        let steps: Vec<String> = work.timeline.iter().map(u64::to_string).collect();
+        reply.push("timeline", steps.join(","));
+    }
     for (metric, value) in work.metrics {
         reply.push(metric, value);
     }

@@ -23,9 +23,9 @@ use std::time::Duration;
 /// comparisons together.
 const QUICK_BLOCKS: u32 = 12;
 
-/// Where these do not fit into their time, and of servers: intervals of up to five blocks take them to scatter normally,
-/// and decide more than those of six to ten.
-const QUICK_FEW: u32 = 5;
+/// Where all blocks do not fit into the usual time: intervals of up to five blocks take them to scatter normally, and
+/// decide more than those of six to ten.
+const FEW_BLOCKS: u32 = 5;
 
 /// A quick run looks for differences of 20 %, and a longer one for those of 4 %: twice the margin.
 const QUICK_MARGIN: f64 = 0.1;
@@ -266,17 +266,19 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
     let blocks = args
         .blocks
-        .unwrap_or(if args.quick { QUICK_FEW } else { 12 });
+        .unwrap_or(if args.quick { FEW_BLOCKS } else { 12 });
     let usual = serving.and_then(|s| s.budget_s);
     let usual = usual.filter(|_| args.blocks.is_none() && !args.quick && !args.thorough);
     let usual = usual.map(|s| Duration::from_secs(s.into()));
     let budget = args.budget.map_or(usual, |budget| budget.0);
+    let few_blocks = args.budget.is_none().then_some(FEW_BLOCKS);
     let warm_up_s = serving.and_then(|s| s.warm_up_s).unwrap_or(32);
     Measure {
         pairs: args.pairs.unwrap_or(1),
         turn_ns,
         max_blocks: blocks,
         budget_ns: budget.map(|b| b.as_nanos() as u64),
+        few_blocks: usual.and(few_blocks),
         looks: Vec::new(),
         // A round takes 0.2 s.
         max_warmup: if args.quick { 20 } else { 5 * warm_up_s },
@@ -293,7 +295,7 @@ fn measure(args: &RunArgs) -> Measure {
         turn_ns: 1_000_000,
         max_blocks: blocks.unwrap_or(80),
         looks: measuring::looks(blocks),
-        few_blocks: short.then_some(QUICK_FEW),
+        few_blocks: short.then_some(FEW_BLOCKS),
         alpha: measuring::ALPHA,
         margin: args.margin.unwrap_or(margin),
         precision: args.precision,

@@ -4,6 +4,7 @@
 
 use crate::project::{Ended, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,7 +71,11 @@ fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Ended {
 #[test]
 fn each_place_is_a_subject_and_nothing_is_left_there() {
     let (project, places, notes) = two_places();
-    run_on(&project, &places, &[]).expect(0);
+    let ended = run_on(&project, &places, &[]);
+    ended.expect(0);
+    for place in &places {
+        ended.says(&[&format!("files are made in {}\n", place.display())]);
+    }
     let run = project.load();
     assert_failures(&run, &[]);
     let plan = run.plan.as_ref().unwrap();
@@ -250,6 +255,13 @@ impl Loop {
         self.folder.path().join("mounted")
     }
 
+    /// What lies in the filesystem that is not its own.
+    fn left(&self) -> Vec<OsString> {
+        let entries = fs::read_dir(self.place()).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name());
+        names.filter(|name| name != "lost+found").collect()
+    }
+
     /// Two subjects that want a scheduler each: in the experiment's file the one first that is not there now.
     fn project(&self) -> (Project, PathBuf) {
         let project = Project::with_text("");
@@ -302,26 +314,79 @@ fn schedulers_are_switched_in_turns_and_put_back() {
 }
 
 #[test]
-fn after_kill_9_the_next_call_puts_back_what_was_changed() {
-    let Some(device) = Loop::new() else { return };
-    let (project, _) = device.project();
-    // Any lab of this machine puts it back: a test beside this one may call the next.
-    let told = (0..20).any(|_| {
-        kill_while_switched(&project, &device);
-        let next = project.call(&["list"]);
-        next.expect(0);
-        wait_until("it is put back", || device.present() == "none");
-        next.stderr.contains("a run that was killed left")
-            && next.stderr.contains("put back to none")
-    });
-    assert!(told, "never by the next call");
-    let quiet = project.call(&["list"]);
-    assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
+fn limits_of_memory_are_set_for_turns_and_put_back() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("not tried out: limits of memory need root");
+        return;
+    }
+    let limits = || ["bytes", "ratio"].map(|unit| dirty(unit).to_string());
+    let before = limits();
+    let project = Project::with_text("");
+    let notes = project.join("notes");
+    let watched = Path::new("/proc/sys/vm/dirty_bytes");
+    let subjects = [
+        ("one", ""),
+        ("other", "host = { \"vm.dirty_bytes\" = \"268435456\" }\n"),
+    ];
+    let subjects = subjects.map(|(name, host)| folder_subject(name, &notes, watched, "3", host));
+    project.append(&(head(false) + &subjects.concat()));
+    let here = project.path().to_path_buf();
+    run_on(&project, &[here], &[]).expect(0);
+    assert_failures(&project.load(), &[]);
+    assert_eq!(limits(), before);
+    let seen = lines(&notes, "watched ");
+    let with = |value: &str| seen.iter().filter(|line| *line == value).count();
+    assert_eq!((with("268435456"), with(&before[0])), (8, 8), "{seen:?}");
 }
 
-/// Starts a lab, and kills it while the device has another scheduler.
-fn kill_while_switched(project: &Project, device: &Loop) {
-    let mut lab = started(project, device);
+/// `vm.dirty_bytes` or `vm.dirty_ratio`: that of the two which is 0 does not count.
+fn dirty(unit: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/sys/vm/dirty_{unit}")).unwrap();
+    text.trim().parse().unwrap()
+}
+
+#[test]
+fn after_kill_9_the_next_call_puts_back_what_was_changed() {
+    let Some(device) = Loop::new() else { return };
+    for verb in ["list", "doctor"] {
+        let project = told_by(&device, "1000", |project| project.call(&[verb]));
+        let quiet = project.call(&[verb]);
+        assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
+    }
+}
+
+#[test]
+fn after_kill_9_resume_puts_back_what_was_changed_and_goes_on() {
+    let Some(device) = Loop::new() else { return };
+    let project = told_by(&device, "2", |project| {
+        let file = project.file();
+        project.call(&["resume", file.to_str().unwrap()])
+    });
+    assert_failures(&project.load(), &[]);
+    // The folder that the killed lab left is gone, too.
+    assert_eq!(device.left(), Vec::<OsString>::new());
+}
+
+/// Kills runs until the next call of their project tells that it put back what they changed:
+/// any lab of this machine puts it back, and a test beside this one may call one first.
+fn told_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Project {
+    for _ in 0..20 {
+        let (project, _) = device.project();
+        killed(&project, device, blocks);
+        let ended = next(&project);
+        ended.expect(0);
+        wait_until("it is put back", || device.present() == "none");
+        let told = ["a run that was killed left", "put back to none"];
+        if told.iter().all(|words| ended.stderr.contains(words)) {
+            return project;
+        }
+    }
+    panic!("never told by the next call");
+}
+
+/// A run that is killed while it has another scheduler.
+fn killed(project: &Project, device: &Loop, blocks: &str) {
+    let mut lab = started(project, device, blocks);
     // It is switched back and forth: stopped in the right moment, it stays.
     for _ in 0..1000 {
         signal(&lab, "-STOP");
@@ -343,26 +408,21 @@ fn kill_while_switched(project: &Project, device: &Loop) {
 fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
-    let mut lab = started(&project, &device);
+    let mut lab = started(&project, &device, "1000");
     signal(&lab, "-INT");
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_eq!(device.present(), "none");
-    let left = fs::read_dir(device.place())
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.file_name());
-    let left: Vec<_> = left.filter(|name| name != "lost+found").collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(device.left(), Vec::<OsString>::new());
 }
 
 /// A lab at work on the device, in a turn with another scheduler.
-fn started(project: &Project, device: &Loop) -> std::process::Child {
+fn started(project: &Project, device: &Loop, blocks: &str) -> std::process::Child {
     let place = device.place();
     let lab = project.start(&[
         "run",
         "t",
         "--blocks",
-        "1000",
+        blocks,
         "--seed",
         "7",
         "--redo",

@@ -246,6 +246,7 @@ impl Workload for Fake<'_> {
                 units: 1,
                 check: 7,
                 latencies: None,
+                timeline: None,
                 readings: Vec::new(),
             }
             .into()),

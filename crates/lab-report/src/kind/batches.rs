@@ -6,6 +6,7 @@ use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::{
     Parts, calls, charts, costs, findings, links, scaling, sentence, side_by_side, split, table,
+    timeline,
 };
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
@@ -130,6 +131,7 @@ fn of_target(scope: &Scope) -> Vec<Section> {
     let all = [
         calls::section(scope),
         every_point(scope),
+        timeline::section(scope),
         split::section(scope),
         many_at_once(scope),
         costs::section(scope),

@@ -36,6 +36,7 @@ mod slices;
 mod split;
 mod standings;
 mod table;
+mod timeline;
 mod trouble;
 pub mod watch;
 

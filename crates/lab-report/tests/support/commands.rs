@@ -251,6 +251,7 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         samples,
         exits,
         latencies: Vec::new(),
+        timelines: Vec::new(),
         slices: Vec::new(),
         redone_slices: Vec::new(),
         redone_readings: 0,

@@ -286,6 +286,7 @@ fn block(
         samples: Vec::new(),
         exits: Vec::new(),
         latencies: Vec::new(),
+        timelines: Vec::new(),
         slices,
         redone_slices: Vec::new(),
         redone_readings: 0,

@@ -401,6 +401,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         samples,
         exits: Vec::new(),
         latencies: Vec::new(),
+        timelines: Vec::new(),
         slices: Vec::new(),
         redone_slices: Vec::new(),
         redone_readings: 0,

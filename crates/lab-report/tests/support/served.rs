@@ -547,6 +547,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
         samples: Vec::new(),
         exits: Vec::new(),
         latencies: Vec::new(),
+        timelines: Vec::new(),
         slices,
         redone_slices: Vec::new(),
         redone_readings: number % 3,

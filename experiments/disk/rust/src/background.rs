@@ -21,6 +21,9 @@ const COPIED: u64 = 2000;
 /// What a control group may read and write in a second.
 const LIMIT: u64 = 20 << 20;
 
+/// How the names of control groups begin; the rest is the number of the process that made one.
+const GROUP: &str = "benchlab-";
+
 /// The first word of its arguments.
 pub const WORD: &str = "background";
 
@@ -154,13 +157,13 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         return Err(Failure::usage("background KIND FOLDER is wanted"));
     };
     host::use_all_cores();
-    // SAFETY: a system call that reads a string that ends.
-    unsafe { libc::prctl(libc::PR_SET_NAME, c"background".as_ptr()) };
     match held.first().map(String::as_str) {
         None => {}
         Some("ionice") => host::be_idle()?,
         Some(group) => fs::write(group, std::process::id().to_string())?,
     }
+    // SAFETY: a system call that reads a string that ends.
+    unsafe { libc::prctl(libc::PR_SET_NAME, c"background".as_ptr()) };
     let folder = Path::new(folder);
     match Kind::named(kind)? {
         None => Ok(()),
@@ -234,15 +237,17 @@ struct Group {
 impl Group {
     fn new(folder: &Path) -> io::Result<Group> {
         let disk = disk_number(folder)?;
-        let own = format!("benchlab-{}", std::process::id());
+        let own = format!("{GROUP}{}", std::process::id());
         let unified = Path::new("/sys/fs/cgroup/cgroup.controllers");
         let has_io =
             fs::read_to_string(unified).is_ok_and(|all| all.split_whitespace().any(|c| c == "io"));
+        let parent = Path::new(match has_io {
+            true => "/sys/fs/cgroup",
+            false => "/sys/fs/cgroup/blkio",
+        });
+        remove_abandoned(parent);
         let group = Group {
-            folder: match has_io {
-                true => Path::new("/sys/fs/cgroup").join(own),
-                false => Path::new("/sys/fs/cgroup/blkio").join(own),
-            },
+            folder: parent.join(own),
         };
         fs::create_dir(&group.folder)?;
         if has_io {
@@ -267,6 +272,18 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// Removes the groups of subjects that were killed.
+fn remove_abandoned(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let subject = name.to_str().and_then(|name| name.strip_prefix(GROUP));
+        if subject.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -187,6 +187,7 @@ impl Foreground {
             self.set_waiting(kind, 0);
             let took = now() - began;
             laps.lap_since(due);
+            done.work.note(due - begin, now().saturating_sub(due));
             longest = longest.max(took);
             if took >= FREEZE {
                 done.freezes.push(Freeze { kind, began, took });

@@ -6,7 +6,7 @@ use crate::foreground::{Foreground, Freeze, Kind, MIXED};
 use lab_kit::{Failure, now};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -35,41 +35,24 @@ struct Seen {
 
 /// `why FOLDER`: looks while each background runs, and says what it saw.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    let [_, place] = arguments else {
+    let [_, folder] = arguments else {
         return Err(Failure::usage("why FOLDER is wanted"));
     };
-    let folder = Private::new(Path::new(place))?;
+    let folder = Path::new(folder);
     for (kind, name) in [
         (Heavy::Read, "streaming read"),
         (Heavy::Write, "streaming write"),
         (Heavy::Copy, "small-file copy"),
     ] {
-        Background::prepare(kind, &folder.0)?;
-        let mut foreground = Foreground::new(&folder.0, &MIXED, RATE)?;
-        let background = Background::start(kind, &folder.0, Held::Free)?;
+        Background::prepare(kind, folder)?;
+        let mut foreground = Foreground::new(folder, &MIXED, RATE)?;
+        let background = Background::start(kind, folder, Held::Free)?;
         let begin = now();
         let (seen, freezes) = watched(&mut foreground)?;
         drop(background);
         show(name, &seen, &freezes, begin);
     }
     Ok(())
-}
-
-/// A folder that is gone with this.
-struct Private(PathBuf);
-
-impl Private {
-    fn new(place: &Path) -> std::io::Result<Private> {
-        let folder = place.join(format!("benchlab-why-{}", std::process::id()));
-        fs::create_dir(&folder)?;
-        Ok(Private(folder))
-    }
-}
-
-impl Drop for Private {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn watched(foreground: &mut Foreground) -> Result<(Seen, Vec<Freeze>), Failure> {

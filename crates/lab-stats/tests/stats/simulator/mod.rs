@@ -241,6 +241,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         samples,
         exits: Vec::new(),
         latencies: Vec::new(),
+        timelines: Vec::new(),
         slices: Vec::new(),
         redone_slices: Vec::new(),
         redone_readings: 0,
