@@ -13,6 +13,7 @@ mod full_disk;
 mod history;
 mod listings;
 mod load;
+mod many;
 mod own_metrics;
 mod planning;
 mod profile;
