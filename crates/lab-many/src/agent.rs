@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// How long work may go on after the coordinator is gone, until the process ends with whatever it does.
 const LAST: Duration = Duration::from_secs(2);
 
-/// How often an agent says that it is there, and looks whether the coordinator is.
+/// Between two signs that an agent, or its coordinator, is there.
 pub const BEAT: Duration = Duration::from_secs(1);
 
 /// The coordinator is gone, or wants no more work.

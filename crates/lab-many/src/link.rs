@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The coordinator's end of the stream to one agent: a process, and a thread for each of its three streams.
 
+use crate::agent::BEAT;
 use crate::clock::{Exchange, Reading};
 use crate::launcher::Attempt;
 use crate::message::{Hello, ToAgent, ToCoordinator};
@@ -16,9 +17,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Between two signs that the coordinator is there.
-const BEAT: Duration = Duration::from_secs(1);
 
 /// Of a thread that moves bytes, so that a thousand agents need little memory.
 const STACK: usize = 256 << 10;

@@ -7,6 +7,7 @@ use crate::project::{ended, wait_until};
 use lab_model::Run;
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -34,15 +35,13 @@ impl Cluster {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        // munged wants to be alone in it.
         let mut cluster = Cluster {
             folder,
             daemons: Vec::new(),
         };
         fs::write(cluster.at("key"), [7; 128]).unwrap();
-        let only_own = std::os::unix::fs::PermissionsExt::from_mode;
-        fs::set_permissions(cluster.at("key"), only_own(0o400)).unwrap();
-        fs::set_permissions(cluster.folder.path(), only_own(0o755)).unwrap();
+        fs::set_permissions(cluster.at("key"), fs::Permissions::from_mode(0o400)).unwrap();
+        fs::set_permissions(cluster.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(cluster.at("slurm.conf"), cluster.configuration()).unwrap();
         let own = |name: &str| cluster.at(name);
         let munge = [
