@@ -4,8 +4,9 @@ set -eu
 cd "$(dirname "$0")/.."
 
 lacking=
-for package in alire apache2-bin chromium curl git libaunit22-dev libcjson-dev libmariadb-dev libnginx-mod-nchan \
-    libpq-dev libreoffice-calc-nogui libxml2-utils nginx openssl python3-venv rsync shellcheck sqlite3 strace util-linux \
+for package in alire apache2-bin chromium curl git iproute2 libaunit22-dev libcjson-dev libmariadb-dev libnginx-mod-nchan \
+    libpq-dev libreoffice-calc-nogui libxml2-utils munge nginx openssh-client openssh-server openssl \
+    python3-venv rsync shellcheck slurm-client slurmctld slurmd sqlite3 strace util-linux \
     valgrind libc6-dbg; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
@@ -21,7 +22,11 @@ if [ -n "$lacking" ]; then
     $sudo apt-get update -q
     # shellcheck disable=SC2086 # a list of words
     DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends $lacking
-    case $lacking in *" nginx"*) ! command -v systemctl >/dev/null || $sudo systemctl --quiet disable nginx ;; esac
+    for service in munge:munge nginx:nginx openssh-server:ssh slurmctld:slurmctld slurmd:slurmd; do
+        case "$lacking " in *" ${service%:*} "*)
+            ! command -v systemctl >/dev/null || $sudo systemctl --quiet disable "${service#*:}" ;;
+        esac
+    done
 fi
 
 venv=build/tests/venv

@@ -7,10 +7,12 @@ pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
+use lab_many::launcher::{self, Launcher};
 use lab_model::{Kind, Stage};
 use lab_report::Format;
 use lab_stats::load::threshold::Threshold;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Finds out what a stack really costs, on your machine, with figures that hold.
@@ -73,6 +75,32 @@ pub enum Verb {
     /// Write the man pages
     #[command(after_help = "Example:\n  benchlab man ~/.local/share/man/man1")]
     Man(ManArgs),
+    /// Do a part of a coordinator's work: what --on starts
+    #[command(hide = true)]
+    Agent(AgentArgs),
+}
+
+/// `benchlab agent`
+#[derive(Args)]
+pub struct AgentArgs {
+    /// Say the program's hash
+    #[arg(long)]
+    pub hash: bool,
+    /// The program was copied for this agent: delete it
+    #[arg(long)]
+    pub copied: bool,
+}
+
+/// Where agents do the work.
+#[derive(Args, Default)]
+pub struct On {
+    /// Have agents do it, there: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME (network
+    /// namespaces), slurm:8; they are started for it and gone after it
+    #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
+    pub on: Option<Arc<dyn Launcher>>,
+    /// An agent that says nothing for so long is lost [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = silence)]
+    pub lost_after: Option<Duration>,
 }
 
 /// `benchlab run`
@@ -178,7 +206,7 @@ pub struct Measuring {
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// End with exit code 5 if the host is not fit to measure on
+    /// End with exit code 5 if the host is not fit to measure on, and with 1 as soon as an agent is lost
     #[arg(long)]
     pub strict: bool,
 }
@@ -304,6 +332,7 @@ pub struct CompareArgs {
                         benchlab load --rate 5000 --for 30s --fail-if 'p99>20ms' http://127.0.0.1:8080/\n  \
                         benchlab load --sweep connections=1,2,4,8,16,32,64 --server-pid 4711 http://127.0.0.1:8080/\n  \
                         benchlab load --header 'Accept: application/json' --expect-json ok=true --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
+                        benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 https://web1/\n  \
                         benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
                   sent when they are due, and their response time counts from then.\nThe run is kept in \
                   runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if is so, 4 that is not decided.")]
@@ -327,6 +356,10 @@ pub struct LoadArgs {
     /// The server's process on this machine: its CPU time, memory and threads are shown beside
     #[arg(long, value_name = "PID", value_parser = pid())]
     pub server_pid: Option<i32>,
+    /// Where the server runs, such as ssh:HOST: an agent there reads its CPU time, memory and threads, of --server-pid or
+    /// of who listens on the URL's port
+    #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
+    pub server_host: Option<Arc<dyn Launcher>>,
     /// End with exit code 3 if this is so, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
@@ -416,6 +449,8 @@ pub struct Sending {
     /// Write the response and service times of every slice as an HdrHistogram log too
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
+    #[command(flatten)]
+    pub on: On,
 }
 
 /// Where the options are in a help that belong to load alone.
@@ -618,6 +653,9 @@ pub struct ResumeArgs {
 pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
+    /// Leave these agents of a load out of all figures; the report says so
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub without: Vec<String>,
     /// The form
     #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
     pub format: Format,
@@ -795,6 +833,15 @@ pub fn time(text: &str) -> Result<Duration, String> {
     seconds
         .map(Duration::from_secs_f64)
         .ok_or("a time from 1ms to 720h is wanted".into())
+}
+
+/// Agents say every second that they are there.
+fn silence(text: &str) -> Result<Duration, String> {
+    let long = time(text)?;
+    match long >= Duration::from_secs(3) {
+        true => Ok(long),
+        false => Err("at least 3s are wanted: agents say every second that they are there".into()),
+    }
 }
 
 /// `2%` or `0.02`.

@@ -10,6 +10,7 @@ mod places;
 mod progress;
 mod ready;
 mod services;
+mod starting;
 mod verbs;
 
 use clap::Parser;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Verb::Doctor => verbs::doctor::doctor(&cli),
         Verb::Completions(args) => verbs::generate::completions(args),
         Verb::Man(args) => verbs::generate::man(args),
+        Verb::Agent(args) => verbs::agent::agent(args),
     };
     match ended {
         Ok(code) => code,

@@ -64,13 +64,17 @@ pub use install::install;
 pub use lab_audit::storage::not_a_disk;
 pub use lab_services::procfs::usage;
 pub use link::netem_unavailable;
-pub use load::{Generator, Generators, LoadWorkload, LoadedServer, LoadedServers};
+pub use load::{
+    Generator, Generators, LoadShare, LoadWorkload, LoadedServer, LoadedServers, Piece, Watches,
+    first_errors,
+};
 pub use machine::{HostWatch, Machine, ThisMachine};
 pub use memory::give_back;
 pub use places::Place;
 pub use process::{Answer, Fault, Process};
 pub use scratch::Scratch;
 pub use server::{Server, Servers};
+pub use server_usage::{ServerWatch, Usage, Watch};
 pub use serving::{ServerWorkload, generator_threads};
 pub use session::{BenchError, Session};
 pub use starter::{Ended, Order, Starter};

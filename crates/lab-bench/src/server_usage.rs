@@ -6,10 +6,11 @@ use crate::sys::CpuClock;
 use lab_model::Slice;
 use lab_services::procfs;
 use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What a server's processes have used and hold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// CPU time of those that live, and in units of 10 ms of those that ended and were waited for, ns.
     pub cpu_ns: u64,
@@ -38,7 +39,19 @@ pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> S
     }
 }
 
-/// Watches the processes of a server.
+/// Tells what the processes of a server use, wherever they are.
+pub trait ServerWatch {
+    /// What they have used by now. Error: it is not known any more, and why.
+    fn read(&mut self) -> Result<Usage, String>;
+}
+
+impl ServerWatch for Watch {
+    fn read(&mut self) -> Result<Usage, String> {
+        Watch::read(self).map_err(|gone| gone.to_string())
+    }
+}
+
+/// Watches the processes of a server on this machine.
 pub struct Watch {
     /// Each with when it began, in ticks since the machine did: another process may get its number.
     mains: Vec<(Pid, Option<u64>)>,

@@ -119,7 +119,7 @@ impl Database {
     /// Round trips to a server until now, of a visit whose are counted.
     pub fn round_trips(&self) -> u64 {
         match self {
-            Database::File(..) | Database::Folder(_) => 0,
+            Database::File(..) | Database::Folder(_) | Database::Link(_) => 0,
             Database::Table(table) => table.round_trips(),
         }
     }

@@ -2,6 +2,7 @@
 //! What an answer must be besides well-formed: its status, its body, values in its JSON.
 
 use crate::error::{JobError, quoted};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub struct Expect {
     shared: Arc<Shared>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shared {
     statuses: Statuses,
     body: Option<Vec<u8>>,
@@ -86,6 +87,19 @@ impl Expect {
     }
 }
 
+impl Serialize for Expect {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shared.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Expect {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Expect, D::Error> {
+        let shared = Arc::new(Shared::deserialize(deserializer)?);
+        Ok(Expect { shared })
+    }
+}
+
 impl Default for Expect {
     fn default() -> Self {
         Expect::new(Statuses::default(), None, Vec::new())
@@ -93,7 +107,7 @@ impl Default for Expect {
 }
 
 /// A set of status codes. By default 2xx and 3xx.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statuses {
     /// Ascending, and none inside another.
     spans: Vec<(u16, u16)>,
@@ -160,7 +174,7 @@ fn span(word: &str) -> Option<(u16, u16)> {
 }
 
 /// A value at a path in a JSON document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JsonValue {
     /// Keys of objects and indices of arrays, from the outside in.
     path: Vec<String>,

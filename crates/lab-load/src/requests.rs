@@ -122,6 +122,12 @@ impl Header {
             value,
         })
     }
+
+    /// As [`Header::parse`] reads it.
+    pub(crate) fn line(&self) -> String {
+        let value = String::from_utf8_lossy(self.value.as_bytes());
+        format!("{}: {value}", self.spelling)
+    }
 }
 
 impl fmt::Debug for Header {

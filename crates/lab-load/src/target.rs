@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::uri::{Authority, PathAndQuery};
 use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -152,6 +153,11 @@ impl Origin {
         }
     }
 
+    /// The port, the scheme's own if none is named.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// `http` or `https`.
     pub fn scheme(&self) -> &'static str {
         if self.secure { "https" } else { "http" }
@@ -222,7 +228,7 @@ impl fmt::Display for Origin {
 }
 
 /// A family of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Family {
     /// IPv4.
     V4,

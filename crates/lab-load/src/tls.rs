@@ -10,17 +10,20 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
-use std::path::{Path, PathBuf};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Whom to believe that it is the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trust {
     /// Who has a certificate of the system's authorities.
     #[default]
     System,
     /// Who has a certificate of the authorities in this PEM file, and of no others.
     File(PathBuf),
+    /// Who has a certificate of these authorities, and of no others: the text of such a file.
+    Authorities(String),
     /// Anybody.
     Anybody,
 }
@@ -32,8 +35,18 @@ impl Trust {
             Trust::Anybody => {
                 Some("WARNING: the server's certificate was not verified (--insecure)")
             }
-            Trust::System | Trust::File(_) => None,
+            Trust::System | Trust::File(_) | Trust::Authorities(_) => None,
         }
+    }
+
+    /// The same without the name of a file: what it holds in its place. Error: it cannot be read.
+    pub fn without_file(self) -> Result<Trust, JobError> {
+        let Trust::File(file) = self else {
+            return Ok(self);
+        };
+        let text = std::fs::read_to_string(&file);
+        let text = text.map_err(|error| JobError::new(format!("{}: {error}", file.display())))?;
+        Ok(Trust::Authorities(text))
     }
 }
 
@@ -63,7 +76,15 @@ impl Tls {
             .map_err(|error| JobError::new(format!("TLS cannot be set up: {error}")))?;
         let mut config = match trust {
             Trust::System => with_roots(builder, system_roots()?),
-            Trust::File(file) => with_roots(builder, roots_of(file)?),
+            Trust::File(file) => {
+                let name = file.display().to_string();
+                let pem = std::fs::read(file);
+                let pem = pem.map_err(|error| JobError::new(format!("{name}: {error}")))?;
+                with_roots(builder, roots_of(&pem, &name)?)
+            }
+            Trust::Authorities(pem) => {
+                with_roots(builder, roots_of(pem.as_bytes(), "the authorities")?)
+            }
             Trust::Anybody => builder
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider, |_| ())))
@@ -96,11 +117,10 @@ fn system_roots() -> Result<RootCertStore, JobError> {
     })
 }
 
-fn roots_of(file: &Path) -> Result<RootCertStore, JobError> {
-    let wrong = |what: String| JobError::new(format!("{}: {what}", file.display()));
-    let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+fn roots_of(pem: &[u8], name: &str) -> Result<RootCertStore, JobError> {
+    let wrong = |what: String| JobError::new(format!("{name}: {what}"));
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&pem) {
+    for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|error| wrong(format!("is not PEM: {error}")))?;
         let added = roots.add(certificate);
         added.map_err(|error| wrong(format!("a certificate of it cannot be used: {error}")))?;

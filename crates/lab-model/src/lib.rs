@@ -3,6 +3,7 @@
 //!
 //! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
 
+mod agent;
 pub mod audit;
 mod counted;
 pub mod host;
@@ -17,6 +18,7 @@ pub mod serving;
 pub mod shape;
 pub mod watched;
 
+pub use agent::{Agent, AgentId, AgentSlice, ClockOffset};
 pub use audit::{Audit, AuditKind};
 pub use counted::{Counted, CountedFigure, Message};
 pub use host::{Disturbance, Host};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load: what is sent to a server over HTTP, and what came of it, slice by slice.
 
-use crate::{PointId, SubjectId};
+use crate::{AgentId, AgentSlice, PointId, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// How load is put on servers. How much of it at which point, see [`crate::PointLoad`].
@@ -76,6 +76,43 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
+    /// The share of one of several generators that share the requests equally.
+    pub fn divided(&self, generators: usize) -> Arrivals {
+        let Arrivals::Open { poisson, stages } = self else {
+            return Arrivals::Closed;
+        };
+        let part = 1.0 / generators.max(1) as f64;
+        let share = |stage: &Stage| Stage {
+            from: stage.from * part,
+            to: stage.to * part,
+            ..*stage
+        };
+        Arrivals::Open {
+            poisson: *poisson,
+            stages: stages.iter().map(share).collect(),
+        }
+    }
+
+    /// How many requests are due until so long after the beginning, on average; none in a closed loop.
+    pub fn due(&self, until_ns: u64) -> f64 {
+        let Arrivals::Open { stages, .. } = self else {
+            return 0.0;
+        };
+        let all_ns: u64 = stages.iter().map(|stage| stage.length_ns).sum();
+        if all_ns == 0 {
+            return 0.0;
+        }
+        let whole: f64 = stages.iter().map(|s| s.due(s.length_ns)).sum();
+        let mut left_ns = until_ns % all_ns;
+        let mut due = (until_ns / all_ns) as f64 * whole;
+        for stage in stages {
+            let here_ns = left_ns.min(stage.length_ns);
+            due += stage.due(here_ns);
+            left_ns -= here_ns;
+        }
+        due
+    }
+
     /// Whether the rate is another one at another time.
     pub fn changes(&self) -> bool {
         let Arrivals::Open { stages, .. } = self else {
@@ -96,6 +133,15 @@ pub struct Stage {
     pub to: f64,
     /// How long it lasts.
     pub length_ns: u64,
+}
+
+impl Stage {
+    /// How many requests are due in the first part of it, on average: the area under its rate.
+    fn due(&self, first_ns: u64) -> f64 {
+        let part = first_ns as f64 / self.length_ns.max(1) as f64;
+        let rate = self.from + (self.to - self.from) * part;
+        (self.from + rate) / 2.0 * first_ns as f64 / 1e9
+    }
 }
 
 /// The protocol on a connection.
@@ -200,6 +246,9 @@ pub struct Slice {
     /// How much later than due the generator looked at a request, whether a connection was free or not;
     /// in an open loop.
     pub lag: Counts,
+    /// What each of several agents did of it; none: the lab put the load on itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentSlice>,
 }
 
 impl Slice {
@@ -222,6 +271,55 @@ impl Slice {
     pub fn taken_ns(&self) -> u64 {
         self.wall_ns.saturating_add(self.drain_ns)
     }
+
+    /// Requests that were due and not sent because an agent was lost.
+    pub fn not_sent(&self) -> u64 {
+        self.agents.iter().map(|part| part.not_sent).sum()
+    }
+
+    /// Adds what another generator did in the same time. What the server used is known once, and stays.
+    pub fn add(&mut self, other: &Slice) {
+        self.wall_ns = self.wall_ns.max(other.wall_ns);
+        self.drain_ns = self.drain_ns.max(other.drain_ns);
+        self.offered += other.offered;
+        self.served += other.served;
+        for (kind, count) in &other.errors {
+            match self.errors.iter_mut().find(|(k, _)| k == kind) {
+                Some((_, sum)) => *sum += count,
+                None => self.errors.push((*kind, *count)),
+            }
+        }
+        self.errors.sort_by_key(|(kind, _)| *kind);
+        self.connects += other.connects;
+        self.received_bytes += other.received_bytes;
+        self.cpu_ns += other.cpu_ns;
+        self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+        self.lag.add(&other.lag);
+    }
+
+    /// The same as if some agents had not been there; `None`: nobody is left.
+    pub fn without(&self, agents: &[AgentId]) -> Option<Slice> {
+        let left = self.agents.iter().filter(|a| !agents.contains(&a.agent));
+        let left: Vec<AgentSlice> = left.cloned().collect();
+        if left.len() == self.agents.len() {
+            return Some(self.clone());
+        }
+        let mut slice = Slice {
+            point: self.point,
+            subject: self.subject,
+            pass: self.pass,
+            server_cpu_ns: self.server_cpu_ns,
+            server_bytes: self.server_bytes,
+            server_threads: self.server_threads,
+            foreign_ns: self.foreign_ns,
+            ..Slice::default()
+        };
+        left.iter().for_each(|part| slice.add(&part.slice));
+        slice.agents = left;
+        (slice.wall_ns > 0).then_some(slice)
+    }
 }
 
 /// A distribution of times: a value in ns, the highest of its bucket, and how many; ascending. The
@@ -241,6 +339,27 @@ impl Counts {
         self.0
             .iter()
             .fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// Adds another distribution of the same buckets.
+    pub fn add(&mut self, other: &Counts) {
+        let (mine, theirs) = (std::mem::take(&mut self.0), &other.0);
+        let (mut i, mut j) = (0, 0);
+        self.0.reserve(mine.len().max(theirs.len()));
+        loop {
+            let (a, b) = (mine.get(i), theirs.get(j));
+            let Some(value) = a.into_iter().chain(b).map(|(value, _)| *value).min() else {
+                break;
+            };
+            let mut sum = 0_u64;
+            for (side, at) in [(a, &mut i), (b, &mut j)] {
+                if let Some((_, count)) = side.filter(|(v, _)| *v == value) {
+                    sum = sum.saturating_add(*count);
+                    *at += 1;
+                }
+            }
+            self.0.push((value, sum));
+        }
     }
 
     /// A value that half of them do not exceed.
@@ -283,5 +402,89 @@ mod tests {
         assert_eq!(tick_ns(&[20_000.0], 2), 200_000);
         assert_eq!(tick_ns(&[1e6], 1), 50_000);
         assert_eq!(Load::default().tick_ns(), 50_000);
+    }
+
+    #[test]
+    fn distributions_add_up() {
+        let mut sum = Counts(vec![(1, 2), (5, 1)]);
+        sum.add(&Counts(vec![(0, 1), (5, 4), (9, 3)]));
+        assert_eq!(sum, Counts(vec![(0, 1), (1, 2), (5, 5), (9, 3)]));
+        sum.add(&Counts::default());
+        assert_eq!(sum.total(), 11);
+    }
+
+    fn ramp() -> Arrivals {
+        let stage = |from, to, seconds: u64| Stage {
+            from,
+            to,
+            length_ns: seconds * 1_000_000_000,
+        };
+        Arrivals::Open {
+            poisson: true,
+            stages: vec![stage(0.0, 100.0, 2), stage(100.0, 100.0, 1)],
+        }
+    }
+
+    #[test]
+    fn what_is_due_is_the_area_under_the_rate() {
+        let due = |seconds: f64| ramp().due((seconds * 1e9) as u64);
+        let known = [
+            (0.0, 0.0),
+            (1.0, 25.0),
+            (2.0, 100.0),
+            (2.5, 150.0),
+            (3.0, 200.0),
+            (4.0, 225.0),
+        ];
+        for (seconds, expected) in known {
+            assert!(
+                (due(seconds) - expected).abs() < 1e-6,
+                "{seconds}: {}",
+                due(seconds)
+            );
+        }
+        assert_eq!(Arrivals::Closed.due(1_000_000_000), 0.0);
+    }
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        let share = ramp().divided(4);
+        assert!((4.0 * share.due(2_700_000_000) - ramp().due(2_700_000_000)).abs() < 1e-6);
+        assert_eq!(Arrivals::Closed.divided(3), Arrivals::Closed);
+    }
+
+    #[test]
+    fn a_slice_without_an_agent_is_that_of_the_others() {
+        let part = |agent: AgentId, served: u64| AgentSlice {
+            agent,
+            slice: Slice {
+                wall_ns: 10,
+                offered: served + 1,
+                served,
+                errors: vec![(ErrorKind::Timeout, 1)],
+                busiest_cpu_ns: served,
+                response: Counts(vec![(7, served)]),
+                ..Slice::default()
+            },
+            ..AgentSlice::default()
+        };
+        let mut whole = Slice {
+            server_cpu_ns: Some(3),
+            agents: vec![part(0, 5), part(1, 8)],
+            ..Slice::default()
+        };
+        for part in whole.agents.clone() {
+            whole.add(&part.slice);
+        }
+        assert_eq!(
+            (whole.offered, whole.served, whole.busiest_cpu_ns),
+            (15, 13, 8)
+        );
+        assert_eq!(whole.errors, [(ErrorKind::Timeout, 2)]);
+        let left = whole.without(&[1]).expect("one is left");
+        assert_eq!((left.served, left.server_cpu_ns), (5, Some(3)));
+        assert_eq!(left.response, Counts(vec![(7, 5)]));
+        assert_eq!(whole.without(&[9]), Some(whole.clone()));
+        assert_eq!(whole.without(&[0, 1]), None);
     }
 }

@@ -2,8 +2,8 @@
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
 use crate::{
-    Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, SubjectId,
-    TargetId, Watched,
+    Agent, Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting,
+    SubjectId, TargetId, Watched,
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,8 @@ pub struct Run {
     pub audit: Option<Audit>,
     /// Figures without noise, which were taken once besides the blocks.
     pub figures: Vec<Figure>,
+    /// The agents that did a part of the work; none: the lab did all of it itself.
+    pub agents: Vec<Agent>,
 }
 
 /// A figure of a subject that was counted once, such as its peak heap under Massif.
@@ -128,5 +130,33 @@ impl Run {
         self.blocks
             .iter()
             .filter(|b| b.state == BlockState::Complete)
+    }
+
+    /// Makes the run what it would be had agents of these names not been there; slices that no other agent had a part
+    /// in are gone. Error: there is no agent of that name, or no other one.
+    pub fn leave_out(&mut self, names: &[String]) -> Result<(), String> {
+        for name in names {
+            if !self.agents.iter().any(|agent| agent.name == *name) {
+                let known: Vec<&str> = self.agents.iter().map(|a| a.name.as_str()).collect();
+                return Err(match known.is_empty() {
+                    true => "no agents took part in this run".into(),
+                    false => format!("no agent is called `{name}`, only {}", known.join(", ")),
+                });
+            }
+        }
+        let mut left_out = Vec::new();
+        for (id, agent) in self.agents.iter_mut().enumerate() {
+            agent.is_left_out = names.contains(&agent.name);
+            left_out.extend(agent.is_left_out.then_some(id));
+        }
+        if !left_out.is_empty() && left_out.len() == self.agents.len() {
+            return Err("no agent would be left".into());
+        }
+        for block in &mut self.blocks {
+            for slices in [&mut block.slices, &mut block.redone_slices] {
+                *slices = slices.iter().filter_map(|s| s.without(&left_out)).collect();
+            }
+        }
+        Ok(())
     }
 }

@@ -375,6 +375,8 @@ pub enum WarningKind {
     Interrupted,
     /// A subject failed.
     Failed,
+    /// Agents were lost, or unlike the others.
+    Agents,
     /// Requests failed.
     Errors,
     /// The generator was the limit.
@@ -426,6 +428,7 @@ impl WarningKind {
             WarningKind::Errors => "errors",
             WarningKind::Saturated => "saturated",
             WarningKind::Late => "late",
+            WarningKind::Agents => "agents",
             WarningKind::Overloaded => "overloaded",
             WarningKind::Starved => "starved",
             WarningKind::SharedCores => "shared-cores",

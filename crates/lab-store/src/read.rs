@@ -8,8 +8,9 @@ use crate::schema;
 use crate::sound;
 use lab_model::audit::{AuditKind, Finding};
 use lab_model::{
-    Audit, Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot,
-    Process, Reading, Resources, Run, Sample, Service, Slice, Timeline,
+    Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Counts, Disturbance, Exit, Failure,
+    Imported, Latencies, Metric, Pilot, Process, Reading, Resources, Run, Sample, Service, Slice,
+    Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -315,12 +316,38 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
             // Files of labs that kept none.
             false => Vec::new(),
         },
+        agents: agents(db)?,
     })
 }
 
 fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
     db.query_row(sql, [name], |r| r.get(0))
+}
+
+/// Files may be older than the table.
+fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
+    if !has_table(db, "agent")? {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT name, launcher, machine, version, host, clock_ahead_ns, clock_error_ns, round_trip_ns, lost
+               FROM agent ORDER BY id";
+    rows(db, sql, |r| {
+        Ok(Agent {
+            name: r.get(0)?,
+            launcher: r.get(1)?,
+            machine: r.get(2)?,
+            version: r.get(3)?,
+            host: json(&r.get::<_, String>(4)?)?,
+            clock: ClockOffset {
+                ahead_ns: r.get(5)?,
+                error_ns: r.get(6)?,
+                round_trip_ns: r.get(7)?,
+            },
+            lost: r.get(8)?,
+            is_left_out: false,
+        })
+    })
 }
 
 /// Files that hold none may be older than its table.
@@ -534,7 +561,53 @@ fn slices(
             blocks[block].slices[at].errors.push(error);
         }
     }
+    for (slice, part) in agent_slices(db)? {
+        if let Some(&(block, at)) = places.get(&slice) {
+            let whole = &mut blocks[block].slices[at];
+            let slice = Slice {
+                point: whole.point,
+                subject: whole.subject,
+                pass: whole.pass,
+                ..part.slice
+            };
+            whole.agents.push(AgentSlice { slice, ..part });
+        }
+    }
     Ok(())
+}
+
+/// What agents did, by the slice's id. Files may be older than the table.
+fn agent_slices(db: &Connection) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
+    if !has_table(db, "agent_slice")? {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, connects, received_bytes,
+                      cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag
+               FROM agent_slice ORDER BY rowid";
+    rows(db, sql, |r| {
+        let slice = Slice {
+            wall_ns: r.get(4)?,
+            offered: r.get(5)?,
+            served: r.get(6)?,
+            errors: json(&r.get::<_, String>(7)?)?,
+            connects: r.get(8)?,
+            received_bytes: r.get(9)?,
+            cpu_ns: r.get(10)?,
+            busiest_cpu_ns: r.get(11)?,
+            drain_ns: r.get(12)?,
+            response: counts(r, 13)?,
+            service: counts(r, 14)?,
+            lag: counts(r, 15)?,
+            ..Slice::default()
+        };
+        let part = AgentSlice {
+            agent: r.get(1)?,
+            late_ns: r.get(2)?,
+            not_sent: r.get(3)?,
+            slice,
+        };
+        Ok((r.get(0)?, part))
+    })
 }
 
 fn slice(r: &Row) -> rusqlite::Result<Slice> {
@@ -558,6 +631,7 @@ fn slice(r: &Row) -> rusqlite::Result<Slice> {
         lag: counts(r, 16)?,
         drain_ns: r.get(17)?,
         foreign_ns: r.get(18)?,
+        agents: Vec::new(),
     })
 }
 

@@ -43,6 +43,12 @@ CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subjec
                     server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
                     drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
+CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT, launcher TEXT, machine TEXT, version TEXT, host TEXT,
+                    clock_ahead_ns INTEGER, clock_error_ns INTEGER, round_trip_ns INTEGER, lost TEXT);
+CREATE TABLE agent_slice (slice INTEGER, agent INTEGER, late_ns INTEGER, not_sent INTEGER, wall_ns INTEGER,
+                          offered INTEGER, served INTEGER, errors TEXT, connects INTEGER, received_bytes INTEGER,
+                          cpu_ns INTEGER, busiest_cpu_ns INTEGER, drain_ns INTEGER, response BLOB, service BLOB,
+                          lag BLOB);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);

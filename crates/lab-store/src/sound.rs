@@ -9,6 +9,15 @@ pub fn misfit(run: &Run) -> Option<String> {
     let plan = run.plan.as_ref();
     let subjects = plan.map_or(0, |p| p.subjects.len());
     let points = plan.map_or(0, |p| p.points.len());
+    let agents = run.agents.len();
+    let slices = run.blocks.iter().flat_map(|block| &block.slices);
+    let mut parts = slices.flat_map(|slice| &slice.agents);
+    if let Some(part) = parts.find(|part| part.agent >= agents) {
+        let agent = part.agent;
+        return Some(format!(
+            "a slice is of agent {agent}, and there are {agents}"
+        ));
+    }
     plan.and_then(plan_misfit).or_else(|| {
         ids(run).find_map(|(what, subject, point)| {
             if subject >= subjects {

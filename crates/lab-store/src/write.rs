@@ -6,9 +6,9 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use lab_model::{
-    Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
-    Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service,
-    Setting, Slice, Timeline, Watched,
+    Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure,
+    Figure, Host, Imported, Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources,
+    Run, Sample, Service, Setting, Slice, Timeline, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -214,6 +214,30 @@ impl RunWriter {
     /// Keeps the words of the command line that began the run.
     pub fn command_line(&self, words: &[String]) -> Result<()> {
         self.set("command_line", json(&words))
+    }
+
+    /// Keeps an agent that takes part.
+    pub fn agent(&self, id: AgentId, a: &Agent) -> Result<()> {
+        self.execute(
+            "INSERT INTO agent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                id,
+                a.name,
+                a.launcher,
+                a.machine,
+                a.version,
+                json(&a.host),
+                a.clock.ahead_ns,
+                a.clock.error_ns,
+                a.clock.round_trip_ns,
+                a.lost
+            ],
+        )
+    }
+
+    /// Keeps why an agent was lost.
+    pub fn agent_lost(&self, id: AgentId, why: &str) -> Result<()> {
+        self.execute("UPDATE agent SET lost = ? WHERE id = ?", params![why, id])
     }
 
     /// Keeps what the pilot found, all or nothing.
@@ -452,8 +476,37 @@ impl BlockWriter<'_> {
             s.errors.iter().try_for_each(|(kind, count)| {
                 let row = params![slice, word(kind), count];
                 self.run.execute("INSERT INTO slice_error VALUES (?, ?, ?)", row)
-            })
+            })?;
+            s.agents.iter().try_for_each(|part| self.part(slice, part))
         })
+    }
+
+    /// Keeps what an agent did in a slice.
+    fn part(&self, slice: i64, part: &AgentSlice) -> Result<()> {
+        let beyond = |why| StoreError::Other(self.run.path.clone(), why);
+        let blob = |counts| histogram::encode(counts).map_err(beyond);
+        let s = &part.slice;
+        self.run.execute(
+            "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                slice,
+                part.agent,
+                part.late_ns,
+                part.not_sent,
+                s.wall_ns,
+                s.offered,
+                s.served,
+                json(&s.errors),
+                s.connects,
+                s.received_bytes,
+                s.cpu_ns,
+                s.busiest_cpu_ns,
+                s.drain_ns,
+                blob(&s.response)?,
+                blob(&s.service)?,
+                blob(&s.lag)?
+            ],
+        )
     }
 
     /// Keeps the readings of a turn, all or none. `redone`: 0, or which try of a turn it was that is taken

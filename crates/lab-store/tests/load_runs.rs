@@ -53,6 +53,7 @@ fn of(histogram: &Histogram<u64>) -> Counts {
 
 fn slice(subject: SubjectId, pass: u32) -> Slice {
     Slice {
+        agents: Vec::new(),
         point: 0,
         subject,
         pass,

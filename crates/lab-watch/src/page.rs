@@ -3,9 +3,10 @@
 
 use crate::sketch::Sketch;
 use lab_model::{PageKind, WatchedCell, WatchedPage};
+use serde::{Deserialize, Serialize};
 
 /// How long cells are: the longer the log, the longer they.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Width(usize);
 
 /// Lengths of cells, and for how long a log, s.
@@ -19,6 +20,8 @@ const WIDTHS: [(i64, i64); 4] = [
 impl Width {
     /// The first.
     pub const MINUTE: Width = Width(0);
+    /// The last.
+    pub const LONGEST: Width = Width(WIDTHS.len() - 1);
 
     /// In s.
     pub fn seconds(self) -> i64 {
@@ -53,7 +56,7 @@ impl Width {
 const MOST_CELLS: usize = 4_000;
 
 /// A stretch of time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
     /// Its number since 1970.
     start: i32,
@@ -65,7 +68,7 @@ pub struct Cell {
 }
 
 /// A page while it is counted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Page {
     pub kind: PageKind,
     pub name: String,
@@ -80,6 +83,7 @@ pub struct Page {
     pub times: Sketch,
     pub cells: Vec<Cell>,
     /// The cell that was counted in last.
+    #[serde(skip)]
     pub last: u32,
     pub has_cells: bool,
 }

@@ -5,6 +5,7 @@
 //! 1024 buckets; a sketch holds those between its least and its greatest value.
 
 use lab_model::Counts;
+use serde::{Deserialize, Serialize};
 
 /// Buckets of a power of two, as a power of two.
 const BITS: u32 = 5;
@@ -49,7 +50,8 @@ pub fn logarithms() -> Vec<f64> {
 }
 
 /// How many values lie in each bucket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
 pub struct Sketch {
     /// The bucket of the first count.
     first: u16,
@@ -135,6 +137,22 @@ impl Sketch {
     /// Bytes of memory besides its own.
     pub fn memory(&self) -> usize {
         4 * self.counts.capacity() + 16 * self.carries.capacity()
+    }
+}
+
+impl From<Sketch> for Vec<(u16, u64)> {
+    fn from(sketch: Sketch) -> Self {
+        sketch.buckets().collect()
+    }
+}
+
+impl From<Vec<(u16, u64)>> for Sketch {
+    fn from(buckets: Vec<(u16, u64)>) -> Sketch {
+        let mut sketch = Sketch::default();
+        for (bucket, count) in buckets {
+            sketch.add_many(bucket.min(BUCKETS as u16 - 1), count);
+        }
+        sketch
     }
 }
 

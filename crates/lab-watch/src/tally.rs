@@ -5,13 +5,16 @@ use crate::agent;
 use crate::entry::Entry;
 use crate::learn::{Variables, learn};
 use crate::page::{Page, Width};
+use crate::part::TallyPart;
 use crate::peak::Peak;
 use crate::query;
 use crate::route::{self, printable};
 use crate::rules::Rules;
+use crate::seconds::Seconds;
 use crate::sketch::{self, Sketch, bucket};
 use foldhash::fast::RandomState;
 use lab_model::{LineCounts, PageKind, Watched, WatchedHour, WatchedPage, WatchedSource};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 
@@ -47,8 +50,8 @@ struct Seen {
 }
 
 /// An hour of all pages that people use.
-#[derive(Clone, Debug, Default)]
-struct Hour {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Hour {
     /// Hours since 1970.
     start: i64,
     offset_s: i32,
@@ -81,6 +84,8 @@ pub struct Tally {
     hour: usize,
     seconds: Peak,
     minutes: Peak,
+    /// Every second, where logs are read in several places.
+    every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
     /// Pages were put together once, since there were too many.
@@ -111,11 +116,70 @@ impl Tally {
             hour: 0,
             seconds: Peak::new(1),
             minutes: Peak::new(60),
+            every_second: None,
             clock_jumps: 0,
             is_full: false,
             has_learned: false,
             merged: 0,
         }
+    }
+
+    /// A part of what is counted in several places.
+    pub fn in_parts(rules: Rules) -> Tally {
+        Tally {
+            every_second: Some(Seconds::default()),
+            ..Tally::new(rules)
+        }
+    }
+
+    /// What was counted, for where it is put together.
+    pub fn into_part(self) -> TallyPart {
+        TallyPart {
+            pages: self.pages,
+            width: self.width,
+            first_s: self.first_s,
+            last_s: self.last_s,
+            hours: self.hours,
+            seconds: self.every_second,
+            clock_jumps: self.clock_jumps,
+            merged: self.merged,
+        }
+    }
+
+    /// Adds what was counted elsewhere. This tally must be one [`Tally::in_parts`].
+    pub fn merge(&mut self, part: TallyPart) {
+        if part.first_s <= part.last_s {
+            self.clock_jumps += part.clock_jumps;
+            self.reach(part.first_s, part.last_s);
+        }
+        while self.width < part.width.min(Width::LONGEST) {
+            self.widen();
+        }
+        for mut page in part.pages {
+            let mut width = part.width;
+            while width < self.width {
+                width = width.next();
+                page.widen(width);
+            }
+            let at = self.named(page.kind, &page.name);
+            self.pages[at].merge(page);
+        }
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+        if self.cells > MOST_CELLS {
+            self.drop_cells();
+        }
+        for theirs in part.hours {
+            let hour = self.hour_at(theirs.start);
+            hour.offset_s = theirs.offset_s;
+            hour.requests += theirs.requests;
+            hour.errors += theirs.errors;
+            hour.total_ns = hour.total_ns.saturating_add(theirs.total_ns);
+            hour.times.merge(&theirs.times);
+        }
+        if let (Some(all), Some(theirs)) = (&mut self.every_second, &part.seconds) {
+            all.merge(theirs);
+        }
+        self.merged += part.merged;
     }
 
     /// Counts an entry.
@@ -182,18 +246,34 @@ impl Tally {
     fn clock(&mut self, time: i64) {
         if time < self.first_s || time > self.last_s {
             self.first_s = self.first_s.min(time);
-            let span = time.max(self.last_s).saturating_sub(self.first_s);
-            while self.width.is_short_for(span) {
-                self.width = self.width.next();
-                let width = self.width;
-                self.pages.iter_mut().for_each(|p| p.widen(width));
-                self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
-            }
+            self.fit(time.max(self.last_s));
         }
         if time < self.last_s.saturating_sub(JUMP) {
             self.clock_jumps += 1;
         }
         self.last_s = time;
+    }
+
+    /// Has cells long enough for all times from the first to this one.
+    fn fit(&mut self, last: i64) {
+        let span = last.saturating_sub(self.first_s);
+        while self.width.is_short_for(span) {
+            self.widen();
+        }
+    }
+
+    fn widen(&mut self) {
+        self.width = self.width.next();
+        let width = self.width;
+        self.pages.iter_mut().for_each(|p| p.widen(width));
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+    }
+
+    /// Times of another log, whose order says nothing of this one's.
+    fn reach(&mut self, first: i64, last: i64) {
+        self.first_s = self.first_s.min(first);
+        self.last_s = self.last_s.max(last);
+        self.fit(self.last_s);
     }
 
     #[inline]
@@ -381,6 +461,9 @@ impl Tally {
     ) {
         self.seconds.add(time);
         self.minutes.add(time);
+        if let Some(all) = &mut self.every_second {
+            all.add(time);
+        }
         let hour = self.hour_at(time.div_euclid(3600));
         hour.requests += 1;
         hour.errors += u64::from(is_error);
@@ -420,6 +503,14 @@ impl Tally {
         self.pages.iter().map(|p| p.requests).sum()
     }
 
+    /// The most requests in so many seconds.
+    fn peak(&self, length: i64, counted: &Peak) -> Option<(i64, u64)> {
+        match &self.every_second {
+            Some(all) => all.highest(length),
+            None => counted.highest(),
+        }
+    }
+
     /// What was counted so far, with routes learned from it.
     pub fn watched(&self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
         let variables = learned(&self.pages, &self.rules);
@@ -457,8 +548,8 @@ impl Tally {
             lines,
             error: sketch::ERROR,
             cell_s: width.seconds(),
-            peak: self.seconds.highest(),
-            peak_minute: self.minutes.highest(),
+            peak: self.peak(1, &self.seconds),
+            peak_minute: self.peak(60, &self.minutes),
             clock_jumps: self.clock_jumps,
             merged_pages: merged,
             pages: kept.into_iter().map(|page| page.watched(width)).collect(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One file per verb.
 
+pub mod agent;
 pub mod audit;
 pub mod build;
 pub mod compare;

@@ -34,7 +34,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         full: args.full || args.output.is_some(),
         ..terminal(args.color)
     };
-    let rendered = with_report(&args.file, &others, |report| {
+    let rendered = with_report_without(&args.file, &args.without, &others, |report| {
         let document = kind::document(report);
         match &args.output {
             // One file per subject is what earlier tools read.
@@ -109,7 +109,19 @@ pub fn with_report<T>(
     others: &[lab_model::Run],
     make: impl FnOnce(&Report) -> Result<T, Exit>,
 ) -> Result<T, Exit> {
-    let run = lab_store::load(path)?;
+    with_report_without(path, &[], others, make)
+}
+
+/// The same as if agents of these names had not been there.
+fn with_report_without<T>(
+    path: &Path,
+    agents: &[String],
+    others: &[lab_model::Run],
+    make: impl FnOnce(&Report) -> Result<T, Exit>,
+) -> Result<T, Exit> {
+    let mut run = lab_store::load(path)?;
+    run.leave_out(agents)
+        .map_err(|why| Exit::wrong(format!("--without: {why}")))?;
     let file = path.display().to_string();
     make(&Report {
         others,

@@ -31,7 +31,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         )));
     }
     if plan.load().is_some() && plan.serving().is_none() {
-        return resume_load(plan, args);
+        return resume_load(plan, earlier.agents.len(), args);
     }
     match (args.budget, earlier.ending) {
         (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
@@ -69,13 +69,13 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
 }
 
 /// Puts on the rest of a load.
-fn resume_load(plan: Plan, args: &ResumeArgs) -> Result<ExitCode, Exit> {
+fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if args.budget.is_some() {
         return Err(Exit::wrong(
             "--budget is not for a load, which lasts as long as it was asked for",
         ));
     }
-    let (resumed, began) = Resumed::new(&args.file, plan)?;
+    let (resumed, began) = Resumed::new(&args.file, plan, agents)?;
     match &began.verb {
         Verb::Compare(args) => compare::urls(&began, args, Some(resumed)),
         Verb::Load(args) => load::load_or_resume(&began, args, Some(resumed)),

@@ -14,6 +14,7 @@ mod history;
 mod links;
 mod listings;
 mod load;
+mod many;
 mod own_metrics;
 mod planning;
 mod profile;

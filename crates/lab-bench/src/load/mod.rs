@@ -7,20 +7,22 @@ mod generator;
 mod server;
 mod stretch;
 
-pub use generator::{Generator, Generators};
-pub use server::{LoadedServer, LoadedServers};
+pub use generator::{Generator, Generators, Piece, first_errors};
+pub use server::{LoadShare, LoadedServer, LoadedServers};
 
 use crate::context::{BlockContext, Progress, Record, Stop};
 use crate::interrupt;
 use crate::process::{Answer, Fault};
-use crate::server_usage::{Usage, Watch, with_server};
+use crate::server_usage::{ServerWatch, Usage, with_server};
 use crate::workload::{Done, Taken, Turn, Workload};
-use generator::first_errors;
 use lab_model::{Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
 use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use stretch::Stretch;
+
+/// For each server what tells of its processes, if they are known.
+pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
 
 /// The servers of a run, and what puts load on them.
 pub struct LoadWorkload<'a> {
@@ -32,7 +34,7 @@ pub struct LoadWorkload<'a> {
     at: PointId,
     /// What loads the only server without a pause.
     stretch: Option<Stretch>,
-    usage: ServerUsage,
+    usage: ServerUsage<'a>,
     /// The kinds of errors of which the first was reported.
     reported: HashSet<(SubjectId, ErrorKind)>,
     /// Slices that were written.
@@ -42,21 +44,21 @@ pub struct LoadWorkload<'a> {
     resumable: bool,
 }
 
-/// What the processes of the servers on this machine use, where they were named.
-struct ServerUsage {
-    watches: Vec<Option<Watch>>,
+/// What the processes of the servers use, where they are known.
+struct ServerUsage<'a> {
+    watches: Watches<'a>,
     last: HashMap<SubjectId, Usage>,
 }
 
 impl<'a> LoadWorkload<'a> {
-    /// Of a plan with a load, for a run that is begun or resumed. `processes` holds for each subject the
-    /// process whose CPU time and memory are shown beside, if it is on this machine.
+    /// Of a plan with a load, for a run that is begun or resumed. `watches` holds for each subject what tells of
+    /// its server's CPU time and memory.
     pub fn new(
         plan: &'a Plan,
         how: &'a Load,
         run: &Run,
         generators: &'a dyn Generators,
-        processes: &[Option<i32>],
+        watches: Watches<'a>,
     ) -> LoadWorkload<'a> {
         let mut workload = LoadWorkload {
             plan,
@@ -66,7 +68,7 @@ impl<'a> LoadWorkload<'a> {
             at: 0,
             stretch: None,
             usage: ServerUsage {
-                watches: processes.iter().map(|pid| pid.map(Watch::new)).collect(),
+                watches,
                 last: HashMap::new(),
             },
             reported: HashSet::new(),
@@ -110,7 +112,10 @@ impl<'a> LoadWorkload<'a> {
             Some(generator) => Ok(generator),
             None => {
                 let started = self.generators.start(subject, point, block);
-                started.map_err(|why| Fault::Failed("load", why))
+                started.map_err(|why| match interrupt::requested() {
+                    true => Fault::Interrupted,
+                    false => Fault::Failed("load", why),
+                })
             }
         }
     }
@@ -131,15 +136,9 @@ impl<'a> LoadWorkload<'a> {
                 continue;
             };
             self.stretch = Some(stretch);
-            let slice = self.usage.added(piece.slice, block);
-            report(
-                &mut self.reported,
-                self.plan,
-                block,
-                turn.subject,
-                &piece.errors,
-            )?;
-            return Ok(slice);
+            if let Some(slice) = self.taken(block, turn, piece)? {
+                return Ok(slice);
+            }
         }
     }
 
@@ -154,29 +153,44 @@ impl<'a> LoadWorkload<'a> {
             generator,
             length,
             Duration::from_nanos(slice_ns),
-            turn,
         ))
+    }
+
+    /// Takes in what a generator tells: a slice of a turn, if it is one, with what the server used in it.
+    fn taken(
+        &mut self,
+        block: &mut BlockContext,
+        turn: Turn,
+        piece: Piece,
+    ) -> Result<Option<Slice>, StoreError> {
+        let own = |slice: Slice| Slice {
+            point: turn.point,
+            subject: turn.subject,
+            pass: turn.pass,
+            ..slice
+        };
+        let slice = piece.slice.map(|slice| self.usage.added(own(slice), block));
+        for (agent, why) in &piece.lost {
+            block.run.agent_lost(*agent, why)?;
+        }
+        for note in &piece.notes {
+            (block.progress)(Progress::Note(note));
+        }
+        self.report(block, turn.subject, &piece.errors)?;
+        Ok(slice)
     }
 
     /// A server's turn, each slice of which is kept at once.
     fn visit(&mut self, block: &mut BlockContext, turn: Turn) -> Done<()> {
-        let Turn {
-            subject,
-            point,
-            pass,
-            ..
-        } = turn;
-        let mut generator = self.generator((subject, point), block.block.number)?;
+        let subject = turn.subject;
+        let mut generator = self.generator((subject, turn.point), block.block.number)?;
         self.usage.begin(subject, block);
         let [length, slice] =
             [self.how.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);
         let mut kept = Ok(());
-        let loaded = generator.load(length, slice, &mut |record| {
-            let slice = self.usage.added(record.slice(point, subject, pass), block);
-            kept = self.keep(block, slice).and_then(|()| {
-                let errors = first_errors(record);
-                report(&mut self.reported, self.plan, block, subject, &errors)
-            });
+        let loaded = generator.load(length, slice, &mut |piece| {
+            let taken = self.taken(block, turn, piece);
+            kept = taken.and_then(|slice| slice.map_or(Ok(()), |slice| self.keep(block, slice)));
             kept.is_ok() && !interrupt::requested()
         });
         kept?;
@@ -198,6 +212,31 @@ impl<'a> LoadWorkload<'a> {
                 done: self.done,
                 of: self.of.max(self.done),
             });
+        }
+        Ok(())
+    }
+
+    /// Reports and logs the first error of each kind, in words.
+    fn report(
+        &mut self,
+        block: &mut BlockContext,
+        subject: SubjectId,
+        errors: &[(ErrorKind, String)],
+    ) -> Result<(), StoreError> {
+        for (kind, words) in errors {
+            if !self.reported.insert((subject, *kind)) {
+                continue;
+            }
+            let line = format!("the first {} error: {words}", kind.name());
+            (block.progress)(Progress::Note(&match self.plan.subjects.len() {
+                1 => line.clone(),
+                _ => format!("{}: {line}", self.plan.subjects[subject].name),
+            }));
+            block.run.log(&LogLine {
+                subject,
+                block: Some(block.block.number),
+                line,
+            })?;
         }
         Ok(())
     }
@@ -261,7 +300,7 @@ impl Workload for LoadWorkload<'_> {
     }
 }
 
-impl ServerUsage {
+impl ServerUsage<'_> {
     /// From now on what a server uses is counted.
     fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) {
         let now = self.read(subject, block);
@@ -282,35 +321,9 @@ impl ServerUsage {
         let watch = self.watches.get_mut(subject)?.as_mut()?;
         let usage = watch.read();
         if let Err(gone) = &usage {
-            (block.progress)(Progress::Note(&gone.to_string()));
+            (block.progress)(Progress::Note(gone));
             self.watches[subject] = None;
         }
         usage.ok()
     }
-}
-
-/// Reports and logs the first error of each kind, in words.
-fn report(
-    reported: &mut HashSet<(SubjectId, ErrorKind)>,
-    plan: &Plan,
-    block: &mut BlockContext,
-    subject: SubjectId,
-    errors: &[(ErrorKind, String)],
-) -> Result<(), StoreError> {
-    for (kind, words) in errors {
-        if !reported.insert((subject, *kind)) {
-            continue;
-        }
-        let line = format!("the first {} error: {words}", kind.name());
-        (block.progress)(Progress::Note(&match plan.subjects.len() {
-            1 => line.clone(),
-            _ => format!("{}: {line}", plan.subjects[subject].name),
-        }));
-        block.run.log(&LogLine {
-            subject,
-            block: Some(block.block.number),
-            line,
-        })?;
-    }
-    Ok(())
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A server that is loaded, and the engines that do it.
 
-use super::generator::{Generator, Generators};
+use super::generator::{Generator, Generators, Piece, first_errors};
 use crate::interrupt;
-use lab_load::{Engine, Expect, Job, Record, Requests, Tls};
-use lab_model::{Arrivals, Load, Plan, PointId, Stage, SubjectId};
+use lab_load::{Engine, Expect, Job, JobError, Record, Requests, ServerRequests, Tls};
+use lab_model::{Arrivals, Load, Plan, PointId, Protocol, Stage, SubjectId};
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,10 +26,132 @@ pub struct LoadedServer {
     pub expect: Arc<Expect>,
 }
 
+/// How much load is put on a server by one generator, and how: all that is the same for all servers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadShare {
+    /// Connections, at least 1.
+    pub connections: usize,
+    /// Threads at the most.
+    pub threads: u32,
+    /// The protocol on a connection.
+    pub protocol: Protocol,
+    /// A connection serves one request after the other.
+    pub keep_alive: bool,
+    /// Requests that a connection has under way at the most.
+    pub pipeline: u32,
+    /// When requests are sent.
+    pub arrivals: Arrivals,
+    /// The least time between two sendings of a thread of an open loop, ns.
+    pub tick_ns: u64,
+    /// A request that takes longer has failed.
+    pub timeout_ns: u64,
+    /// Of random arrivals.
+    pub seed: u64,
+}
+
+impl LoadShare {
+    /// All of a plan's load at a point, with the arrivals of a block.
+    pub fn whole(plan: &Plan, how: &Load, point: PointId, block: u32) -> LoadShare {
+        LoadShare {
+            connections: plan.connections(point),
+            threads: how.threads,
+            protocol: how.protocol,
+            keep_alive: how.keep_alive,
+            pipeline: how.pipeline,
+            arrivals: how.arrivals.clone(),
+            tick_ns: how.tick_ns(),
+            timeout_ns: how.timeout_ns,
+            // Other arrivals in each block, the same for all servers.
+            seed: plan.seed.wrapping_add(u64::from(block) << 32),
+        }
+    }
+
+    /// The share of one of several generators, which are numbered from 0; each has arrivals of its own.
+    pub fn of(&self, generator: usize, generators: usize) -> LoadShare {
+        let rest = usize::from(generator < self.connections % generators);
+        let arrivals = self.arrivals.divided(generators);
+        let how = Load {
+            arrivals,
+            threads: self.threads,
+            ..Load::default()
+        };
+        LoadShare {
+            connections: self.connections / generators + rest,
+            tick_ns: how.tick_ns(),
+            arrivals: how.arrivals,
+            // The golden ratio's bits: neighbours are far apart.
+            seed: self.seed ^ (generator as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            ..self.clone()
+        }
+    }
+}
+
 impl LoadedServer {
+    /// As it is seen from this machine. Errors: it is not found, may not be loaded, or cannot be asked so.
+    pub fn find(asked: &ServerRequests) -> Result<LoadedServer, JobError> {
+        Ok(LoadedServer {
+            tls: asked.tls()?,
+            requests: Arc::new(asked.rendered()?),
+            address: asked.address()?,
+            expect: Arc::new(asked.expect.clone()),
+        })
+    }
+
     /// It is reached over the loopback interface.
     pub fn is_here(&self) -> bool {
         self.address.ip().is_loopback()
+    }
+
+    /// A generator with its connections open. Error: it cannot be had.
+    pub fn engine(&self, share: &LoadShare) -> Result<Engine, String> {
+        Engine::start(self.job(share)).map_err(|e| e.to_string())
+    }
+
+    /// Sends one request and tells what came of it. Error: it cannot be sent.
+    pub fn ask(&self, share: &LoadShare) -> Result<Record, String> {
+        // The first request of an even open loop is due at once, the second after a second.
+        let once = Stage {
+            from: 1.0,
+            to: 1.0,
+            length_ns: 1_000_000_000,
+        };
+        let mut engine = self.engine(&LoadShare {
+            connections: 1,
+            threads: 1,
+            pipeline: 1,
+            arrivals: Arrivals::Open {
+                poisson: false,
+                stages: vec![once],
+            },
+            ..share.clone()
+        })?;
+        let mut came = Record::new();
+        let mut each = |record: &Record| {
+            came.add(record);
+            true
+        };
+        engine
+            .load(CHECK, CHECK, &mut each)
+            .map_err(|e| e.to_string())?;
+        Ok(came)
+    }
+
+    fn job(&self, share: &LoadShare) -> Job {
+        Job {
+            address: self.address,
+            tls: self.tls.clone(),
+            requests: self.requests.clone(),
+            expect: self.expect.clone(),
+            connections: share.connections,
+            threads: (share.threads as usize).min(share.connections),
+            protocol: share.protocol,
+            keep_alive: share.keep_alive,
+            pipeline: share.pipeline as usize,
+            arrivals: share.arrivals.clone(),
+            tick_ns: share.tick_ns,
+            timeout: Duration::from_nanos(share.timeout_ns),
+            seed: share.seed,
+        }
     }
 }
 
@@ -48,52 +171,7 @@ impl<'a> LoadedServers<'a> {
 
     /// Sends one request to a server at a point and tells what came of it. Error: it cannot be sent.
     pub fn ask(&self, subject: SubjectId, point: PointId) -> Result<Record, String> {
-        // The first request of an even open loop is due at once, the second after a second.
-        let once = Stage {
-            from: 1.0,
-            to: 1.0,
-            length_ns: 1_000_000_000,
-        };
-        let job = Job {
-            connections: 1,
-            threads: 1,
-            pipeline: 1,
-            arrivals: Arrivals::Open {
-                poisson: false,
-                stages: vec![once],
-            },
-            ..self.job(subject, point)
-        };
-        let mut engine = Engine::start(job).map_err(|e| e.to_string())?;
-        let mut came = Record::new();
-        let mut each = |record: &Record| {
-            came.add(record);
-            true
-        };
-        engine
-            .load(CHECK, CHECK, &mut each)
-            .map_err(|e| e.to_string())?;
-        Ok(came)
-    }
-
-    fn job(&self, subject: SubjectId, point: PointId) -> Job {
-        let server = &self.servers[subject];
-        let connections = self.plan.connections(point);
-        Job {
-            address: server.address,
-            tls: server.tls.clone(),
-            requests: server.requests.clone(),
-            expect: server.expect.clone(),
-            connections,
-            threads: (self.how.threads as usize).min(connections),
-            protocol: self.how.protocol,
-            keep_alive: self.how.keep_alive,
-            pipeline: self.how.pipeline as usize,
-            arrivals: self.how.arrivals.clone(),
-            tick_ns: self.how.tick_ns(),
-            timeout: Duration::from_nanos(self.how.timeout_ns),
-            seed: self.plan.seed,
-        }
+        self.servers[subject].ask(&LoadShare::whole(self.plan, self.how, point, 0))
     }
 }
 
@@ -104,8 +182,8 @@ impl Generators for LoadedServers<'_> {
         point: PointId,
         block: u32,
     ) -> Result<Box<dyn Generator>, String> {
-        let job = self.job(subject, point).of_block(block);
-        let mut engine = Engine::start(job).map_err(|e| e.to_string())?;
+        let share = LoadShare::whole(self.plan, self.how, point, block);
+        let mut engine = self.servers[subject].engine(&share)?;
         engine.stop_when(interrupt::requested);
         Ok(Box::new(engine))
     }
@@ -116,8 +194,15 @@ impl Generator for Engine {
         &mut self,
         length: Duration,
         slice: Duration,
-        each: &mut dyn FnMut(&Record) -> bool,
+        each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<(), String> {
-        Engine::load(self, length, slice, each).map_err(|e| e.to_string())
+        let mut tell = |record: &Record| {
+            each(Piece {
+                slice: Some(record.slice(0, 0, 0)),
+                errors: first_errors(record),
+                ..Piece::default()
+            })
+        };
+        Engine::load(self, length, slice, &mut tell).map_err(|e| e.to_string())
     }
 }

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load that goes on without a pause while each of its slices is asked for.
 
-use super::generator::{Generator, first_errors};
+use super::generator::{Generator, Piece};
 use crate::interrupt;
-use crate::workload::Turn;
-use lab_model::{ErrorKind, Slice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-/// A slice of the load.
-pub struct Piece {
-    /// Without what the server used.
-    pub slice: Slice,
-    /// Its first error of each kind.
-    pub errors: Vec<(ErrorKind, String)>,
-}
 
 /// The generator, and how its load ended.
 type Ended = (Box<dyn Generator>, Result<(), String>);
@@ -31,21 +21,12 @@ pub struct Stretch {
 
 impl Stretch {
     /// Has a thread of its own put load on for a length.
-    pub fn begin(
-        mut generator: Box<dyn Generator>,
-        length: Duration,
-        slice: Duration,
-        turn: Turn,
-    ) -> Stretch {
+    pub fn begin(mut generator: Box<dyn Generator>, length: Duration, slice: Duration) -> Stretch {
         let (sender, pieces) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = thread::spawn(move || {
-            let loaded = generator.load(length, slice, &mut |record| {
-                let piece = Piece {
-                    slice: record.slice(turn.point, turn.subject, turn.pass),
-                    errors: first_errors(record),
-                };
+            let loaded = generator.load(length, slice, &mut |piece| {
                 let heard = sender.send(piece).is_ok();
                 heard && !stopped.load(Ordering::Relaxed) && !interrupt::requested()
             });

@@ -2,9 +2,8 @@
 //! Load with generators that only say what they would have measured.
 
 use crate::fake::{File, Seen, stolen};
-use lab_bench::{Generator, Generators, LoadWorkload, Progress};
-use lab_load::Record;
-use lab_model::{BlockState, Ending, Load, Plan, PointId, Stage, SubjectId};
+use lab_bench::{Generator, Generators, LoadWorkload, Piece, Progress};
+use lab_model::{BlockState, Ending, Load, Plan, PointId, Slice, Stage, SubjectId};
 use lab_plan::{Loading, Server};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -34,16 +33,23 @@ impl Generator for Fake {
         &mut self,
         length: Duration,
         slice: Duration,
-        each: &mut dyn FnMut(&Record) -> bool,
+        each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<(), String> {
         let mut left = length;
         while !left.is_zero() {
             let wall = left.min(slice);
             left -= wall;
-            let mut record = Record::new();
-            record.wall_ns = wall.as_nanos() as u64;
-            (record.offered, record.served) = (10, 10);
-            if !each(&record) {
+            let slice = Slice {
+                wall_ns: wall.as_nanos() as u64,
+                offered: 10,
+                served: 10,
+                ..Slice::default()
+            };
+            let piece = Piece {
+                slice: Some(slice),
+                ..Piece::default()
+            };
+            if !each(piece) {
                 break;
             }
         }
@@ -76,7 +82,7 @@ fn loading(servers: usize) -> Loading {
 
 fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Seen) -> (Ending, Vec<(u32, u32)>) {
     let how = plan.load().expect("a load");
-    let workload = LoadWorkload::new(plan, how, &file.run(), fakes, &[None, None]);
+    let workload = LoadWorkload::new(plan, how, &file.run(), fakes, vec![None, None]);
     let mut steps = Vec::new();
     let ended = file.carry_out(plan, Box::new(workload), Box::new(machine), &mut |step| {
         if let Progress::Slice { done, of, .. } = step {

@@ -4,7 +4,7 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::Scope;
-use super::{Parts, asked, charts, findings, scaling, shift, slices, table};
+use super::{Parts, agents, asked, charts, findings, scaling, shift, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Arrivals, Cores, ErrorKind, Load, Metric, SubjectId, Unit};
 use lab_stats::results::Over;
@@ -97,6 +97,7 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
             requests(scope, load, &places),
             many(scope),
             cost,
+            agents::section(scope),
         ],
         how: asked::how(scope, load, None),
     }
@@ -262,7 +263,8 @@ fn costs(scope: &Scope, load: &Load, places: &[Place]) -> Table {
     let shown = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, shown);
     if load.server_pid.is_none() && !scope.has(&Metric::SERVER_CPU) {
-        let how = "What the server used is not known: name its process with --server-pid.";
+        let how = "What the server used is not known: name its process with --server-pid, or its machine with \
+                   --server-host.";
         table.notes.push(how.into());
     }
     table.captioned(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Documents: one builder for each kind of run, of parts that they share.
 
+mod agents;
 mod asked;
 pub mod audit;
 mod batches;

@@ -78,7 +78,10 @@ pub fn warnings(measured: &Measured) -> Section {
 /// Whether the figures mislead without it.
 pub fn is_grave(kind: WarningKind) -> bool {
     use WarningKind as W;
-    matches!(kind, W::Errors | W::Saturated | W::Late | W::Overloaded)
+    matches!(
+        kind,
+        W::Agents | W::Errors | W::Saturated | W::Late | W::Overloaded
+    )
 }
 
 /// A warning as a finding.

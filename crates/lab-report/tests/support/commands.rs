@@ -112,6 +112,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         .map(|number| block(&plan, models, number, &mut noise))
         .collect();
     Run {
+        agents: Vec::new(),
         name: "20261121-101500-sort.lab".into(),
         lab_version: "0.1.0".into(),
         started_unix_s: 1_795_256_100.0,

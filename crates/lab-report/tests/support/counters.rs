@@ -20,6 +20,7 @@ pub fn run(blocks: u32) -> Run {
     let metrics = plan.cases[0].metrics.clone();
     let listing = "atomic:\n    lock addq $0x1,0x5157(%rip)        # 7b00 <atomic_total>\n";
     Run {
+        agents: Vec::new(),
         name: "20261122-120500-counter".into(),
         started_unix_s: 1_795_252_500.0,
         lab_version: "0.1.0".into(),

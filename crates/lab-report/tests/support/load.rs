@@ -223,6 +223,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let blocks = (0..blocks).map(|number| block(&plan, number, &model, &mut noise));
     Run {
+        agents: Vec::new(),
         name: "20261121-091500-load.lab".into(),
         lab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,

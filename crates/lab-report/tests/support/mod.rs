@@ -246,6 +246,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
     let settings = settings(&plan);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
     Run {
+        agents: Vec::new(),
         name: "20261121-091500-sql.lab".into(),
         lab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,
@@ -463,6 +464,7 @@ pub fn imported() -> Run {
         times: times.to_vec(),
     };
     Run {
+        agents: Vec::new(),
         name: "20180914-old.lab".into(),
         lab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,

@@ -280,6 +280,7 @@ pub fn run(wanted: &Wanted) -> Run {
     let blocks = (0..wanted.blocks).map(|n| block(&plan, servers, wanted.passes, n, &mut noise));
     let blocks: Vec<Block> = blocks.collect();
     Run {
+        agents: Vec::new(),
         name: "20261121-101500-rest.lab".into(),
         lab_version: "0.1.0".into(),
         started_unix_s: 1_795_256_100.0,

@@ -97,6 +97,7 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
     let failed = plan.subjects.iter().rposition(|s| s.name == "node");
     let insert = (0..plan.points.len()).rfind(|&p| plan.case(p).name == "insert_tx");
     Run {
+        agents: Vec::new(),
         name: "20261121-091500-sql.lab".into(),
         lab_version: "0.2.0".into(),
         started_unix_s: 1_795_252_500.0,
@@ -407,6 +408,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         startup_cpu_ns: 900_000,
     });
     Block {
+        timelines: Vec::new(),
         number,
         attempt: 0,
         core: number % 2,

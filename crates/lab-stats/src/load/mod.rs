@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a load run's slices say: rates and costs, quantiles of all its requests, verdicts.
 
+pub mod agents;
 pub(crate) mod idle;
 pub(crate) mod numbered;
 pub(crate) mod overload;

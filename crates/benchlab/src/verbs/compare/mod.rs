@@ -113,6 +113,7 @@ fn of_load(args: &CompareArgs) -> Given {
         ("--insecure", sent.insecure),
         ("--i-may-load", sent.i_may_load.is_some()),
         ("--hlog", sent.hlog.is_some()),
+        ("--on", sent.on.on.is_some()),
     ]
 }
 

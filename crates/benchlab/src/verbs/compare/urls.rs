@@ -51,6 +51,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs, resumed: Option<Resumed>) -> Result<E
         sending: &args.sending,
         servers,
         processes: processes(args)?,
+        server_host: None,
         exports,
         runs: runs_folder(cli, args.measuring.runs.as_deref())?,
         strict: args.measuring.strict,

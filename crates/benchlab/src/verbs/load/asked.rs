@@ -3,13 +3,11 @@
 
 use crate::cli::Sending;
 use crate::exit::Exit;
-use lab_bench::LoadedServer;
 use lab_load::{
-    Expect, Family, Guard, Header, JobError, JsonValue, Link, Origin, Request, Requests, Statuses,
-    Tls, Trust, method, read_requests,
+    Expect, Family, Header, JobError, JsonValue, Link, Origin, Request, ServerRequests, Statuses,
+    Trust, method, read_requests,
 };
-use lab_model::{Load, Protocol};
-use std::sync::Arc;
+use lab_model::{Load, PlannedRequest, Protocol};
 use std::time::Duration;
 
 /// How long a request may take where nothing else is asked for.
@@ -19,8 +17,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct RequestedServer {
     /// Its scheme, host and port.
     pub origin: Origin,
-    /// Where it is and what is sent to it.
-    pub server: LoadedServer,
+    /// What is sent to it, as people may see it.
+    pub planned: Vec<PlannedRequest>,
+    /// What is sent to it.
+    pub asked: ServerRequests,
 }
 
 impl Sending {
@@ -38,34 +38,34 @@ impl Sending {
         let list = self.list(&links, weights)?;
         // A URL that paths are taken from is one of the server's, too.
         let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
-        let guard = Guard::new(self.i_may_load.as_deref())?;
         let families = self.families().iter().copied().map(Some);
         let wanted: Vec<Option<Family>> = if self.families().is_empty() {
             vec![None]
         } else {
             families.collect()
         };
-        let tls = origin.secure();
-        let tls = tls.then(|| Tls::new(&origin, self.protocol(), &self.trust()));
-        let tls = tls.transpose()?;
-        let expect = Arc::new(self.expect()?);
+        let expect = self.expect()?;
         if expect.body_room() > 0 && list.iter().any(|r| r.method.as_str() == "HEAD") {
             return Err(Exit::wrong(
                 "the answer to HEAD has no body that --expect-body or --expect-json could look at: ask with GET, \
                  or leave them out",
             ));
         }
-        let requests = Arc::new(Requests::new(&list, !self.no_keep_alive, seed)?);
         let asked = |family| {
-            let server = LoadedServer {
-                address: origin.address(family, &guard)?,
-                tls: tls.clone(),
-                requests: requests.clone(),
+            let asked = ServerRequests {
+                requests: list.clone(),
+                keep_alive: !self.no_keep_alive,
+                seed,
+                protocol: self.protocol(),
+                family,
+                trust: self.trust(),
                 expect: expect.clone(),
+                i_may_load: self.i_may_load.clone(),
             };
             Ok(RequestedServer {
                 origin: origin.clone(),
-                server,
+                planned: asked.rendered()?.asked().to_vec(),
+                asked,
             })
         };
         wanted.into_iter().map(asked).collect()

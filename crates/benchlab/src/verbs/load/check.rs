@@ -3,7 +3,7 @@
 
 use crate::exit::{self, Exit};
 use lab_bench::LoadedServers;
-use lab_load::Record;
+use lab_many::load::LoadAgents;
 use lab_model::{ErrorKind, Plan};
 
 /// Asks every server once. Another answer than expected is told, and the load goes on: each such answer
@@ -14,25 +14,44 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
         let came = servers
             .ask(id, 0)
             .map_err(|why| Exit::new(exit::FAILED, format!("{who}: {why}")))?;
-        judged(&came)
-            .map_err(|silent| {
-                let message = format!("{who} does not answer: {silent}; nothing was loaded");
-                Exit::new(exit::FAILED, message)
-            })?
-            .into_iter()
-            .for_each(|note| eprintln!("benchlab: {who}: {note}"));
+        let kinds = ErrorKind::ALL.into_iter();
+        let happened = kinds.filter(|kind| came.errors[*kind as usize] > 0);
+        let first = happened.map(|kind| (kind, came.words[kind as usize].clone()));
+        answered(who, &first.collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// The same of what agents were answered.
+pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
+    for (agent, first) in agents.first_answers() {
+        for (subject, errors) in plan.subjects.iter().zip(first) {
+            answered(&format!("{agent}: {}", subject.name), errors)?;
+        }
+    }
+    Ok(())
+}
+
+fn answered(who: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
+    let judged = judged(errors).map_err(|silent| {
+        let message = format!("{who} does not answer: {silent}; nothing was loaded");
+        Exit::new(exit::FAILED, message)
+    });
+    if let Some(note) = judged? {
+        eprintln!("benchlab: {who}: {note}");
     }
     Ok(())
 }
 
 /// What a reader must know of the answer, if there was one. Error: there was none, why, and what to do.
-fn judged(came: &Record) -> Result<Option<String>, String> {
-    let happened = |kind: &ErrorKind| came.errors[*kind as usize] > 0;
-    let Some(kind) = ErrorKind::ALL.into_iter().find(happened) else {
+fn judged(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
+    let Some((kind, words)) = errors.first() else {
         return Ok(None);
     };
-    let words = came.words[kind as usize].as_deref();
-    let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+    let words = words
+        .as_ref()
+        .map(|words| format!(": {words}"))
+        .unwrap_or_default();
     let advice = match kind {
         ErrorKind::Timeout | ErrorKind::Unfinished => {
             return Err("timeout: no answer in time; --timeout gives it more".into());

@@ -4,6 +4,7 @@
 mod asked;
 mod check;
 mod follow;
+mod generators;
 mod resumed;
 mod view;
 mod words;
@@ -15,10 +16,11 @@ use crate::verbs::compare::{exports, sweep};
 use crate::verbs::{report, runs_folder};
 pub use asked::RequestedServer;
 use follow::Follower;
-use lab_bench::{LoadWorkload, LoadedServers, Session, give_back, interrupt, unix_seconds};
-use lab_load::Ports;
+use generators::LoadGenerators;
+use lab_bench::{LoadWorkload, Session, give_back, interrupt, unix_seconds};
+use lab_many::launcher::Launcher;
 use lab_model::host::Finding;
-use lab_model::{Arrivals, Ending, Host, Metric, Plan, Run};
+use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::{Loading, Server};
 use lab_report::{Format, Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
@@ -27,7 +29,7 @@ use resumed::words;
 pub use resumed::{Resumed, is_one_changing_stretch, keeps_words, seed};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Loads one server.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
@@ -67,6 +69,7 @@ pub fn load_or_resume(
         loading,
         sending: &args.sending,
         processes: vec![args.server_pid; servers.len()],
+        server_host: args.server_host.clone(),
         servers,
         exports,
         runs: runs_folder(cli, args.measuring.runs.as_deref())?,
@@ -83,8 +86,10 @@ pub struct LoadCommand<'a> {
     pub sending: &'a Sending,
     /// Those of the plan, in its order.
     pub servers: Vec<RequestedServer>,
-    /// Their processes on this machine, where they were named.
+    /// Their processes, where they were named.
     pub processes: Vec<Option<i32>>,
+    /// Where they run, if not on this machine.
+    pub server_host: Option<Arc<dyn Launcher>>,
     pub exports: Vec<(&'a Path, Format)>,
     pub runs: PathBuf,
     pub strict: bool,
@@ -104,7 +109,7 @@ pub fn loading(
         let origin = asked.origin.to_string();
         Server {
             name: name.clone().unwrap_or_else(|| origin.clone()),
-            asked: asked.server.requests.asked().to_vec(),
+            asked: asked.planned.clone(),
             origin,
         }
     });
@@ -135,11 +140,8 @@ impl LoadCommand<'_> {
         let plan = self.loading.plan()?;
         give_back();
         interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-        let loopback = self.servers.iter().all(|s| s.server.is_here());
-        ports(&plan, loopback);
-        let servers = self.servers.into_iter().map(|asked| asked.server);
-        let servers = LoadedServers::new(&plan, servers.collect());
-        check::check(&plan, &servers)?;
+        let generators = LoadGenerators::start(&self, &plan)?;
+        let watches = generators::watches(&self)?;
         // The generator's own; the server has those of its machine.
         let host = with_trust(measuring::fit_host(self.strict, 1)?, self.sending);
         let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
@@ -156,11 +158,15 @@ impl LoadCommand<'_> {
                 writer
             }
         };
+        generators.describe(&writer)?;
         let path = writer.path().to_path_buf();
         let run = writer.load()?;
         let how = plan.load().expect("a plan with a load");
-        let workload = LoadWorkload::new(&plan, how, &run, &servers, &self.processes);
+        let workload = LoadWorkload::new(&plan, how, &run, generators.all(), watches);
         let ending = measure(&plan, writer, run, workload.resumable(resumable))?;
+        let failed = generators.failed(self.strict);
+        // Agents are gone when the report is made.
+        drop(generators);
         report::with_report(&path, &[], |report| {
             let document = kind::document(report);
             report::show(&document, &path)?;
@@ -170,7 +176,10 @@ impl LoadCommand<'_> {
             report::export(&document, &self.exports)?;
             write_log(report, self.sending.hlog.as_deref())?;
             ended(report, ending, resumable.then_some(path.as_path()))?;
-            judge(report)
+            match failed {
+                Some(why) => Err(Exit::new(exit::FAILED, why)),
+                None => judge(report),
+            }
         })
     }
 }
@@ -244,35 +253,6 @@ fn judged(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
             (true, true) => ExitCode::SUCCESS,
         },
     )
-}
-
-/// A connection per request uses up ports: says beforehand what would happen, and what helps.
-fn ports(plan: &Plan, loopback: bool) {
-    let how = plan.load().expect("a plan with a load");
-    if how.keep_alive {
-        return;
-    }
-    let rate = match &how.arrivals {
-        Arrivals::Closed => None,
-        Arrivals::Open { stages, .. } => {
-            let highest = stages.iter().map(|s| s.from.max(s.to));
-            highest.max_by(f64::total_cmp)
-        }
-    };
-    let visits = plan.points.len() * plan.subjects.len() * plan.measure.max_blocks as usize;
-    let visits = if plan.points.len() * plan.subjects.len() == 1 {
-        1
-    } else {
-        visits
-    };
-    let length = Duration::from_nanos(how.stretch_ns) * visits as u32;
-    let outlook = Ports::read().outlook(rate, length, loopback);
-    if outlook.short {
-        outlook
-            .words
-            .iter()
-            .for_each(|line| eprintln!("benchlab: {line}"));
-    }
 }
 
 /// Whose certificate was not looked at is said in the report.

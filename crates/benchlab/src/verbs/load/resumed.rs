@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 pub struct Resumed {
     file: PathBuf,
     plan: Plan,
+    /// That took part until it was stopped.
+    agents: usize,
 }
 
 impl Resumed {
     /// A run of a load, and the command line that began it. Error: that was not kept.
-    pub fn new(file: &Path, plan: Plan) -> Result<(Resumed, Cli), Exit> {
+    pub fn new(file: &Path, plan: Plan, agents: usize) -> Result<(Resumed, Cli), Exit> {
         let shown = file.display();
         let words = lab_store::command_line(file)?.ok_or_else(|| {
             Exit::wrong(format!(
@@ -33,7 +35,13 @@ impl Resumed {
             ))
         })?;
         let file = file.to_path_buf();
-        Ok((Resumed { file, plan }, cli))
+        let resumed = Resumed { file, plan, agents };
+        Ok((resumed, cli))
+    }
+
+    /// How many agents the run file knows.
+    pub fn agents(&self) -> usize {
+        self.agents
     }
 
     /// What the run file goes on with. Error: the load would be another one.

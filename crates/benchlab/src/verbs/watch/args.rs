@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab watch`.
 
-use crate::cli::{Color, formats, time};
+use crate::cli::{Color, On, formats, time};
 use clap::Args;
 use lab_report::Format;
 use lab_watch::analysis::gate::Gate;
@@ -16,6 +16,7 @@ use std::time::Duration;
                   benchlab watch --release 2026-05-01=v12 --capacity runs/LOAD.lab access.log\n  \
                   benchlab watch --follow --fail-if 'p99(/search)>300ms' access.log\n  \
                   benchlab watch http://127.0.0.1:8080/monitor\n  \
+                  benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab compare runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
                   Exit codes: 3 a --fail-if is so, 4 it cannot be judged; with --nagios 0 to 3 as Nagios has them."
 )]
@@ -49,8 +50,10 @@ pub struct WatchArgs {
     /// What counts as in time for --capacity
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]
     pub p99_limit: Duration,
+    #[command(flatten)]
+    pub on: On,
     /// Go on with what is written to the log, until Ctrl-C; rotated and truncated files are followed
-    #[arg(long)]
+    #[arg(long, conflicts_with = "on")]
     pub follow: bool,
     /// End with exit code 3 if that is so: p50, p95, p99, mean, max, errors, requests or share of a page or
     /// of all, or the rate; 'p99(/search)>300ms', 'errors>1%'

@@ -48,7 +48,7 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
         }
     }
     let is_live = io::stdout().is_terminal() && watch.args.output.is_none() && !watch.args.nagios;
-    let before = (watch.sources.clone(), watch.lines, watch.advice.clone());
+    let before = watch.read.clone();
     let mut shown = Instant::now();
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -62,15 +62,15 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
         let wanted = if is_live { SCREEN } else { LINE };
         if shown.elapsed() >= wanted {
             shown = Instant::now();
-            (watch.sources, watch.lines, watch.advice) = before.clone();
-            files.iter().for_each(|file| watch.add(&file.log));
+            watch.read = before.clone();
+            files.iter().for_each(|file| watch.read.add(&file.log));
             if is_live {
                 screen(watch)?;
             } else {
                 eprintln!(
                     "benchlab: {} requests, {} lines",
                     watch.tally.entries(),
-                    watch.lines.all
+                    watch.read.lines.all
                 );
             }
         }
@@ -78,13 +78,13 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
             std::thread::sleep(LOOK);
         }
     }
-    (watch.sources, watch.lines, watch.advice) = before;
+    watch.read = before;
     for mut file in files {
         let has_any = file.log.source.bytes > 0;
         if has_any {
             file.log.end(&mut watch.tally).map_err(|e| file.wrong(e))?;
         }
-        watch.add(&file.log);
+        watch.read.add(&file.log);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ pub mod args;
 mod fetch;
 mod follow;
 mod gates;
+mod on;
 mod sources;
 
 use crate::cli::{Cli, WatchArgs};
@@ -15,13 +16,13 @@ use crate::verbs::runs_folder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::tz::TimeZone;
 use lab_bench::{host, interrupt, unix_seconds};
-use lab_model::{LineCounts, Run, Watched, WatchedSource};
+use lab_model::{Run, Watched};
 use lab_report::kind::watch::{Capacity, document};
 use lab_report::{Document, Format, Report, Terminal};
 use lab_stats::results::results;
 use lab_store::RunWriter;
 use lab_watch::analysis::capacity::room;
-use lab_watch::{Hints, Log, ReadError, Rules, Tally, Zone, read};
+use lab_watch::{Hints, Log, LogsRead, ReadError, Rules, Tally, Zone, read};
 use sources::Source;
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,25 +31,28 @@ use std::process::ExitCode;
 struct Watch<'a> {
     args: &'a WatchArgs,
     hints: Hints,
+    rules: Rules,
     tally: Tally,
     releases: Vec<(i64, String)>,
-    sources: Vec<WatchedSource>,
-    lines: LineCounts,
-    /// ns, of the coarsest log.
-    step_ns: Option<u64>,
-    advice: Vec<String>,
+    /// What is told of the logs besides what is in them.
+    read: LogsRead,
     began_unix_s: f64,
 }
 
 /// Reads the logs, keeps what was found, and reports it.
 pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
     let mut watch = Watch::new(args)?;
-    let sources = sources::sources(&args.logs, args.rotated)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    if args.follow {
-        follow::follow(&mut watch, &sources)?;
-    } else {
-        watch.read_all(&sources)?;
+    match &args.on.on {
+        Some(launcher) => on::read(&mut watch, &args.on.starting(launcher))?,
+        None => {
+            let sources = sources::sources(&args.logs, args.rotated)?;
+            if args.follow {
+                follow::follow(&mut watch, &sources)?;
+            } else {
+                watch.read_all(&sources)?;
+            }
+        }
     }
     let watched = watch.watched();
     if args.nagios {
@@ -120,12 +124,10 @@ impl<'a> Watch<'a> {
                 unit: args.duration_unit,
                 zone,
             },
-            tally: Tally::new(rules),
+            tally: Tally::new(rules.clone()),
+            rules,
             releases,
-            sources: Vec::new(),
-            lines: LineCounts::default(),
-            step_ns: None,
-            advice: Vec::new(),
+            read: LogsRead::default(),
             began_unix_s: unix_seconds(),
         })
     }
@@ -142,7 +144,7 @@ impl<'a> Watch<'a> {
         for source in sources {
             bar.set_message(lab_report::clean(&source.name));
             let mut log = Log::new(&source.name, &self.hints);
-            let before: u64 = self.sources.iter().map(|s| s.bytes).sum();
+            let before: u64 = self.read.sources.iter().map(|s| s.bytes).sum();
             let mut progress = |bytes: u64| {
                 bar.set_position(before + bytes);
                 !interrupt::requested()
@@ -157,59 +159,34 @@ impl<'a> Watch<'a> {
             {
                 failed.push(format!("{}: {why}", source.name));
             }
-            self.add(&log);
+            self.read.add(&log);
             if is_stopped {
                 bar.finish_and_clear();
                 return Err(Exit::new(exit::INTERRUPTED, "stopped; nothing was kept"));
             }
         }
         bar.finish_and_clear();
-        if self.lines.entries == 0 && !failed.is_empty() {
+        if self.read.lines.entries == 0 && !failed.is_empty() {
             return Err(Exit::wrong(failed.join("\n")));
         }
         for why in failed {
             eprintln!("benchlab: {}", lab_report::clean(&why));
-            self.advice.push(format!("Not read to its end: {why}."));
+            self.read
+                .advice
+                .push(format!("Not read to its end: {why}."));
         }
         Ok(())
-    }
-
-    /// Takes over what a log told of itself.
-    fn add(&mut self, log: &Log) {
-        self.sources.push(WatchedSource {
-            lines: log.lines.all,
-            ..log.source.clone()
-        });
-        self.count(&log.lines);
-        if let Some(reader) = log.reader() {
-            self.step_ns = self.step_ns.max(reader.step_ns);
-            let zone = "The log's times have no zone and are taken as UTC: name it with --zone.";
-            let guessed = reader.guesses_zone.then(|| zone.to_string());
-            for advice in reader.advice().into_iter().chain(guessed) {
-                if !self.advice.contains(&advice) {
-                    self.advice.push(advice);
-                }
-            }
-        }
-    }
-
-    fn count(&mut self, lines: &LineCounts) {
-        let all = &mut self.lines;
-        all.all += lines.all;
-        all.entries += lines.entries;
-        all.other += lines.other;
-        all.malformed += lines.malformed;
-        all.too_long += lines.too_long;
-        all.cut_off += lines.cut_off;
     }
 
     /// What was found so far.
     fn watched(&self) -> Watched {
         Watched {
-            resolution_ns: self.step_ns,
+            resolution_ns: self.read.step_ns,
             releases: self.releases.clone(),
-            advice: self.advice.clone(),
-            ..self.tally.watched(self.sources.clone(), self.lines)
+            advice: self.read.advice.clone(),
+            ..self
+                .tally
+                .watched(self.read.sources.clone(), self.read.lines)
         }
     }
 

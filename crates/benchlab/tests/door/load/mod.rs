@@ -7,7 +7,7 @@ mod stopped;
 mod tls;
 mod turns;
 mod two_loads;
-mod web;
+pub mod web;
 
 use crate::project::{Ended, Project};
 use lab_model::{ErrorKind, Run, Slice};
@@ -54,7 +54,7 @@ impl Place {
 /// Served, and errors by kind, in all blocks, those that were redone included; every request that was offered is
 /// one of them.
 #[track_caller]
-fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
+pub fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
     let slices = || run.blocks.iter().flat_map(|block| &block.slices);
     let served: u64 = slices().map(|s| s.served).sum();
     let of = |kind| {

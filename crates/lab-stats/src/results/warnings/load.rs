@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader of the figures of a load must know.
 
+use super::agents::of_agents;
 use super::server::{Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole};
 use super::{
     Evidence, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails, unfit,
@@ -27,6 +28,7 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     let loaded = Naming(&loaded);
     let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
     all.extend(failed(run, plan));
+    all.extend(of_agents(run, plan));
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
     all.extend(loaded.came_late(load));

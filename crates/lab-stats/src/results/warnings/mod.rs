@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader of the figures must know, in sentences.
 
+mod agents;
 mod batches;
 mod limit;
 mod load;

@@ -205,6 +205,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         ..Plan::default()
     };
     Run {
+        agents: Vec::new(),
         name: "simulated.lab".to_string(),
         lab_version: String::new(),
         started_unix_s: 0.0,

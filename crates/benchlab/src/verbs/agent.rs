@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab agent`: what `--on` starts; it is not for people.
+
+use crate::cli::AgentArgs;
+use crate::exit::{self, Exit};
+use lab_many::agent::Start;
+use lab_many::work;
+use std::process::ExitCode;
+
+/// Does what its coordinator wants, until that is gone.
+pub fn agent(args: &AgentArgs) -> Result<ExitCode, Exit> {
+    let start = Start {
+        hash: args.hash,
+        copied: args.copied,
+    };
+    let served = work::serve(start);
+    served.map_err(|why| Exit::new(exit::FAILED, why))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Agents that are killed or frozen, and coordinators that are: the account is true, and nobody is left behind.
+
+use super::{Place, assert_added_up, children, is_there, parts, slices};
+use crate::load::web::{Manner, Web};
+use crate::project::{ended, wait_until};
+use lab_model::{Ending, Run};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "3s"];
+
+fn strike(pid: i32, signal: Signal) {
+    kill(Pid::from_raw(pid), signal).unwrap();
+}
+
+/// The agent that a process is.
+fn numbered(run: &Run, lost: usize) -> usize {
+    let all: Vec<usize> = (0..run.agents.len())
+        .filter(|&a| run.agents[a].lost.is_some())
+        .collect();
+    assert_eq!(all.len(), lost, "{:?}", run.agents);
+    all[0]
+}
+
+/// Of what was due, sent and not sent together are about the rate.
+fn assert_account(run: &Run) {
+    assert_added_up(run);
+    let lost = numbered(run, 1);
+    let not_sent: u64 = slices(run).map(|s| s.not_sent()).sum();
+    assert!(not_sent > 0);
+    assert!(
+        parts(run, lost)
+            .iter()
+            .all(|p| p.not_sent == 0 || p.slice.offered == 0)
+    );
+    assert!(parts(run, 1 - lost).iter().all(|p| p.not_sent == 0));
+    let offered: u64 = slices(run).map(|s| s.offered).sum();
+    // 12 s at 200 a second, at random.
+    assert!(
+        (2100..2700).contains(&(offered + not_sent)),
+        "{offered} + {not_sent}"
+    );
+}
+
+#[test]
+fn the_load_goes_on_without_an_agent_that_is_killed() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    strike(children(lab.id())[1], Signal::SIGKILL);
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended.expect(0).says(&[
+        "was lost: its process ended",
+        "from here on its share of the load is not sent",
+    ]);
+    ended.shows(&["Agents were lost"]);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_account(&run);
+}
+
+#[test]
+fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let frozen = children(lab.id())[0];
+    strike(frozen, Signal::SIGSTOP);
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended.expect(0).says(&["said nothing for 3 s"]);
+    assert!(!is_there(frozen));
+    assert_account(&place.0.load());
+}
+
+/// On a host that is not fit --strict ends the lab before anything is loaded, and there is nothing to see here.
+#[test]
+fn with_strict_the_loss_of_an_agent_ends_the_run() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [
+        "load", &url, "--strict", "--for", "30s", "--redo", "0", "--on", "local:2", "-c", "4",
+    ];
+    let mut lab = place.0.start(&words);
+    let kept = |run: Run| run.complete_blocks().count() >= 2;
+    let mut unfit = false;
+    wait_until("two slices", || {
+        unfit = lab.try_wait().unwrap().is_some();
+        let begun = || !place.0.files().is_empty();
+        unfit || begun() && lab_store::load(&place.0.file()).is_ok_and(kept)
+    });
+    let Some(&agent) = children(lab.id()).first().filter(|_| !unfit) else {
+        ended(lab.wait_with_output().unwrap())
+            .expect(5)
+            .says(&["the host is not fit"]);
+        return;
+    };
+    strike(agent, Signal::SIGKILL);
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended
+        .expect(1)
+        .says(&["1 of 2 agents lost, and --strict was given"]);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Failed));
+    assert!(run.complete_blocks().count() < 25, "it ended early");
+    numbered(&run, 1);
+}
+
+#[test]
+fn a_load_without_any_agent_left_has_failed() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    children(lab.id())
+        .into_iter()
+        .for_each(|pid| strike(pid, Signal::SIGKILL));
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended.expect(1).says(&["all agents were lost"]);
+    numbered(&place.0.load(), 2);
+}
+
+/// They have nobody to work for any more.
+#[test]
+fn agents_end_after_their_coordinator_was_killed() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut lab = place.begun(&[&[&web.url("/"), "--on", "local:3"], &RATE[..]].concat());
+    let agents = children(lab.id());
+    assert_eq!(agents.len(), 3);
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    wait_until("the agents' end", || {
+        !agents.iter().any(|&pid| is_there(pid))
+    });
+    let run = place.0.load();
+    assert_eq!(run.ending, None);
+    assert_added_up(&run);
+}
+
+#[test]
+fn agents_end_if_their_coordinator_is_silent() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let agents = children(lab.id());
+    strike(lab.id() as i32, Signal::SIGSTOP);
+    wait_until("the agents' end", || {
+        !agents.iter().any(|&pid| is_there(pid))
+    });
+    strike(lab.id() as i32, Signal::SIGKILL);
+    lab.wait().unwrap();
+}
+
+#[test]
+fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [
+        "load", &url, "--for", "4s", "--redo", "0", "--on", "local:2", "-c", "4",
+    ];
+    let lab = place.0.start(&words);
+    let kept = |run: Run| run.complete_blocks().count() >= 2;
+    wait_until("two slices", || {
+        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
+    });
+    let agents = children(lab.id());
+    strike(lab.id() as i32, Signal::SIGINT);
+    let stopped = ended(lab.wait_with_output().unwrap());
+    stopped.expect(130).says(&["go on with `benchlab resume "]);
+    assert!(!agents.iter().any(|&pid| is_there(pid)));
+    let file = place.0.file();
+    place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    // Those of the second time are others.
+    assert_eq!(run.agents.len(), 4);
+    assert!(!parts(&run, 0).is_empty() && !parts(&run, 3).is_empty());
+    assert_added_up(&run);
+}

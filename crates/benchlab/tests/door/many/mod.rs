@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--on`: agents that share a load or read logs, and what becomes of it when they, or their coordinator, are gone.
+
+mod losses;
+mod namespaces;
+mod server;
+mod slurm;
+mod ssh;
+mod sshd;
+mod watch;
+
+use crate::load::sums;
+use crate::load::web::{Manner, Web};
+use crate::project::{Ended, Project, wait_until};
+use lab_model::{AgentSlice, Counts, Run, Slice};
+use std::process::Child;
+
+/// A folder in which agents load servers.
+struct Place(Project);
+
+impl Place {
+    fn new() -> Place {
+        Place(Project::noop(&[]))
+    }
+
+    /// A short load that is not redone.
+    fn load(&self, words: &[&str]) -> Ended {
+        let short = ["--redo", "0", "--for", "1s", "--seed=7", "--timeout", "2s"];
+        self.0.call(&[&["load"], &short[..], words].concat())
+    }
+
+    /// A long load with slices of a second, once two of them are kept.
+    fn begun(&self, words: &[&str]) -> Child {
+        let long = ["--redo", "0", "--for", "12s", "--timeout", "2s"];
+        let lab = self.0.start(&[&["load"], &long[..], words].concat());
+        let kept = |run: Run| run.complete_blocks().count() >= 2;
+        wait_until("two slices", || {
+            !self.0.files().is_empty() && lab_store::load(&self.0.file()).is_ok_and(kept)
+        });
+        lab
+    }
+}
+
+/// The processes that a process started.
+fn children(process: u32) -> Vec<i32> {
+    let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let list = list.unwrap_or_default();
+    list.split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect()
+}
+
+/// Whether a process is there and no zombie.
+fn is_there(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+fn slices(run: &Run) -> impl Iterator<Item = &Slice> {
+    run.complete_blocks().flat_map(|block| &block.slices)
+}
+
+/// What the agents did is what the slices hold, bucket by bucket.
+#[track_caller]
+fn assert_added_up(run: &Run) {
+    for slice in slices(run) {
+        let sum = |of: fn(&Slice) -> u64| slice.agents.iter().map(|a| of(&a.slice)).sum::<u64>();
+        assert_eq!(slice.offered, sum(|s| s.offered));
+        assert_eq!(slice.served, sum(|s| s.served));
+        assert_eq!(slice.connects, sum(|s| s.connects));
+        let kinds: [fn(&Slice) -> &Counts; 3] = [|s| &s.response, |s| &s.service, |s| &s.lag];
+        for of in kinds {
+            let mut all = Counts::default();
+            slice.agents.iter().for_each(|a| all.add(of(&a.slice)));
+            assert_eq!(&all, of(slice));
+        }
+    }
+}
+
+/// The parts of an agent, slice by slice.
+fn parts(run: &Run, agent: usize) -> Vec<AgentSlice> {
+    let parts = slices(run).flat_map(|slice| &slice.agents);
+    parts.filter(|part| part.agent == agent).cloned().collect()
+}
+
+#[test]
+fn three_agents_share_a_rate_and_are_shown_in_every_form() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let files = ["r.json", "r.csv", "r.md", "r.xlsx", "r.html", "plots/"].map(|f| place.0.join(f));
+    let exports = files.iter().flat_map(|f| ["--export", f.to_str().unwrap()]);
+    let exports: Vec<&str> = exports.collect();
+    let words = [&web.url("/"), "--on", "local:3", "--rate", "600", "-c", "7"];
+    let ended = place.load(&[&words[..], &exports].concat());
+    ended.expect(0);
+    let run = place.0.load();
+    let (served, errors) = sums(&run);
+    assert_eq!(errors, []);
+    // Each agent asks once whether anybody answers.
+    assert_eq!(web.requests() as u64, served + 3);
+    // 600 at random: all but one in a billion runs have so many.
+    assert!((450..750).contains(&served), "{served}");
+    assert_added_up(&run);
+    let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["local 1", "local 2", "local 3"]);
+    for (id, agent) in run.agents.iter().enumerate() {
+        // One machine has one clock.
+        assert!(
+            agent.clock.ahead_ns.unsigned_abs() <= agent.clock.error_ns,
+            "{agent:?}"
+        );
+        assert!(agent.clock.error_ns <= agent.clock.round_trip_ns);
+        assert_eq!((&*agent.launcher, &agent.lost), ("local", &None));
+        let offered: u64 = parts(&run, id).iter().map(|p| p.slice.offered).sum();
+        assert!((120..290).contains(&offered), "{offered} of {id}");
+    }
+    let connects = |id| {
+        parts(&run, id)
+            .iter()
+            .map(|p| p.slice.connects)
+            .sum::<u64>()
+    };
+    assert_eq!([0, 1, 2].map(connects), [3, 2, 2]);
+    for file in &files {
+        assert!(file.exists(), "{}", file.display());
+    }
+    for text in [&files[0], &files[2], &files[4]] {
+        let text = std::fs::read_to_string(text).unwrap();
+        assert!(text.contains("What each agent did") && text.contains("local 3"));
+    }
+}
+
+#[test]
+fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    place
+        .load(&[&web.url("/"), "--on", "local:2", "-c", "4"])
+        .expect(0);
+    let run = place.0.load();
+    let file = place.0.file();
+    let file = file.to_str().unwrap();
+    let report = |words: &[&str]| place.0.call(&[&["report", file, "--full"], words].concat());
+    report(&["--without", "local 2"])
+        .expect(0)
+        .shows(&["By the reader's wish local 2", "local 2 (left out)"]);
+    report(&["--without", "gen9"])
+        .expect(2)
+        .says(&["no agent is called `gen9`, only local 1, local 2"]);
+    report(&["--without", "local 1,local 2"])
+        .expect(2)
+        .says(&["no agent would be left"]);
+    // The file is as it was.
+    assert_eq!(place.0.load(), run);
+}
+
+#[test]
+fn two_servers_are_compared_over_agents_in_mirrored_turns() {
+    let (place, a, b) = (
+        Place::new(),
+        Web::new(Manner::Honest),
+        Web::new(Manner::Honest),
+    );
+    let ended = place.0.call(&[
+        "compare",
+        &a.url("/"),
+        &b.url("/"),
+        "--on",
+        "local:2",
+        "--connections",
+        "4",
+        "--for",
+        "4s",
+        "--redo",
+        "0",
+    ]);
+    ended.expect(0).shows(&["p50 as a multiple of A's"]);
+    let run = place.0.load();
+    assert_added_up(&run);
+    for block in run.complete_blocks() {
+        let order: Vec<_> = block.slices.iter().map(|s| s.subject).collect();
+        assert!(order == [0, 1, 1, 0] || order == [1, 0, 0, 1], "{order:?}");
+        assert!(block.slices.iter().all(|s| s.agents.len() == 2));
+    }
+}
+
+/// What is told to agents goes the same way as what is asked here.
+#[test]
+fn secrets_and_expectations_reach_the_agents_and_no_file() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = format!("http://me:hidden1@{}/x", web.address);
+    let words = [
+        "--on",
+        "local:2",
+        "-c",
+        "2",
+        "-H",
+        "X-Key: hidden2",
+        "--expect-json",
+        "ok=true",
+    ];
+    place.load(&[&[&url[..]], &words[..]].concat()).expect(0);
+    let (served, errors) = sums(&place.0.load());
+    assert!(served > 0 && errors.is_empty(), "{errors:?}");
+    let head = &web.seen()[0];
+    assert!(
+        head.contains("X-Key: hidden2") && head.contains("Authorization: Basic"),
+        "{head}"
+    );
+    let bytes = std::fs::read(place.0.file()).unwrap();
+    assert!(!bytes.windows(6).any(|word| word == b"hidden"));
+}
+
+#[test]
+fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    place
+        .load(&[&url, "--on", "local:4", "-c", "3"])
+        .expect(1)
+        .says(&["3 connections are too few for 4 agents", "--connections"]);
+    for (on, said) in [
+        ("somewhere", "WHERE is local:4"),
+        ("local:0", "from 1 to"),
+        ("ssh:-x", "no name of a host"),
+    ] {
+        place.load(&[&url, "--on", on]).expect(2).says(&[said]);
+    }
+    place
+        .load(&[&url, "--on", "local:2", "--lost-after", "1s"])
+        .expect(2)
+        .says(&["at least 3s"]);
+    assert_eq!(web.requests(), 0);
+    drop(web);
+    let refused = place.load(&[&url, "--on", "local:2"]);
+    refused.expect(1).says(&[
+        "local 1: ",
+        "does not answer: connect",
+        "nothing was loaded",
+    ]);
+    assert!(place.0.files().is_empty());
+    place
+        .0
+        .call(&["agent"])
+        .expect(1)
+        .says(&["started by `--on`"]);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--on netns:…`: agents with a network of their own, of which one delays what it sends, or loses it.
+
+use super::{Place, assert_added_up, parts};
+use crate::load::web::{Manner, Web};
+use std::process::Command;
+
+/// Two network namespaces, each with a line to this one. They are gone when this is dropped.
+struct Networks {
+    names: [String; 2],
+}
+
+/// The addresses of the lines' ends: of this one, and of the namespace's.
+const ENDS: [[&str; 2]; 2] = [
+    ["10.199.61.1", "10.199.61.2"],
+    ["10.199.62.1", "10.199.62.2"],
+];
+
+fn ip(words: &[&str]) -> bool {
+    Command::new("ip")
+        .args(words)
+        .output()
+        .is_ok_and(|o| o.status.success())
+}
+
+impl Networks {
+    /// `None`: this user may not make them, which is said.
+    fn new() -> Option<Networks> {
+        let names = ["a", "b"].map(|end| format!("bl{}{end}", std::process::id() % 100_000));
+        let networks = Networks { names };
+        for (name, [here, there]) in networks.names.iter().zip(ENDS) {
+            let (own, other) = (format!("{name}0"), format!("{name}1"));
+            let made = ip(&["netns", "add", name])
+                && ip(&[
+                    "link", "add", &own, "type", "veth", "peer", "name", &other, "netns", name,
+                ])
+                && ip(&["address", "add", &format!("{here}/30"), "dev", &own])
+                && ip(&["link", "set", &own, "up"])
+                && ip(&[
+                    "-n",
+                    name,
+                    "address",
+                    "add",
+                    &format!("{there}/30"),
+                    "dev",
+                    &other,
+                ])
+                && ip(&["-n", name, "link", "set", &other, "up"])
+                && ip(&["-n", name, "route", "add", "default", "via", here]);
+            if !made {
+                eprintln!("networks are not tried out: this user may not make namespaces");
+                return None;
+            }
+        }
+        Some(networks)
+    }
+
+    fn on(&self) -> String {
+        format!("netns:{},{}", self.names[0], self.names[1])
+    }
+
+    /// Has what the second one sends treated so (tc-netem(8)). `false`: this kernel cannot.
+    fn treat(&self, how: &[&str]) -> bool {
+        let device = format!("{}1", self.names[1]);
+        let words = [
+            "-n",
+            &self.names[1],
+            "qdisc",
+            "replace",
+            "dev",
+            &device,
+            "root",
+            "netem",
+        ];
+        let treated = Command::new("tc").args(words).args(how).output();
+        let is_so = treated.is_ok_and(|o| o.status.success());
+        if !is_so {
+            eprintln!("lines that delay are not tried out: the kernel has no netem");
+        }
+        is_so
+    }
+}
+
+impl Drop for Networks {
+    fn drop(&mut self) {
+        for name in &self.names {
+            // What is on the line's other end goes with it.
+            ip(&["link", "delete", &format!("{name}0")]);
+            ip(&["netns", "delete", name]);
+        }
+    }
+}
+
+/// One test, for the addresses are the same.
+#[test]
+fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
+    let Some(networks) = Networks::new() else {
+        return;
+    };
+    let (place, web) = (
+        Place::new(),
+        Web::on(&format!("{}:0", ENDS[0][0]), 0, Manner::Honest).unwrap(),
+    );
+    let on = networks.on();
+    let url = web.url("/");
+    let words = [
+        "load", &url, "--on", &on, "-c", "4", "--redo", "0", "--for", "4s", "--rate", "200",
+    ];
+    if networks.treat(&["delay", "60ms"]) {
+        let ended = place.0.call(&words);
+        ended.expect(0);
+        let run = place.0.load();
+        assert_added_up(&run);
+        let second = parts(&run, 1);
+        let times = second.iter().flat_map(|p| &p.slice.service.0);
+        assert!(times.map(|(ns, _)| *ns).min() >= Some(60_000_000));
+        let file = place.0.file();
+        let file = file.to_str().unwrap();
+        let name = &networks.names[1];
+        place.0.call(&["report", file, "--without", name]).expect(0);
+        std::fs::remove_file(file).unwrap();
+    }
+    if networks.treat(&["loss", "100%"]) {
+        // Nothing of it reaches the server, so that it is told at once.
+        let ended = place
+            .0
+            .call(&[&words[..], &["--timeout", "500ms"]].concat());
+        ended
+            .expect(1)
+            .says(&[&networks.names[1], "does not answer", "nothing was loaded"]);
+    }
+}

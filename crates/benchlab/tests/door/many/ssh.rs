@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--on ssh:…`: the program is found or copied, checked, and gone after it, whatever happens.
+
+use super::sshd::Sshd;
+use super::{Place, assert_added_up, children, parts};
+use crate::load::web::{Manner, Web};
+use crate::project::{BENCHLAB, Ended, ended, wait_until};
+use lab_model::Run;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::process::{Child, Stdio};
+
+/// Ten minutes by the monotonic clock (time_namespaces(7)), which only root may set.
+const LATE_CLOCK: &str =
+    "unshare --time --monotonic 600 --boottime 600 --fork sh -c \"$SSH_ORIGINAL_COMMAND\"";
+
+fn load(place: &Place, sshd: &Sshd, words: &[&str]) -> Ended {
+    ended(start(place, sshd, words).wait_with_output().unwrap())
+}
+
+fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
+    let mut command = place
+        .0
+        .command(&[&["load", "--redo", "0", "--seed=7"], words].concat());
+    command.env("BENCHLAB_SSH", sshd.client());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+#[test]
+fn two_hosts_get_copies_that_leave_nothing_behind() {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [
+        &url,
+        "--on",
+        "ssh:gen1,gen2",
+        "--rate",
+        "300",
+        "-c",
+        "4",
+        "--for",
+        "2s",
+    ];
+    load(&place, &sshd, &words).expect(0);
+    let run = place.0.load();
+    assert_added_up(&run);
+    let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["gen1", "gen2"]);
+    assert!(
+        run.agents
+            .iter()
+            .all(|a| a.launcher == "ssh" && a.lost.is_none())
+    );
+    for agent in 0..2 {
+        let offered: u64 = parts(&run, agent).iter().map(|p| p.slice.offered).sum();
+        assert!((200..400).contains(&offered), "{offered} of {agent}");
+    }
+    assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
+}
+
+/// It is the same build, so that no byte of it goes over the line.
+#[test]
+fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
+    let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    std::os::unix::fs::symlink(BENCHLAB, sshd.bin().join("benchlab")).unwrap();
+    // A copy could not be made.
+    sshd.install("mktemp", "#!/bin/sh\nexit 1\n");
+    load(
+        &place,
+        &sshd,
+        &[&web.url("/"), "--on", "ssh:gen1", "--for", "1s"],
+    )
+    .expect(0);
+    assert_eq!(place.0.load().agents[0].name, "gen1");
+}
+
+#[test]
+fn another_version_is_not_used_but_replaced_by_a_copy() {
+    let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let hello = r#"{"Hello":{"version":"0.0.9","sha256":null,"pid":1,"machine":"old"}}"#;
+    let length = format!("\\0\\0\\0\\{:o}\\0\\0\\0\\0", hello.len());
+    let script =
+        format!("#!/bin/sh\nprintf '\\0benchlab-agent\\0{length}%s' '{hello}'\ncat >/dev/null\n");
+    sshd.install("benchlab", &script);
+    let url = web.url("/");
+    let words = [&url[..], "--on", "ssh:gen1", "--for", "1s"];
+    load(&place, &sshd, &words).expect(0);
+    assert_eq!(place.0.load().agents[0].version, env!("CARGO_PKG_VERSION"));
+    // And where there can be no copy, both reasons are told.
+    sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
+    load(&place, &sshd, &words)
+        .expect(1)
+        .says(&["on gen1", "benchlab 0.0.9 is there", "no room"]);
+}
+
+/// Loads begin together although the clocks are ten minutes apart.
+#[test]
+fn a_clock_that_is_ten_minutes_off_delays_nothing() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("a clock that is off is not tried out: only root may set one");
+        return;
+    }
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", LATE_CLOCK)]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [
+        &url,
+        "--on",
+        "ssh:gen1,gen2",
+        "--rate",
+        "300",
+        "-c",
+        "4",
+        "--for",
+        "2s",
+    ];
+    load(&place, &sshd, &words).expect(0);
+    let run = place.0.load();
+    assert_added_up(&run);
+    for agent in 0..2 {
+        let parts = parts(&run, agent);
+        assert!(
+            !parts.is_empty() && parts.iter().all(|p| p.late_ns < 10_000_000_000),
+            "{parts:?}"
+        );
+        assert!(parts.iter().map(|p| p.slice.offered).sum::<u64>() > 100);
+    }
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_named() {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("broken", "exit 3")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let refused = load(&place, &sshd, &[&url, "--on", "ssh:gen1,broken"]);
+    refused
+        .expect(1)
+        .says(&["no agent can be started on broken", "exit status: 3"]);
+    assert!(place.0.files().is_empty());
+    wait_until("the copies' end", || sshd.left_behind().is_empty());
+}
+
+/// The line is cut when the coordinator is killed, and while the program is copied too.
+#[test]
+fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
+        return;
+    };
+    for is_loading in [false, true] {
+        let (place, web) = (Place::new(), Web::new(Manner::Honest));
+        let url = web.url("/");
+        let words = [&url, "--on", "ssh:gen1,gen2", "-c", "4", "--for", "60s"];
+        let mut lab = start(&place, &sshd, &words);
+        let kept = |run: Run| run.complete_blocks().count() >= 1;
+        wait_until("the first slice, or the first copy", || match is_loading {
+            true => !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept),
+            false => !sshd.left_behind().is_empty(),
+        });
+        let clients = children(lab.id());
+        lab.kill().unwrap();
+        lab.wait().unwrap();
+        wait_until("the end", || {
+            sshd.left_behind().is_empty() && !clients.iter().any(|&pid| super::is_there(pid))
+        });
+        let before = web.requests();
+        wait_until("no more requests", || {
+            let now = web.requests();
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            now == web.requests()
+        });
+        assert!(is_loading || before == 0);
+    }
+}
+
+/// A connection that is cut by a firewall looks like this: nobody says anything.
+#[test]
+fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [
+        &url,
+        "--on",
+        "ssh:gen1,gen2",
+        "-c",
+        "4",
+        "--rate",
+        "200",
+        "--for",
+        "10s",
+        "--lost-after",
+        "3s",
+    ];
+    let lab = start(&place, &sshd, &words);
+    let kept = |run: Run| run.complete_blocks().count() >= 2;
+    wait_until("two slices", || {
+        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
+    });
+    let client = children(lab.id())[0];
+    kill(Pid::from_raw(client), Signal::SIGSTOP).unwrap();
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended.expect(0).says(&["said nothing for 3 s"]);
+    let run = place.0.load();
+    assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
+    assert_added_up(&run);
+    assert!(!super::is_there(client));
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab watch --on`: logs are counted where they lie, and the figures are those of one log.
+
+use super::Place;
+use lab_model::Watched;
+use std::fmt::Write as _;
+
+/// Lines of two hours, in the order of time.
+fn lines() -> Vec<String> {
+    let line = |i: u64| {
+        let (minute, second) = (i / 60 % 60, i % 60);
+        // Nobody's route but /item/{id}, of which one in seven is slow and one in fifty fails.
+        let (path, ms) = match i % 7 {
+            0 => (format!("/search?q={i}"), 300 + i % 50),
+            _ => (format!("/item/{i}"), 2 + i % 9),
+        };
+        let status = if i % 50 == 0 { 500 } else { 200 };
+        let mut line = String::new();
+        let _ = write!(
+            line,
+            "10.0.0.1 - - [01/May/2026:{:02}:{minute:02}:{second:02} +0000] \"GET {path} HTTP/1.1\" {status} 9 \"-\" \"M\" 0.{ms:03}\n",
+            10 + i / 3600
+        );
+        line
+    };
+    // In one second came ten more than in all others.
+    let burst = (0..10).map(|_| line(1234));
+    (0..=1234)
+        .map(line)
+        .chain(burst)
+        .chain((1235..7200).map(line))
+        .collect()
+}
+
+fn watched(place: &Place) -> Watched {
+    place.0.load().watched.expect("what was watched")
+}
+
+/// Without what tells which file it was, and rounding.
+fn figures(mut watched: Watched) -> Watched {
+    watched.sources.clear();
+    watched.pages.sort_by(|a, b| a.name.cmp(&b.name));
+    for cell in watched.pages.iter_mut().flat_map(|page| &mut page.cells) {
+        cell.sum_ln = (cell.sum_ln * 1e6).round();
+    }
+    watched
+}
+
+#[test]
+fn what_several_places_counted_is_what_one_would_have() {
+    let (one, many) = (Place::new(), Place::new());
+    let write = |place: &Place, name: &str, lines: &[&String]| {
+        let path = place.0.join(name);
+        std::fs::write(&path, lines.iter().map(|l| l.as_str()).collect::<String>()).unwrap();
+        path.display().to_string()
+    };
+    let lines = lines();
+    let whole = write(&one, "access.log", &lines.iter().collect::<Vec<_>>());
+    one.0.call(&["watch", &whole]).expect(0);
+    // One place has one log of every second line, and a rotated one of the others.
+    let of = |part: usize| lines.iter().skip(part).step_by(2).collect::<Vec<_>>();
+    let log = write(&many, "access.log", &of(0));
+    write(&many, "access.log.1", &of(1));
+    let ended = many
+        .0
+        .call(&["watch", "--on", "local:1", "--rotated", &log]);
+    ended.expect(0).shows(&["/search"]);
+    let (whole, parts) = (watched(&one), watched(&many));
+    assert_eq!(parts.lines.entries, 7210);
+    assert!(
+        parts
+            .sources
+            .iter()
+            .all(|s| s.name.starts_with("local 1:/")),
+        "{:?}",
+        parts.sources
+    );
+    assert_eq!(parts.peak.map(|(_, n)| n), Some(11));
+    // The second log begins again at ten.
+    let parts = Watched {
+        clock_jumps: 0,
+        ..parts
+    };
+    assert_eq!(figures(parts), figures(whole));
+}
+
+/// Two places that see the same file count everything twice.
+#[test]
+fn several_places_add_up() {
+    let place = Place::new();
+    let path = place.0.join("access.log");
+    std::fs::write(&path, lines().concat()).unwrap();
+    let path = path.display().to_string();
+    place.0.call(&["watch", "--on", "local:2", &path]).expect(0);
+    let both = watched(&place);
+    assert_eq!(both.lines.entries, 2 * 7210);
+    assert_eq!(both.peak.map(|(_, n)| n), Some(22));
+    let names: Vec<&str> = both.sources.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [format!("local 1:{path}"), format!("local 2:{path}")]
+    );
+}
+
+#[test]
+fn what_a_place_cannot_read_is_told() {
+    let place = Place::new();
+    let path = place.0.join("access.log");
+    std::fs::write(&path, lines().concat()).unwrap();
+    let there = path.display().to_string();
+    let ended = place
+        .0
+        .call(&["watch", "--on", "local:1", &there, "/nowhere/a.log"]);
+    ended
+        .expect(0)
+        .says(&["local 1:/nowhere/a.log: there is no such file"]);
+    place
+        .0
+        .call(&["watch", "--on", "local:1", "/nowhere/a.log"])
+        .expect(2)
+        .says(&["there is no such file"]);
+    place
+        .0
+        .call(&["watch", "--on", "local:1", "-"])
+        .expect(2)
+        .says(&["name files"]);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The agent's own end: it says who it is, answers questions for the time, and ends when its coordinator is gone.
+
+use crate::clock::Reading;
+use crate::message::{Hello, ToAgent, ToCoordinator};
+use crate::{program, wire};
+use nix::unistd::{Pid, dup2_stdout, gethostname};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long work may go on after the coordinator is gone, until the process ends with whatever it does.
+const LAST: Duration = Duration::from_secs(2);
+
+/// Between two signs that an agent, or its coordinator, is there.
+pub const BEAT: Duration = Duration::from_secs(1);
+
+/// The coordinator is gone, or wants no more work.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+/// The work that is being done, and the last that is to end at once, by the coordinator's numbers.
+static DOING: AtomicU64 = AtomicU64::new(u64::MAX);
+static STOPPED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether what is being done is to end at once.
+pub fn is_stopped() -> bool {
+    OVER.load(SeqCst) || DOING.load(SeqCst) <= STOPPED.load(SeqCst)
+}
+
+/// From now on work of this number is done, from 1.
+pub fn begin_work(number: u64) {
+    DOING.store(number, SeqCst);
+}
+
+/// How an agent is started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start {
+    /// It says its program's hash.
+    pub hash: bool,
+    /// Its program was copied for it, and is deleted.
+    pub copied: bool,
+}
+
+/// The coordinator, as its agent sees it.
+pub struct Coordinator {
+    out: Arc<Mutex<File>>,
+    work: Receiver<(Value, Vec<u8>)>,
+}
+
+impl Coordinator {
+    /// Over standard input and output, which nothing else writes to from now on. Error: nobody is there who speaks like
+    /// a coordinator.
+    pub fn connect(start: Start) -> Result<Coordinator, String> {
+        let said = |e: io::Error| e.to_string();
+        let out = io::stdout().as_fd().try_clone_to_owned().map_err(said)?;
+        // What the work prints is a line of the log.
+        dup2_stdout(io::stderr()).map_err(|e| e.to_string())?;
+        let mut out = File::from(out);
+        let sha256 = start.hash.then(program::own_sha256).transpose();
+        let sha256 = sha256.map_err(said)?;
+        if start.copied {
+            program::remove_own().map_err(|e| format!("the copied program stays: {e}"))?;
+        }
+        let machine = gethostname().map_err(|e| e.to_string())?;
+        let hello = Hello {
+            version: program::VERSION.into(),
+            sha256,
+            pid: Pid::this().as_raw(),
+            machine: machine.to_string_lossy().into_owned(),
+        };
+        io::Write::write_all(&mut out, wire::MAGIC).map_err(said)?;
+        wire::write(&mut out, &ToCoordinator::Hello(hello), &[]).map_err(said)?;
+        let mut input = BufReader::new(io::stdin());
+        let welcome = wire::read(&mut input).map_err(said)?;
+        let Some((ToAgent::Welcome { limits, silence_ns }, _)) = welcome else {
+            return Err("an agent is started by `--on`, not by hand".into());
+        };
+        limits.apply().map_err(|e| e.to_string())?;
+        let out = Arc::new(Mutex::new(out));
+        let (sender, work) = channel();
+        let listener = Listener {
+            out: out.clone(),
+            began: Instant::now(),
+            heard_ns: AtomicU64::new(0),
+        };
+        let listener = Arc::new(listener);
+        let beating = listener.clone();
+        thread::spawn(move || beating.beat(silence_ns));
+        thread::spawn(move || listener.listen(input, &sender));
+        Ok(Coordinator { out, work })
+    }
+
+    /// The next work, for which it waits; `None`: there is no more. Error: it cannot be understood.
+    pub fn next<T: DeserializeOwned>(&self) -> Result<Option<(T, Vec<u8>)>, String> {
+        match self.work.recv() {
+            Err(_) => Ok(None),
+            Ok((head, body)) => match serde_json::from_value(head) {
+                Ok(work) => Ok(Some((work, body))),
+                Err(e) => Err(format!("the coordinator's words are not understood: {e}")),
+            },
+        }
+    }
+
+    /// Tells what came of work. Error: nobody listens any more.
+    pub fn say(&self, head: &impl Serialize, body: &[u8]) -> Result<(), String> {
+        let head = serde_json::to_value(head).map_err(|e| e.to_string())?;
+        let told = send(&self.out, &ToCoordinator::Work(head), body);
+        told.map_err(|e| e.to_string())
+    }
+
+    /// Tells that the work cannot be done.
+    pub fn fail(&self, why: String) -> Result<(), String> {
+        let told = send(&self.out, &ToCoordinator::Failed(why), &[]);
+        told.map_err(|e| e.to_string())
+    }
+}
+
+fn send(out: &Mutex<File>, message: &ToCoordinator, body: &[u8]) -> io::Result<()> {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    wire::write(&mut *out, message, body)
+}
+
+/// What hears the coordinator.
+struct Listener {
+    out: Arc<Mutex<File>>,
+    began: Instant,
+    /// When it was heard last, since then.
+    heard_ns: AtomicU64,
+}
+
+impl Listener {
+    /// Until the coordinator is gone; then the process ends.
+    fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
+        while let Ok(Some((message, body))) = wire::read(&mut input) {
+            let received = Reading::now();
+            self.heard_ns.store(self.now_ns(), SeqCst);
+            let heard = match message {
+                ToAgent::Welcome { .. } | ToAgent::Beat => true,
+                ToAgent::Clock { number } => self.tell_time(number, received).is_ok(),
+                ToAgent::Work(head) => work.send((head, body)).is_ok(),
+                ToAgent::Stop { number } => {
+                    STOPPED.fetch_max(number, SeqCst);
+                    true
+                }
+                ToAgent::End => break,
+            };
+            if !heard {
+                break;
+            }
+        }
+        OVER.store(true, SeqCst);
+    }
+
+    fn tell_time(&self, number: u64, received: Reading) -> io::Result<()> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let answered = Reading::now();
+        let answer = ToCoordinator::Clock {
+            number,
+            received,
+            answered,
+        };
+        wire::write(&mut *out, &answer, &[])
+    }
+
+    /// Says that it is there; ends the process when the coordinator has been silent for too long, or has gone and what
+    /// is being done does not end.
+    fn beat(&self, silence_ns: u64) {
+        let mut gone_for = Duration::ZERO;
+        let step = BEAT / 10;
+        for beat in 0_u64.. {
+            thread::sleep(step);
+            if OVER.load(SeqCst) {
+                gone_for += step;
+            }
+            let silent_ns = self.now_ns().saturating_sub(self.heard_ns.load(SeqCst));
+            if gone_for >= LAST || silent_ns > silence_ns {
+                std::process::exit(1);
+            }
+            if beat % 10 == 0 && !OVER.load(SeqCst) {
+                // Who does not listen any more is heard of by the other thread.
+                let _ = send(&self.out, &ToCoordinator::Beat, &[]);
+            }
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+}

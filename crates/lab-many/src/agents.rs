@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All agents of a run, as their coordinator sees them: started together, heard, and ended together.
+
+use crate::clock::{Exchange, Reading, offset};
+use crate::launcher::Launcher;
+use crate::limits::Limits;
+use crate::link::{Event, Link};
+use crate::message::{Hello, ToAgent};
+use crate::program::{Program, VERSION};
+use lab_model::{AgentId, ClockOffset};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long agents may take to start, copies of the program over slow lines included.
+const START: Duration = Duration::from_secs(120);
+
+/// How long agents may take to end by themselves.
+const END: Duration = Duration::from_secs(5);
+
+/// Between two looks at processes and streams that are waited for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Exchanges by which clocks are compared.
+const EXCHANGES: usize = 16;
+
+/// How agents are started.
+#[derive(Clone)]
+pub struct Starting {
+    /// Where.
+    pub launcher: Arc<dyn Launcher>,
+    /// Who says nothing for so long is lost.
+    pub lost_after: Duration,
+    /// Asked now and then whether to stop.
+    pub stops: fn() -> bool,
+}
+
+/// Why agents were not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The reader wants to stop.
+    #[error("stopped")]
+    Stopped,
+    /// One or more could not be had; each with its reason.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Agents that do a run's work. Dropping it ends them all.
+pub struct Agents {
+    agents: Vec<OneAgent>,
+    events: Receiver<(AgentId, Event)>,
+    /// What came while something else was waited for.
+    early: VecDeque<(AgentId, Event)>,
+    launcher: Arc<dyn Launcher>,
+    lost_after: Duration,
+    questions: u64,
+    /// Commands that end processes which do not answer.
+    killers: Vec<Child>,
+}
+
+struct OneAgent {
+    name: String,
+    link: Link,
+    hello: Hello,
+    lost: Option<String>,
+}
+
+impl Agents {
+    /// Starts one at each place, all at once. Error: one cannot be had; then none is left.
+    pub fn start(starting: &Starting) -> Result<Agents, StartError> {
+        let (sender, events) = channel();
+        let program = Program::default();
+        let places = starting.launcher.places();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (place, name) in places.iter().enumerate() {
+            candidates.push(Candidate::new(place, name, starting, &program, &sender));
+        }
+        let deadline = Instant::now() + START;
+        while candidates.iter().any(Candidate::is_waited_for) {
+            if (starting.stops)() {
+                return Err(StartError::Stopped);
+            }
+            for candidate in &mut candidates {
+                candidate.look(Instant::now() > deadline);
+            }
+            thread::sleep(LOOK);
+        }
+        let refused: Vec<String> = candidates.iter().filter_map(Candidate::refused).collect();
+        if !refused.is_empty() {
+            return Err(StartError::Refused(refused.join("\n")));
+        }
+        let agents = candidates.into_iter().filter_map(Candidate::welcomed);
+        let agents = agents.map(|agent| {
+            let silence_ns = starting.lost_after.as_nanos() as u64;
+            let limits = Limits::own();
+            let welcome = ToAgent::Welcome { limits, silence_ns };
+            agent.link.accept(welcome);
+            agent
+        });
+        Ok(Agents {
+            agents: agents.collect(),
+            events,
+            early: VecDeque::new(),
+            launcher: starting.launcher.clone(),
+            lost_after: starting.lost_after,
+            questions: 0,
+            killers: Vec::new(),
+        })
+    }
+
+    /// How many there were at first.
+    pub fn len(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// Whether there were none, which is never so.
+    pub fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+
+    /// What starts them.
+    pub fn launcher(&self) -> &'static str {
+        self.launcher.name()
+    }
+
+    /// Where one was started.
+    pub fn name(&self, agent: AgentId) -> &str {
+        &self.agents[agent].name
+    }
+
+    /// Who one said that it is.
+    pub fn hello(&self, agent: AgentId) -> &Hello {
+        &self.agents[agent].hello
+    }
+
+    /// Why one was lost; `None`: it is there.
+    pub fn lost(&self, agent: AgentId) -> Option<&str> {
+        self.agents[agent].lost.as_deref()
+    }
+
+    /// Those that are there.
+    pub fn present(&self) -> Vec<AgentId> {
+        let all = 0..self.agents.len();
+        all.filter(|&agent| self.lost(agent).is_none()).collect()
+    }
+
+    /// Gives one work. Who was lost gets none.
+    pub fn give(&self, agent: AgentId, work: &impl Serialize) {
+        let head = serde_json::to_value(work).expect("work has string keys only");
+        self.send(agent, ToAgent::Work(head));
+    }
+
+    /// Has all end at once what they do, up to the work of this number.
+    pub fn stop(&self, number: u64) {
+        for agent in self.present() {
+            self.send(agent, ToAgent::Stop { number });
+        }
+    }
+
+    fn send(&self, agent: AgentId, message: ToAgent) {
+        if self.lost(agent).is_none() {
+            self.agents[agent].link.send(message, Arc::default());
+        }
+    }
+
+    /// The next event, for which it waits no longer than so.
+    pub fn next(&mut self, wait: Duration) -> Option<(AgentId, Event)> {
+        match self.early.pop_front() {
+            Some(event) => Some(event),
+            None => self.hear(wait),
+        }
+    }
+
+    fn hear(&mut self, wait: Duration) -> Option<(AgentId, Event)> {
+        let silence_ns = self.lost_after.as_nanos() as u64;
+        let is_silent = |agent: &AgentId| self.agents[*agent].link.silent_ns() > silence_ns;
+        let silent = self.present().into_iter().find(is_silent);
+        if let Some(agent) = silent {
+            let why = format!("it said nothing for {} s", self.lost_after.as_secs_f64());
+            return Some((agent, self.lose(agent, why)));
+        }
+        let (agent, event) = self.events.recv_timeout(wait).ok()?;
+        match event {
+            // Its stream ends when it is killed, too.
+            Event::Lost(_) if self.lost(agent).is_some() => None,
+            Event::Lost(heard) => {
+                let why = self.agents[agent].link.why_gone(&heard);
+                Some((agent, self.lose(agent, why)))
+            }
+            event => Some((agent, event)),
+        }
+    }
+
+    /// From now on an agent does not take part.
+    fn lose(&mut self, agent: AgentId, why: String) -> Event {
+        let pid = self.agents[agent].hello.pid;
+        let still_there = self.agents[agent].link.ended().is_none();
+        if still_there && let Some(mut command) = self.launcher.kill(agent, pid) {
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            self.killers.extend(command.spawn());
+        }
+        let lost = &mut self.agents[agent];
+        lost.link.kill();
+        lost.lost = Some(why.clone());
+        Event::Lost(why)
+    }
+
+    /// How far the clocks of those that are there are ahead of this machine's: since some moment of the past, and since
+    /// 1970. Of the others nothing.
+    pub fn compare_clocks(&mut self) -> Vec<Option<(ClockOffset, ClockOffset)>> {
+        let mut exchanges: Vec<Vec<Exchange>> = vec![Vec::new(); self.agents.len()];
+        for _ in 0..EXCHANGES {
+            let mut waited_for = self.present();
+            for &agent in &waited_for {
+                self.questions += 1;
+                self.agents[agent].link.ask_time(self.questions);
+            }
+            while !waited_for.is_empty() {
+                match self.hear(LOOK) {
+                    Some((agent, Event::Clock(exchange))) => {
+                        exchanges[agent].push(exchange);
+                        waited_for.retain(|&a| a != agent);
+                    }
+                    Some((agent, event)) => {
+                        if matches!(event, Event::Lost(_)) {
+                            waited_for.retain(|&a| a != agent);
+                        }
+                        self.early.push_back((agent, event));
+                    }
+                    None => {}
+                }
+            }
+        }
+        let both = |all: &Vec<Exchange>| {
+            let monotonic = |r: &Reading| r.monotonic_ns;
+            Some((offset(all, monotonic)?, offset(all, |r| r.utc_ns)?))
+        };
+        exchanges.iter().map(both).collect()
+    }
+}
+
+/// Ends all: those that do not end by themselves are killed.
+impl Drop for Agents {
+    fn drop(&mut self) {
+        for agent in self.present() {
+            self.agents[agent].link.end();
+        }
+        let deadline = Instant::now() + END;
+        let killed = |killer: &mut Child| killer.try_wait().is_ok_and(|ended| ended.is_some());
+        while Instant::now() < deadline {
+            let all_ended = self.agents.iter_mut().all(|a| a.link.ended().is_some());
+            if all_ended && self.killers.iter_mut().all(killed) {
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+        for killer in &mut self.killers {
+            // The other machine cannot be reached, perhaps.
+            let _ = killer.kill();
+            let _ = killer.wait();
+        }
+    }
+}
+
+/// An agent that is being started.
+struct Candidate {
+    name: String,
+    place: AgentId,
+    attempts: VecDeque<crate::launcher::Attempt>,
+    sender: Sender<(AgentId, Event)>,
+    state: State,
+    /// Why attempts before failed.
+    reasons: Vec<String>,
+}
+
+enum State {
+    /// Started, and its SHA-256 must be this.
+    Waited(Link, Option<String>),
+    Welcomed(Link, Hello),
+    Refused,
+}
+
+impl Candidate {
+    fn new(
+        place: AgentId,
+        name: &str,
+        starting: &Starting,
+        program: &Program,
+        sender: &Sender<(AgentId, Event)>,
+    ) -> Candidate {
+        let attempts = starting.launcher.attempts(place, program);
+        let (attempts, reasons) = match attempts {
+            Ok(attempts) => (attempts.into(), Vec::new()),
+            Err(e) => (VecDeque::new(), vec![e.to_string()]),
+        };
+        let mut candidate = Candidate {
+            name: name.into(),
+            place,
+            attempts,
+            sender: sender.clone(),
+            state: State::Refused,
+            reasons,
+        };
+        candidate.try_next();
+        candidate
+    }
+
+    fn try_next(&mut self) {
+        self.state = State::Refused;
+        while let Some(attempt) = self.attempts.pop_front() {
+            let sha256 = attempt.sha256.clone();
+            match Link::start(self.place, attempt, self.sender.clone()) {
+                Ok(link) => {
+                    self.state = State::Waited(link, sha256);
+                    return;
+                }
+                Err(e) => self.reasons.push(e.to_string()),
+            }
+        }
+    }
+
+    fn is_waited_for(&self) -> bool {
+        matches!(self.state, State::Waited(..))
+    }
+
+    /// Goes on with what is heard by now.
+    fn look(&mut self, is_late: bool) {
+        let State::Waited(link, sha256) = &mut self.state else {
+            return;
+        };
+        let reason = match link.hello() {
+            None if is_late => {
+                self.attempts.clear();
+                Some(format!("no agent was heard for {} s", START.as_secs()))
+            }
+            None => return,
+            Some(Err(why)) => Some(why),
+            Some(Ok(hello)) => match unlike(&hello, sha256.as_deref()) {
+                Some(why) => Some(why),
+                None => {
+                    let State::Waited(link, _) = std::mem::replace(&mut self.state, State::Refused)
+                    else {
+                        return;
+                    };
+                    self.state = State::Welcomed(link, hello);
+                    None
+                }
+            },
+        };
+        if let Some(reason) = reason {
+            self.reasons.push(reason);
+            self.try_next();
+        }
+    }
+
+    fn refused(&self) -> Option<String> {
+        let all = self.reasons.join("; then ");
+        matches!(self.state, State::Refused)
+            .then(|| format!("no agent can be started on {}: {all}", self.name))
+    }
+
+    fn welcomed(self) -> Option<OneAgent> {
+        match self.state {
+            State::Welcomed(link, hello) => Some(OneAgent {
+                name: self.name,
+                link,
+                hello,
+                lost: None,
+            }),
+            State::Waited(..) | State::Refused => None,
+        }
+    }
+}
+
+/// Why an agent is not the program that it should be.
+fn unlike(hello: &Hello, sha256: Option<&str>) -> Option<String> {
+    if hello.version != VERSION {
+        let theirs = hello.version.escape_default();
+        return Some(format!("benchlab {theirs} is there, and {VERSION} here"));
+    }
+    match sha256 {
+        Some(own) if hello.sha256.as_deref() != Some(own) => {
+            Some(format!("another build of benchlab {VERSION} is there"))
+        }
+        _ => None,
+    }
+}

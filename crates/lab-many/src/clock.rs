@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How far a clock on another machine is ahead of this one's, and how well that is known.
+
+use lab_model::ClockOffset;
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// A clock's reading: since some moment of the past, and since 1970, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// CLOCK_MONOTONIC.
+    pub monotonic_ns: i64,
+    /// CLOCK_REALTIME.
+    pub utc_ns: i64,
+}
+
+impl Reading {
+    /// Now.
+    pub fn now() -> Reading {
+        Reading {
+            monotonic_ns: nanoseconds(ClockId::CLOCK_MONOTONIC),
+            utc_ns: nanoseconds(ClockId::CLOCK_REALTIME),
+        }
+    }
+}
+
+fn nanoseconds(clock: ClockId) -> i64 {
+    let now = clock_gettime(clock).expect("Linux has these clocks");
+    now.tv_sec() * 1_000_000_000 + now.tv_nsec()
+}
+
+/// A question and its answer, each as its sender and its receiver saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// Sent here.
+    pub sent: Reading,
+    /// Received there.
+    pub received_there: Reading,
+    /// Answered there.
+    pub answered_there: Reading,
+    /// Received here.
+    pub received: Reading,
+}
+
+/// How far the other clock, of which `of` takes a reading, is ahead; `None`: nothing was exchanged.
+///
+/// No message arrives before it was sent. So each question is an upper bound and each answer a lower one, whichever
+/// way of the two takes longer (Cristian, *Distributed Computing* 3, 1989). Where no offset is within all bounds, a
+/// clock was set meanwhile, and the exchange with the shortest round trip is believed.
+pub fn offset(exchanges: &[Exchange], of: fn(&Reading) -> i64) -> Option<ClockOffset> {
+    let bounds = |e: &Exchange| {
+        let above = of(&e.received_there) - of(&e.sent);
+        let below = of(&e.answered_there) - of(&e.received);
+        (below, above)
+    };
+    let round_trip = |e: &Exchange| {
+        let (below, above) = bounds(e);
+        (above - below).max(0)
+    };
+    let shortest = exchanges.iter().min_by_key(|e| round_trip(e))?;
+    let lowest = exchanges.iter().map(|e| bounds(e).0).max()?;
+    let highest = exchanges.iter().map(|e| bounds(e).1).min()?;
+    let (low, high) = match lowest <= highest {
+        true => (lowest, highest),
+        false => bounds(shortest),
+    };
+    Some(ClockOffset {
+        ahead_ns: low + (high - low) / 2,
+        error_ns: ((high - low).unsigned_abs()).div_ceil(2),
+        round_trip_ns: round_trip(shortest).unsigned_abs(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn both(ns: i64) -> Reading {
+        Reading {
+            monotonic_ns: ns,
+            utc_ns: ns,
+        }
+    }
+
+    /// At `at` here; so long there, between, and back.
+    fn exchange(at: i64, ahead: i64, (there, between, back): (i64, i64, i64)) -> Exchange {
+        Exchange {
+            sent: both(at),
+            received_there: both(at + there + ahead),
+            answered_there: both(at + there + between + ahead),
+            received: both(at + there + between + back),
+        }
+    }
+
+    const TEN_MINUTES: i64 = 600_000_000_000;
+
+    proptest! {
+        /// Whatever the ways take: the truth is within the error, and the error within half the shortest way.
+        #[test]
+        fn the_truth_is_within_the_error(
+            ahead in -TEN_MINUTES..TEN_MINUTES,
+            ways in prop::collection::vec((0..10_000_000_i64, 0..1_000_000_i64, 0..10_000_000_i64), 1..20),
+        ) {
+            let mut at = 5_000_000_000;
+            let exchanges: Vec<Exchange> = ways.iter().map(|way| {
+                at += 20_000_000;
+                exchange(at, ahead, *way)
+            }).collect();
+            let found = offset(&exchanges, |r| r.utc_ns).unwrap();
+            prop_assert!(found.ahead_ns.abs_diff(ahead) <= found.error_ns);
+            let shortest = ways.iter().map(|(there, _, back)| there + back).min().unwrap();
+            prop_assert_eq!(found.round_trip_ns, shortest as u64);
+            prop_assert!(found.error_ns <= (shortest as u64).div_ceil(2));
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_meanwhile_is_told_by_the_shortest_way() {
+        let exchanges = [
+            exchange(0, 0, (100, 0, 100)),
+            exchange(1_000_000, TEN_MINUTES, (40, 0, 60)),
+        ];
+        let found = offset(&exchanges, |r| r.monotonic_ns).unwrap();
+        assert!(found.ahead_ns.abs_diff(TEN_MINUTES) <= found.error_ns);
+        assert_eq!(offset(&[], |r| r.utc_ns), None);
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Several agents on this machine.
+
+use super::{Attempt, Launcher};
+use crate::program::{OWN, Program};
+use std::io;
+use std::process::Command;
+
+/// Starts agents on this machine.
+pub struct Local {
+    places: Vec<String>,
+}
+
+impl Local {
+    /// So many.
+    pub fn new(agents: usize) -> Local {
+        let places = (1..=agents).map(|n| format!("local {n}"));
+        Local {
+            places: places.collect(),
+        }
+    }
+}
+
+impl Launcher for Local {
+    fn name(&self) -> &'static str {
+        "local"
+    }
+
+    fn places(&self) -> &[String] {
+        &self.places
+    }
+
+    fn attempts(&self, _: usize, _: &Program) -> io::Result<Vec<Attempt>> {
+        let mut command = Command::new(OWN);
+        command.arg("agent");
+        Ok(vec![Attempt {
+            command,
+            sends: None,
+            sha256: None,
+        }])
+    }
+}

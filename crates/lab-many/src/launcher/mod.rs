@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What starts agents: one file for each kind.
+
+mod local;
+mod netns;
+mod slurm;
+mod ssh;
+
+use crate::program::Program;
+use std::io;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Starts agents at places. An agent speaks over the standard input and output of the command that starts it, so that
+/// nothing listens anywhere. It ends when its standard input does.
+pub trait Launcher: Send + Sync {
+    /// `local`, `ssh`, …
+    fn name(&self) -> &'static str;
+
+    /// The places, each of which gets an agent, as people call them.
+    fn places(&self) -> &[String];
+
+    /// Ways to start an agent at a place, by its number; those after the first are tried if that one fails. Error: the
+    /// own program cannot be read.
+    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>>;
+
+    /// What ends an agent's process that does not answer any more; `None`: to end the command is enough.
+    fn kill(&self, _place: usize, _pid: i32) -> Option<Command> {
+        None
+    }
+}
+
+/// A way to start an agent.
+pub struct Attempt {
+    /// It is connected to the agent's standard input and output.
+    pub command: Command,
+    /// What goes to its standard input before any message.
+    pub sends: Option<Arc<[u8]>>,
+    /// The SHA-256 that its program must have; `None`: it is the coordinator's own file.
+    pub sha256: Option<String>,
+}
+
+/// The words of an agent's command line behind the program.
+const AGENT: [&str; 2] = ["agent", "--hash"];
+
+/// Reads `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`.
+pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
+    let wanted = "WHERE is local:4, ssh:HOST,HOST, netns:NAME,NAME or slurm:8";
+    let (kind, places) = text.split_once(':').ok_or(wanted)?;
+    match kind {
+        "local" => Ok(Arc::new(local::Local::new(number(places)?))),
+        "ssh" => Ok(Arc::new(ssh::Ssh::new(names(places)?))),
+        "netns" => Ok(Arc::new(netns::Netns::new(names(places)?))),
+        "slurm" => Ok(Arc::new(slurm::Slurm::new(number(places)?))),
+        _ => Err(wanted.into()),
+    }
+}
+
+/// Agents at the most.
+const MOST: usize = 10_000;
+
+fn number(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|n| (1..=MOST).contains(n));
+    number.ok_or(format!(
+        "a number of agents from 1 to {MOST} is wanted behind the colon"
+    ))
+}
+
+/// Names; one that comes again gets a number.
+fn names(text: &str) -> Result<Vec<(String, String)>, String> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for name in text.split(',') {
+        // One that begins with a dash would be an option.
+        let odd = |c: char| c.is_whitespace() || c.is_control();
+        if name.is_empty() || name.starts_with('-') || name.contains(odd) {
+            let shown = name.escape_default();
+            return Err(format!("`{shown}` is no name of a host"));
+        }
+        let before = all.iter().filter(|(_, given)| given == name).count();
+        let shown = match before {
+            0 => name.to_owned(),
+            n => format!("{name}#{}", n + 1),
+        };
+        all.push((shown, name.to_owned()));
+    }
+    Ok(all)
+}
+
+/// What a shell elsewhere does to run the program that comes on its standard input before the messages. The program
+/// deletes its own file as soon as it runs. It has no quote, so that it can be put in single ones.
+fn receive_and_run(bytes: usize) -> String {
+    let agent = AGENT.join(" ");
+    format!(
+        "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT TERM; \
+         head -c {bytes} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && \"$d/benchlab\" {agent} --copied"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(text: &str) -> Result<Vec<String>, String> {
+        parse(text).map(|launcher| launcher.places().to_vec())
+    }
+
+    #[test]
+    fn places_are_read() {
+        assert_eq!(places("local:2").unwrap(), ["local 1", "local 2"]);
+        assert_eq!(places("ssh:a,me@b,a").unwrap(), ["a", "me@b", "a#2"]);
+        assert_eq!(places("slurm:1").unwrap(), ["slurm 1"]);
+        for wrong in [
+            "",
+            "local",
+            "local:0",
+            "local:x",
+            "ssh:",
+            "ssh:a,,b",
+            "ssh:-oProxyCommand=x",
+            "ssh:a b",
+            "k9s:1",
+        ] {
+            assert!(places(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// The commands as words, so that what is quoted where is seen.
+    #[test]
+    fn no_shell_stands_before_an_agent_but_the_one_that_ssh_asks_for() {
+        let words = |text: &str| {
+            let attempts = parse(text).unwrap().attempts(0, &Program::default());
+            let attempts = attempts.unwrap().into_iter();
+            let words = attempts.map(|a| {
+                let words = std::iter::once(a.command.get_program()).chain(a.command.get_args());
+                let words = words.map(|w| w.to_string_lossy().into_owned());
+                words.collect::<Vec<_>>()
+            });
+            words.collect::<Vec<_>>()
+        };
+        assert_eq!(words("local:1"), [["/proc/self/exe", "agent"]]);
+        let own = format!("/proc/{}/exe", std::process::id());
+        assert_eq!(
+            words("netns:a"),
+            [["ip", "netns", "exec", "a", &own, "agent"]]
+        );
+        let ssh = words("ssh:gen1");
+        assert_eq!(ssh[0][1..6], ["-T", "-o", "BatchMode=yes", "--", "gen1"]);
+        assert_eq!(ssh[0].last().unwrap(), "benchlab agent --hash");
+        let script = ssh[1].last().unwrap();
+        assert_eq!(script.matches('\'').count(), 2, "{script}");
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Agents on other machines, by OpenSSH's client with its own configuration, keys and known hosts.
+
+use super::{AGENT, Attempt, Launcher, receive_and_run};
+use crate::program::Program;
+use std::io;
+use std::process::Command;
+
+/// The words that call OpenSSH's client, if not `ssh` alone: such as `ssh -F lab.conf`.
+const WORDS: &str = "BENCHLAB_SSH";
+
+/// Starts agents on other machines.
+pub struct Ssh {
+    places: Vec<String>,
+    hosts: Vec<String>,
+}
+
+impl Ssh {
+    /// On these: how they are shown, and what ssh is told.
+    pub fn new(names: Vec<(String, String)>) -> Ssh {
+        let (places, hosts) = names.into_iter().unzip();
+        Ssh { places, hosts }
+    }
+
+    /// What is said to a machine's shell. Several hosts cannot ask for passwords at once, so none does.
+    fn command(&self, place: usize, said: &str) -> Command {
+        let words = std::env::var(WORDS).unwrap_or_default();
+        let mut words = words.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or("ssh"));
+        command.args(words);
+        command.args(["-T", "-o", "BatchMode=yes", "--", &self.hosts[place], said]);
+        command
+    }
+}
+
+impl Launcher for Ssh {
+    fn name(&self) -> &'static str {
+        "ssh"
+    }
+
+    fn places(&self) -> &[String] {
+        &self.places
+    }
+
+    /// The one that is installed there if it is the same, else a copy.
+    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
+        let sha256 = program.sha256()?.to_owned();
+        let installed = format!("benchlab {}", AGENT.join(" "));
+        let bytes = program.bytes()?;
+        let copied = format!("exec sh -c '{}'", receive_and_run(bytes.len()));
+        Ok(vec![
+            Attempt {
+                command: self.command(place, &installed),
+                sends: None,
+                sha256: Some(sha256.clone()),
+            },
+            Attempt {
+                command: self.command(place, &copied),
+                sends: Some(bytes),
+                sha256: Some(sha256),
+            },
+        ])
+    }
+
+    /// The end of the connection ends an agent that can hear of it; one that is frozen cannot.
+    fn kill(&self, place: usize, pid: i32) -> Option<Command> {
+        Some(self.command(place, &format!("kill -9 {pid}")))
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The lab on more than one machine. A coordinator starts agents, its own program, through what is there to start
+//! programs elsewhere; gives them work, collects what came of it, and ends them.
+//!
+//! A [`launcher::Launcher`] starts the command to whose standard input and output an agent is connected, so that nothing
+//! listens anywhere. [`Agents`] are the coordinator's end, [`agent`] is theirs; [`wire`] and [`message`] are between
+//! them. The kinds of work are in modules of their own, each with both ends.
+
+pub mod agent;
+mod agents;
+pub mod clock;
+pub mod launcher;
+mod limits;
+mod link;
+pub mod load;
+pub mod message;
+mod program;
+pub mod usage;
+pub mod watch;
+pub mod wire;
+pub mod work;
+
+pub use agents::{Agents, StartError, Starting};
+pub use link::Event;

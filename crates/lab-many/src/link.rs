@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The coordinator's end of the stream to one agent: a process, and a thread for each of its three streams.
+
+use crate::agent::BEAT;
+use crate::clock::{Exchange, Reading};
+use crate::launcher::Attempt;
+use crate::message::{Hello, ToAgent, ToCoordinator};
+use crate::wire;
+use lab_model::AgentId;
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Of a thread that moves bytes, so that a thousand agents need little memory.
+const STACK: usize = 256 << 10;
+
+/// Bytes that a login shell may write before an agent begins.
+const MOST_BEFORE: usize = 64 << 10;
+
+/// Lines that are kept to say why an agent was lost.
+const KEPT_LINES: usize = 5;
+
+/// Something that came of an agent.
+#[derive(Debug)]
+pub enum Event {
+    /// What came of its work.
+    Work(Value, Vec<u8>),
+    /// Its work cannot be done.
+    Failed(String),
+    /// The answer to a question for the time.
+    Clock(Exchange),
+    /// A line that it, or what started it, wrote on standard error.
+    Line(String),
+    /// It was lost, and why.
+    Lost(String),
+}
+
+/// An agent's process and its streams.
+pub struct Link {
+    child: Child,
+    out: Sender<Outgoing>,
+    hello: Receiver<Result<Hello, String>>,
+    /// Once something is sent, what the agent says is told.
+    accepted: Sender<()>,
+    shared: Arc<Shared>,
+}
+
+/// What is written to an agent.
+enum Outgoing {
+    Raw(Arc<[u8]>),
+    Message(ToAgent, Arc<[u8]>),
+    /// It is stamped when it is written.
+    Clock(u64),
+    /// The stream ends.
+    End,
+}
+
+struct Shared {
+    agent: AgentId,
+    events: Sender<(AgentId, Event)>,
+    began: Instant,
+    /// When something came from it last, ns since then.
+    heard_ns: AtomicU64,
+    /// Questions for the time by their numbers, and when they were sent.
+    asked: Mutex<HashMap<u64, Reading>>,
+    lines: Mutex<Lines>,
+}
+
+/// Standard error.
+#[derive(Default)]
+struct Lines {
+    last: VecDeque<String>,
+    /// Told at once, and not only when the agent is lost.
+    told: bool,
+}
+
+impl Link {
+    /// Starts the command of an attempt. Error: it cannot be started.
+    pub fn start(
+        agent: AgentId,
+        mut attempt: Attempt,
+        events: Sender<(AgentId, Event)>,
+    ) -> io::Result<Link> {
+        let command = &mut attempt.command;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // Ctrl-C is for the coordinator alone: it has the agents end in order.
+        command.process_group(0);
+        let name = command.get_program().to_string_lossy().into_owned();
+        let mut child = command
+            .spawn()
+            .map_err(|e| io::Error::other(format!("{name}: {e}")))?;
+        let shared = Arc::new(Shared {
+            agent,
+            events,
+            began: Instant::now(),
+            heard_ns: AtomicU64::new(0),
+            asked: Mutex::default(),
+            lines: Mutex::default(),
+        });
+        let missing = || io::Error::other("a stream is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        let (out, outgoing) = channel();
+        let (said, hello) = channel();
+        let (accepted, is_accepted) = channel();
+        let writer = shared.clone();
+        spawn(move || writer.write(stdin, &outgoing))?;
+        let reader = shared.clone();
+        spawn(move || reader.read(BufReader::new(stdout), &said, &is_accepted))?;
+        let listener = shared.clone();
+        spawn(move || listener.read_lines(BufReader::new(stderr)))?;
+        let link = Link {
+            child,
+            out,
+            hello,
+            accepted,
+            shared,
+        };
+        if let Some(bytes) = attempt.sends {
+            link.put(Outgoing::Raw(bytes));
+        }
+        Ok(link)
+    }
+
+    /// Who is there, once it has said so. `Some(Err)`: it is gone or no agent, and what was heard instead.
+    pub fn hello(&mut self) -> Option<Result<Hello, String>> {
+        let said = match self.hello.try_recv() {
+            Ok(said) => said,
+            Err(TryRecvError::Empty) => return None,
+            Err(_) => Err(String::new()),
+        };
+        Some(said.map_err(|heard| self.why_gone(&heard)))
+    }
+
+    /// Sends a message.
+    pub fn send(&self, message: ToAgent, body: Arc<[u8]>) {
+        self.put(Outgoing::Message(message, body));
+    }
+
+    /// Asks for the time; the answer is an event.
+    pub fn ask_time(&self, number: u64) {
+        self.put(Outgoing::Clock(number));
+    }
+
+    /// Welcomes the agent; from now on there are events.
+    pub fn accept(&self, welcome: ToAgent) {
+        self.send(welcome, Arc::default());
+        self.shared.lines().told = true;
+        let _ = self.accepted.send(());
+    }
+
+    /// For how long nothing came, ns.
+    pub fn silent_ns(&self) -> u64 {
+        let heard_ns = self.shared.heard_ns.load(SeqCst);
+        self.shared.now_ns().saturating_sub(heard_ns)
+    }
+
+    /// Says that there is no more work, and ends the stream.
+    pub fn end(&self) {
+        self.send(ToAgent::End, Arc::default());
+        self.put(Outgoing::End);
+    }
+
+    /// How its process ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Ends its process, whatever it does.
+    pub fn kill(&mut self) {
+        // One that has ended needs no more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// In words, why an agent is gone that did not say that it ends.
+    pub fn why_gone(&mut self, heard: &str) -> String {
+        // Its streams end a moment before it does.
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while self.ended().is_none() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let how = match self.ended() {
+            Some(status) => format!("its process ended ({status})"),
+            None => "its stream ended".into(),
+        };
+        let lines = self.shared.lines();
+        let last = lines.last.iter().map(String::as_str);
+        let said: Vec<&str> = last
+            .chain([heard])
+            .filter(|line| !line.is_empty())
+            .collect();
+        match said.is_empty() {
+            true => how,
+            false => format!("{how}: {}", said.join("; ")),
+        }
+    }
+
+    /// That an agent is gone its reader tells.
+    fn put(&self, outgoing: Outgoing) {
+        let _ = self.out.send(outgoing);
+    }
+}
+
+/// Ends the process; one that was to end by itself has done so.
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Shared {
+    fn now_ns(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+
+    fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asked(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Reading>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, event: Event) -> bool {
+        self.events.send((self.agent, event)).is_ok()
+    }
+
+    fn write(&self, mut stdin: ChildStdin, outgoing: &Receiver<Outgoing>) {
+        let mut is_greeted = false;
+        loop {
+            let next = match outgoing.recv_timeout(BEAT) {
+                Ok(next) => next,
+                Err(RecvTimeoutError::Timeout) if is_greeted => {
+                    Outgoing::Message(ToAgent::Beat, Arc::default())
+                }
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            is_greeted |= matches!(next, Outgoing::Message(..));
+            let written = match next {
+                Outgoing::Raw(bytes) => stdin.write_all(&bytes),
+                Outgoing::Message(message, body) => wire::write(&mut stdin, &message, &body),
+                Outgoing::Clock(number) => {
+                    self.asked().insert(number, Reading::now());
+                    wire::write(&mut stdin, &ToAgent::Clock { number }, &[])
+                }
+                Outgoing::End => return,
+            };
+            if written.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        mut stdout: impl Read,
+        hello: &Sender<Result<Hello, String>>,
+        is_accepted: &Receiver<()>,
+    ) {
+        if let Err(heard) = wire::read_magic(&mut stdout, MOST_BEFORE) {
+            let _ = hello.send(Err(heard));
+            return;
+        }
+        let gone = loop {
+            let message = match wire::read(&mut stdout) {
+                Ok(message) => message,
+                Err(e) => break format!("its stream cannot be read: {e}"),
+            };
+            let received = Reading::now();
+            self.heard_ns.store(self.now_ns(), SeqCst);
+            let heard = match message {
+                None => break String::new(),
+                Some((ToCoordinator::Hello(own), _)) => {
+                    hello.send(Ok(own)).is_ok() && is_accepted.recv().is_ok()
+                }
+                Some((ToCoordinator::Beat, _)) => true,
+                Some((ToCoordinator::Work(head), body)) => self.tell(Event::Work(head, body)),
+                Some((ToCoordinator::Failed(why), _)) => self.tell(Event::Failed(why)),
+                Some((
+                    ToCoordinator::Clock {
+                        number,
+                        received: there,
+                        answered,
+                    },
+                    _,
+                )) => {
+                    let sent = self.asked().remove(&number);
+                    sent.is_none_or(|sent| {
+                        self.tell(Event::Clock(Exchange {
+                            sent,
+                            received_there: there,
+                            answered_there: answered,
+                            received,
+                        }))
+                    })
+                }
+            };
+            if !heard {
+                return;
+            }
+        };
+        self.tell(Event::Lost(gone));
+    }
+
+    fn read_lines(&self, stderr: impl BufRead) {
+        for line in stderr.split(b'\n') {
+            let Ok(line) = line else { return };
+            let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+            let mut lines = self.lines();
+            if lines.last.len() == KEPT_LINES {
+                lines.last.pop_front();
+            }
+            lines.last.push_back(line.clone());
+            let told = lines.told;
+            drop(lines);
+            if told && !self.tell(Event::Line(line)) {
+                return;
+            }
+        }
+    }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().stack_size(STACK);
+    thread.spawn(work).map(drop)
+}

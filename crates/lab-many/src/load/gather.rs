@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What agents tell of their slices, put together slice by slice.
+
+use lab_bench::Piece;
+use lab_model::{AgentId, AgentSlice, Arrivals, ErrorKind, Slice};
+use std::collections::VecDeque;
+
+/// A load whose slices come from several agents.
+pub struct Gather {
+    parts: Vec<Part>,
+    slice_ns: u64,
+    length_ns: u64,
+    /// Slices that are put together.
+    done: u64,
+}
+
+struct Part {
+    agent: AgentId,
+    arrivals: Arrivals,
+    state: State,
+    /// Told, and not put together yet.
+    waiting: VecDeque<Told>,
+}
+
+struct Told {
+    late_ns: u64,
+    slice: Slice,
+    errors: Vec<(ErrorKind, String)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Going,
+    Ended,
+    Lost,
+}
+
+impl Gather {
+    /// Of a load of that length, in which each of these agents has arrivals of its own.
+    pub fn new(shares: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
+        let part = |(agent, arrivals)| Part {
+            agent,
+            arrivals,
+            state: State::Going,
+            waiting: VecDeque::new(),
+        };
+        Gather {
+            parts: shares.into_iter().map(part).collect(),
+            slice_ns: slice_ns.max(1),
+            length_ns,
+            done: 0,
+        }
+    }
+
+    /// An agent tells of its next slice.
+    pub fn slice(
+        &mut self,
+        agent: AgentId,
+        late_ns: u64,
+        slice: Slice,
+        errors: Vec<(ErrorKind, String)>,
+    ) {
+        let told = Told {
+            late_ns,
+            slice,
+            errors,
+        };
+        if let Some(part) = self.part(agent) {
+            part.waiting.push_back(told);
+        }
+    }
+
+    /// An agent has told of all its slices.
+    pub fn ended(&mut self, agent: AgentId) {
+        if let Some(part) = self.part(agent).filter(|p| p.state == State::Going) {
+            part.state = State::Ended;
+        }
+    }
+
+    /// An agent tells of nothing more.
+    pub fn lost(&mut self, agent: AgentId) {
+        if let Some(part) = self.part(agent) {
+            part.state = State::Lost;
+        }
+    }
+
+    /// Nothing more is told, and all is put together.
+    pub fn is_over(&self) -> bool {
+        let is_over = |p: &Part| p.state != State::Going && p.waiting.is_empty();
+        self.parts.iter().all(is_over)
+    }
+
+    fn part(&mut self, agent: AgentId) -> Option<&mut Part> {
+        self.parts.iter_mut().find(|part| part.agent == agent)
+    }
+
+    /// The requests of an agent that are due in the slice that is put together next.
+    fn due(&self, part: &Part) -> u64 {
+        let at = |slices: u64| {
+            let until_ns = (slices * self.slice_ns).min(self.length_ns);
+            part.arrivals.due(until_ns).round() as u64
+        };
+        at(self.done + 1).saturating_sub(at(self.done))
+    }
+}
+
+/// The next slice of all agents together, once all have told of it that still can.
+impl Iterator for Gather {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let is_late = |p: &Part| p.state == State::Going && p.waiting.is_empty();
+        if self.parts.iter().any(is_late) || self.is_over() {
+            return None;
+        }
+        let dues: Vec<u64> = self.parts.iter().map(|part| self.due(part)).collect();
+        let (mut slice, mut errors) = (Slice::default(), Vec::<(ErrorKind, String)>::new());
+        for (part, due) in self.parts.iter_mut().zip(dues) {
+            match part.waiting.pop_front() {
+                Some(told) => {
+                    slice.add(&told.slice);
+                    slice.agents.push(AgentSlice {
+                        agent: part.agent,
+                        late_ns: told.late_ns,
+                        not_sent: 0,
+                        slice: told.slice,
+                    });
+                    let known: Vec<ErrorKind> = errors.iter().map(|(k, _)| *k).collect();
+                    let new = told.errors.into_iter();
+                    errors.extend(new.filter(|(k, _)| !known.contains(k)));
+                }
+                None if part.state == State::Lost => slice.agents.push(AgentSlice {
+                    agent: part.agent,
+                    not_sent: due,
+                    ..AgentSlice::default()
+                }),
+                None => {}
+            }
+        }
+        self.done += 1;
+        Some(Piece {
+            slice: Some(slice),
+            errors,
+            ..Piece::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::{Counts, Stage};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn rate(per_second: f64) -> Arrivals {
+        Arrivals::Open {
+            poisson: true,
+            stages: vec![Stage {
+                from: per_second,
+                to: per_second,
+                length_ns: SECOND,
+            }],
+        }
+    }
+
+    fn slice(served: u64, ns: u64) -> Slice {
+        Slice {
+            wall_ns: SECOND,
+            offered: served,
+            served,
+            response: Counts(vec![(ns, served)]),
+            ..Slice::default()
+        }
+    }
+
+    fn two(length_s: u64) -> Gather {
+        Gather::new(
+            vec![(0, rate(10.0)), (1, rate(10.5))],
+            length_s * SECOND,
+            SECOND,
+        )
+    }
+
+    fn told(gather: &mut Gather, agent: AgentId, served: u64) {
+        gather.slice(agent, 7, slice(served, 100 + agent as u64), Vec::new());
+    }
+
+    #[test]
+    fn a_slice_is_whole_when_all_have_told_of_it() {
+        let mut gather = two(2);
+        told(&mut gather, 0, 3);
+        told(&mut gather, 0, 4);
+        assert!(gather.next().is_none());
+        told(&mut gather, 1, 5);
+        let first = gather
+            .next()
+            .and_then(|p| p.slice)
+            .expect("both told of the first");
+        assert_eq!((first.served, first.wall_ns), (8, SECOND));
+        assert_eq!(first.response, Counts(vec![(100, 3), (101, 5)]));
+        let of: Vec<_> = first
+            .agents
+            .iter()
+            .map(|a| (a.agent, a.late_ns, a.slice.served))
+            .collect();
+        assert_eq!(of, [(0, 7, 3), (1, 7, 5)]);
+        assert!(gather.next().is_none() && !gather.is_over());
+        told(&mut gather, 1, 6);
+        gather.ended(0);
+        gather.ended(1);
+        assert_eq!(
+            gather.next().and_then(|p| p.slice).map(|s| s.served),
+            Some(10)
+        );
+        assert!(gather.is_over() && gather.next().is_none());
+    }
+
+    /// What was due and not sent adds up, fractions included.
+    #[test]
+    fn the_share_of_an_agent_that_is_lost_is_not_sent() {
+        let mut gather = two(5);
+        told(&mut gather, 1, 10);
+        for _ in 0..5 {
+            told(&mut gather, 0, 10);
+        }
+        gather.lost(1);
+        gather.ended(0);
+        let slices: Vec<Slice> = gather.by_ref().filter_map(|p| p.slice).collect();
+        let not_sent: Vec<u64> = slices.iter().map(|s| s.not_sent()).collect();
+        // Due are 10.5 a second: 10.5, 21, 31.5, 42, 52.5 of which the first were sent.
+        assert_eq!(not_sent, [0, 10, 11, 10, 11]);
+        assert_eq!(slices[0].served, 20);
+        assert_eq!(slices[4].served, 10);
+        assert!(gather.is_over());
+    }
+
+    #[test]
+    fn nothing_is_told_when_all_are_lost() {
+        let mut gather = two(5);
+        gather.lost(0);
+        assert!(!gather.is_over() && gather.next().is_none());
+        gather.lost(1);
+        assert!(gather.is_over() && gather.next().is_none());
+    }
+
+    /// A load that was stopped has as many slices as its longest part.
+    #[test]
+    fn agents_may_stop_in_different_slices() {
+        let mut gather = two(5);
+        told(&mut gather, 0, 1);
+        told(&mut gather, 0, 2);
+        told(&mut gather, 1, 4);
+        gather.ended(0);
+        gather.ended(1);
+        let served: Vec<u64> = gather.filter_map(|p| p.slice).map(|s| s.served).collect();
+        assert_eq!(served, [5, 2]);
+    }
+
+    #[test]
+    fn of_each_kind_of_error_one_is_told() {
+        let mut gather = two(1);
+        let words = |text: &str| vec![(ErrorKind::Reset, text.to_owned())];
+        gather.slice(0, 0, slice(1, 1), words("a"));
+        gather.slice(1, 0, slice(1, 1), words("b"));
+        assert_eq!(gather.next().expect("a slice").errors, words("a"));
+    }
+}

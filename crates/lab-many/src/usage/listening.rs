@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which processes listen on a port (proc(5), /proc/net/tcp and /proc/PID/fd).
+
+use lab_services::procfs;
+use nix::unistd::Pid;
+use std::collections::HashSet;
+use std::fs;
+
+/// A listening socket in /proc/net/tcp.
+const LISTEN: &str = "0A";
+
+/// The processes that listen on a TCP port; of a process and its descendants only the first. Error: there is none that
+/// this user may see.
+pub fn on(port: u16) -> Result<Vec<Pid>, String> {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+    let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
+    let sockets: HashSet<String> = tables.iter().flat_map(|t| sockets(t, port)).collect();
+    if sockets.is_empty() {
+        return Err(format!(
+            "nobody listens on port {port} there: is this the server's machine?"
+        ));
+    }
+    let holds = |pid: &Pid| {
+        let files = fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let links = files.filter_map(|file| fs::read_link(file.path()).ok());
+        links
+            .into_iter()
+            .any(|link| sockets.contains(&*link.to_string_lossy()))
+    };
+    let all: Vec<Pid> = procfs::all().into_iter().filter(holds).collect();
+    let is_first = |pid: &Pid| {
+        let mut above = std::iter::successors(procfs::parent(*pid), |pid| procfs::parent(*pid));
+        !above.any(|ancestor| all.contains(&ancestor))
+    };
+    let first: Vec<Pid> = all.iter().copied().filter(is_first).collect();
+    match first.is_empty() {
+        false => Ok(first),
+        true => Err(format!(
+            "who listens on port {port} there belongs to another user, and may not be seen: name its process with \
+             --server-pid, or log in as its user"
+        )),
+    }
+}
+
+/// The sockets of a table that listen on a port, as links to open files name them.
+fn sockets(table: &str, port: u16) -> Vec<String> {
+    let end = format!(":{port:04X}");
+    let lines = table.lines().skip(1);
+    let listening = lines.filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let is_it = fields.get(1)?.ends_with(&end) && *fields.get(3)? == LISTEN;
+        is_it.then(|| fields.get(9).map(|inode| format!("socket:[{inode}]")))?
+    });
+    listening.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn who_listens_is_found() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert_eq!(on(port).unwrap(), [Pid::this()]);
+        drop(listener);
+        assert!(on(port).unwrap_err().contains("nobody listens"));
+    }
+}

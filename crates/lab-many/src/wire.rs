@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Frames on a stream of bytes: a head in JSON, and a body of bytes.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read, Write};
+
+/// What an agent writes first. A login shell may have written something before it.
+pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
+
+/// The longest head and the longest body, bytes.
+const MOST_HEAD: usize = 64 << 20;
+const MOST_BODY: usize = 1 << 30;
+
+/// Writes a frame.
+pub fn write(out: &mut impl Write, head: &impl Serialize, body: &[u8]) -> io::Result<()> {
+    let head = serde_json::to_vec(head)?;
+    let mut frame = Vec::with_capacity(8 + head.len() + body.len());
+    for part in [&head[..], body] {
+        let length = u32::try_from(part.len()).map_err(io::Error::other)?;
+        frame.extend(length.to_be_bytes());
+    }
+    frame.extend(head);
+    frame.extend(body);
+    out.write_all(&frame)?;
+    out.flush()
+}
+
+/// Reads a frame; `None`: the stream ended between two frames.
+pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T, Vec<u8>)>> {
+    let mut lengths = [0; 8];
+    match input.read_exact(&mut lengths[..1]) {
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        begun => begun?,
+    }
+    input.read_exact(&mut lengths[1..])?;
+    let length = |at: usize| {
+        let bytes = lengths[at..at + 4].try_into().unwrap_or_default();
+        u32::from_be_bytes(bytes) as usize
+    };
+    let (head, body) = (length(0), length(4));
+    if head > MOST_HEAD || body > MOST_BODY {
+        return Err(io::Error::other("a message is longer than any is"));
+    }
+    let (head, body) = (exactly(input, head)?, exactly(input, body)?);
+    Ok(Some((serde_json::from_slice(&head)?, body)))
+}
+
+/// Memory is taken as the bytes come, not as they are announced.
+fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(length as u64).read_to_end(&mut bytes)?;
+    match bytes.len() == length {
+        true => Ok(bytes),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Reads up to and with the magic bytes, at most so many others. Error: they do not come; it holds what came.
+pub fn read_magic(input: &mut impl Read, most: usize) -> Result<(), String> {
+    let mut came = Vec::new();
+    let mut byte = [0];
+    while came.len() < most + MAGIC.len() {
+        match input.read(&mut byte) {
+            Ok(1) => came.push(byte[0]),
+            Ok(_) => break,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+        if came.ends_with(MAGIC) {
+            return Ok(());
+        }
+    }
+    Err(String::from_utf8_lossy(&came).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_back_and_the_end_is_told_from_a_cut() {
+        let mut stream = Vec::new();
+        write(&mut stream, &("a", 1), b"body").unwrap();
+        write(&mut stream, &("b", 2), b"").unwrap();
+        let mut input = &stream[..];
+        let first: (String, u32) = ("a".into(), 1);
+        assert_eq!(read(&mut input).unwrap(), Some((first, b"body".to_vec())));
+        let second: (String, u32) = ("b".into(), 2);
+        assert_eq!(read(&mut input).unwrap(), Some((second, Vec::new())));
+        assert_eq!(read::<(String, u32)>(&mut input).unwrap(), None);
+        for cut in 1..stream.len() {
+            let mut input = &stream[..cut];
+            let mut whole = 0;
+            let ended = loop {
+                match read::<(String, u32)>(&mut input) {
+                    Ok(Some(_)) => whole += 1,
+                    other => break other,
+                }
+            };
+            assert!(whole < 2 && (ended.is_err() || whole == 1), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_refused_without_taking_memory_for_it() {
+        assert!(read::<u32>(&mut &[0xff; 64][..]).is_err());
+        assert!(read::<u32>(&mut &b"\0\0\0\x02\0\0\0\0{}"[..]).is_err());
+    }
+
+    #[test]
+    fn the_beginning_is_found_behind_what_a_login_shell_says() {
+        let mut stream = b"Welcome to gen1\n".to_vec();
+        stream.extend(MAGIC);
+        stream.push(7);
+        let mut input = &stream[..];
+        read_magic(&mut input, 64).unwrap();
+        assert_eq!(input, [7]);
+        let said = read_magic(&mut &b"sh: benchlab: not found\n"[..], 64);
+        assert_eq!(said.unwrap_err(), "sh: benchlab: not found");
+        assert!(read_magic(&mut &[b'x'; 500][..], 64).is_err());
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What each of several agents did of a load, and in what it was unlike the others.
+
+use super::{BUSY, OWN};
+use crate::analysis::Interval;
+use crate::order::{median, median_interval};
+use lab_model::{AgentId, AgentSlice, Counts, Run, Slice};
+
+/// An agent that begins so much later than planned, ns, is late; besides what the clocks' comparison leaves open.
+const LATE_NS: u64 = 10_000_000;
+
+/// An agent whose service times are so much longer than the others' is on another path.
+const SLOWER: f64 = 1.2;
+
+/// What an agent did, in all slices that count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentResult {
+    /// Which.
+    pub agent: AgentId,
+    /// Requests that were due, or sent.
+    pub offered: u64,
+    /// Requests that were due and not sent because it was lost.
+    pub not_sent: u64,
+    /// Requests that were answered as they should be.
+    pub served: u64,
+    /// Requests that were not.
+    pub errors: u64,
+    /// The most that a load of its began later than planned, ns.
+    pub late_ns: u64,
+    /// The part of the time in which its busiest thread had a core.
+    pub busy: f64,
+    /// Of all its requests.
+    pub response: Counts,
+    /// How late it looked at requests.
+    pub lag: Counts,
+    /// Its median service time as a multiple of the other agents' in the same slice: the median over slices.
+    pub path: Option<Interval>,
+    /// In what it was unlike the others, or too slow.
+    pub marks: Vec<Mark>,
+}
+
+/// In what an agent was unlike the others, or too slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// It was lost.
+    Lost,
+    /// It began late.
+    BeganLate,
+    /// It looked late at requests that were due.
+    Behind,
+    /// Its busiest thread had a core nearly all the time.
+    Limit,
+    /// Its service times are longer than the others'.
+    Path,
+}
+
+/// What the agents of a run did, those that were left out not counted.
+pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
+    let slices: Vec<&Slice> = run.complete_blocks().flat_map(|b| &b.slices).collect();
+    let counted = run
+        .agents
+        .iter()
+        .enumerate()
+        .filter(|(_, a)| !a.is_left_out);
+    let counted: Vec<AgentId> = counted.map(|(id, _)| id).collect();
+    let alpha = alpha / counted.len().max(1) as f64;
+    let mut results: Vec<AgentResult> = counted
+        .iter()
+        .map(|&agent| result(agent, &slices, alpha))
+        .collect();
+    let lags: Vec<f64> = results.iter().filter_map(|r| p99(&r.lag)).collect();
+    let usual_lag = median(&lags).unwrap_or(0.0);
+    for result in &mut results {
+        let agent = &run.agents[result.agent];
+        let lag = p99(&result.lag).unwrap_or(0.0);
+        let is_own = lag > OWN * p99(&result.response).unwrap_or(f64::INFINITY);
+        let marks = [
+            (Mark::Lost, agent.lost.is_some()),
+            (
+                Mark::BeganLate,
+                result.late_ns > LATE_NS + agent.clock.error_ns,
+            ),
+            (Mark::Behind, is_own && lag > 2.0 * usual_lag),
+            (Mark::Limit, result.busy > BUSY),
+            (
+                Mark::Path,
+                result.path.as_ref().is_some_and(|p| p.low > SLOWER),
+            ),
+        ];
+        let so = marks.into_iter().filter(|(_, is_so)| *is_so);
+        result.marks = so.map(|(mark, _)| mark).collect();
+    }
+    results
+}
+
+fn p99(counts: &Counts) -> Option<f64> {
+    counts.quantile(0.99).map(|ns| ns as f64)
+}
+
+fn result(agent: AgentId, slices: &[&Slice], alpha: f64) -> AgentResult {
+    let of = |slice: &&Slice| {
+        slice
+            .agents
+            .iter()
+            .find(|part| part.agent == agent)
+            .cloned()
+    };
+    let parts: Vec<AgentSlice> = slices.iter().filter_map(of).collect();
+    let sum = |of: fn(&AgentSlice) -> u64| parts.iter().map(of).sum::<u64>();
+    let (mut response, mut lag) = (Counts::default(), Counts::default());
+    for part in &parts {
+        response.add(&part.slice.response);
+        lag.add(&part.slice.lag);
+    }
+    let wall_ns = sum(|p| p.slice.wall_ns + p.slice.drain_ns).max(1);
+    AgentResult {
+        agent,
+        offered: sum(|p| p.slice.offered),
+        not_sent: sum(|p| p.not_sent),
+        served: sum(|p| p.slice.served),
+        errors: sum(|p| p.slice.errors.iter().map(|(_, n)| n).sum()),
+        late_ns: parts.iter().map(|p| p.late_ns).max().unwrap_or(0),
+        busy: sum(|p| p.slice.busiest_cpu_ns) as f64 / wall_ns as f64,
+        response,
+        lag,
+        path: path(agent, slices, alpha),
+        marks: Vec::new(),
+    }
+}
+
+/// Of few slices the interval has not the level that is asked for, and nothing is said.
+fn path(agent: AgentId, slices: &[&Slice], alpha: f64) -> Option<Interval> {
+    let ratio = |slice: &&Slice| {
+        let (mut own, mut others) = (Counts::default(), Counts::default());
+        for part in &slice.agents {
+            match part.agent == agent {
+                true => own.add(&part.slice.service),
+                false => others.add(&part.slice.service),
+            }
+        }
+        Some((own.median()? as f64 / others.median()?.max(1) as f64).ln())
+    };
+    let ratios: Vec<f64> = slices.iter().filter_map(ratio).collect();
+    let interval = median_interval(&ratios, alpha)?;
+    (interval.level >= 1.0 - alpha - 1e-9).then(|| Interval {
+        estimate: interval.estimate.exp(),
+        low: interval.low.exp(),
+        high: interval.high.exp(),
+        level: interval.level,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::{Agent, Block, BlockState, ClockOffset};
+
+    /// Three agents over so many slices; service times of each, ns.
+    fn run(slices: usize, service_ns: [u64; 3]) -> Run {
+        let part = |(agent, ns): (AgentId, u64)| AgentSlice {
+            agent,
+            slice: Slice {
+                wall_ns: 1_000_000_000,
+                offered: 100,
+                served: 99,
+                busiest_cpu_ns: 100_000_000,
+                response: Counts(vec![(ns, 99)]),
+                service: Counts(vec![(ns, 99)]),
+                lag: Counts(vec![(100, 100)]),
+                ..Slice::default()
+            },
+            ..AgentSlice::default()
+        };
+        let slice = Slice {
+            agents: service_ns.into_iter().enumerate().map(part).collect(),
+            ..Slice::default()
+        };
+        let block = Block {
+            state: BlockState::Complete,
+            slices: vec![slice],
+            ..Block::default()
+        };
+        Run {
+            blocks: vec![block; slices],
+            agents: vec![Agent::default(); 3],
+            ..Run::default()
+        }
+    }
+
+    fn marks(run: &Run) -> Vec<Vec<Mark>> {
+        agents(run, 0.05).into_iter().map(|r| r.marks).collect()
+    }
+
+    #[test]
+    fn agents_that_are_alike_have_no_marks() {
+        let run = run(20, [1_000_000, 1_010_000, 990_000]);
+        assert_eq!(marks(&run), vec![vec![]; 3]);
+        let first = &agents(&run, 0.05)[0];
+        assert_eq!(
+            (first.offered, first.served, first.not_sent),
+            (2000, 1980, 0)
+        );
+        assert!((first.busy - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_agent_on_a_longer_path_is_named_once_there_are_slices_enough() {
+        let far = [1_000_000, 2_000_000, 1_000_000];
+        assert_eq!(marks(&run(20, far))[1], [Mark::Path]);
+        assert_eq!(marks(&run(3, far)), vec![vec![]; 3]);
+    }
+
+    #[test]
+    fn what_was_late_lost_or_the_limit_is_named() {
+        let mut run = run(20, [1_000_000; 3]);
+        run.agents[0].lost = Some("killed".into());
+        run.agents[1].clock = ClockOffset {
+            error_ns: 30_000_000,
+            ..ClockOffset::default()
+        };
+        for block in &mut run.blocks {
+            let parts = &mut block.slices[0].agents;
+            parts[1].late_ns = 20_000_000;
+            parts[2].late_ns = 20_000_000;
+            parts[2].slice.busiest_cpu_ns = 950_000_000;
+            parts[2].slice.lag = Counts(vec![(900_000, 100)]);
+        }
+        // What the clocks leave open is no lateness.
+        let expected = [
+            vec![Mark::Lost],
+            vec![],
+            vec![Mark::BeganLate, Mark::Behind, Mark::Limit],
+        ];
+        assert_eq!(marks(&run), expected);
+    }
+
+    #[test]
+    fn who_was_left_out_is_not_judged() {
+        let mut run = run(20, [1_000_000, 9_000_000, 1_000_000]);
+        run.agents
+            .iter_mut()
+            .zip(["a", "b", "c"])
+            .for_each(|(agent, name)| agent.name = name.into());
+        run.leave_out(&["b".into()]).unwrap();
+        assert_eq!(marks(&run), vec![vec![]; 2]);
+        assert_eq!(run.blocks[0].slices[0].served, 198);
+        assert!(run.leave_out(&["x".into()]).is_err());
+        assert!(
+            run.leave_out(&["a".into(), "b".into(), "c".into()])
+                .is_err()
+        );
+    }
+}

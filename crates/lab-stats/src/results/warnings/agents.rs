@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a reader must know of the agents that put a load on.
+
+use super::{list, percent};
+use crate::load::agents::{AgentResult, Mark, agents};
+use crate::results::{Warning, WarningKind};
+use lab_model::{Plan, Run, grouped};
+
+/// All warnings about agents, the gravest first.
+pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
+    let results = agents(run, plan.measure.alpha);
+    let texts = [lost(run, &results), left_out(run), unlike(run, &results)];
+    let texts = texts.into_iter().flatten();
+    texts
+        .map(|text| Warning::new(WarningKind::Agents, text))
+        .collect()
+}
+
+/// Only requests of an open loop are due.
+fn lost(run: &Run, results: &[AgentResult]) -> Option<String> {
+    let lost = results.iter().filter(|r| r.marks.contains(&Mark::Lost));
+    let each = lost.map(|r| {
+        let agent = &run.agents[r.agent];
+        let why = agent.lost.as_deref().unwrap_or_default();
+        let not_sent = match r.not_sent {
+            0 => String::new(),
+            n => format!("; {} requests that were due were not sent", grouped(n)),
+        };
+        format!("{} ({why}{not_sent})", agent.name)
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "Agents were lost: {}. From then on the load was smaller than what was asked for; percentiles are those of \
+             what was sent.",
+            list(each)
+        )
+    })
+}
+
+fn left_out(run: &Run) -> Option<String> {
+    let names = run.agents.iter().filter(|agent| agent.is_left_out);
+    let names: Vec<String> = names.map(|agent| agent.name.clone()).collect();
+    (!names.is_empty()).then(|| {
+        let names = list(names);
+        format!("By the reader's wish {names} is in no figure of the load; the server served it all the same.")
+    })
+}
+
+fn unlike(run: &Run, results: &[AgentResult]) -> Option<String> {
+    let said = |r: &AgentResult, mark: &Mark| match mark {
+        Mark::Lost => None,
+        Mark::BeganLate => Some(format!("began {:.0} ms late", r.late_ns as f64 / 1e6)),
+        Mark::Behind => Some("looked late at what was due".to_string()),
+        Mark::Limit => Some(format!(
+            "was the limit (its busiest thread had a core {} of the time)",
+            percent(r.busy)
+        )),
+        Mark::Path => r.path.as_ref().map(|path| {
+            format!(
+                "waited longer for answers, {:.2} times as long as the others ({:.2} to {:.2})",
+                path.estimate, path.low, path.high
+            )
+        }),
+    };
+    let each = results.iter().filter_map(|r| {
+        let said: Vec<String> = r.marks.iter().filter_map(|mark| said(r, mark)).collect();
+        let name = &run.agents[r.agent].name;
+        (!said.is_empty()).then(|| format!("{name} {}", list(said)))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "Agents were unlike the others: {}. `benchlab report --without NAME` leaves one out.",
+            list(each)
+        )
+    })
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is told of logs besides what is in them, and which files belong to a log.
+
+use crate::read::Log;
+use lab_model::{LineCounts, WatchedSource};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Logs that were read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct LogsRead {
+    /// Each of them, in order.
+    pub sources: Vec<WatchedSource>,
+    /// What became of all their lines.
+    pub lines: LineCounts,
+    /// How fine the durations of the coarsest are, ns.
+    pub step_ns: Option<u64>,
+    /// How a reader can make the next log tell more, a sentence each.
+    pub advice: Vec<String>,
+}
+
+impl LogsRead {
+    /// Takes over what a log told of itself.
+    pub fn add(&mut self, log: &Log) {
+        let source = WatchedSource {
+            lines: log.lines.all,
+            ..log.source.clone()
+        };
+        let reader = log.reader();
+        let zone = "The log's times have no zone and are taken as UTC: name it with --zone.";
+        let guessed = reader
+            .is_some_and(|r| r.guesses_zone)
+            .then(|| zone.to_string());
+        let advice = reader.and_then(|r| r.advice());
+        self.merge(LogsRead {
+            sources: vec![source],
+            lines: log.lines,
+            step_ns: reader.and_then(|r| r.step_ns),
+            advice: advice.into_iter().chain(guessed).collect(),
+        });
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: LogsRead) {
+        self.sources.extend(other.sources);
+        self.count(&other.lines);
+        self.step_ns = self.step_ns.max(other.step_ns);
+        for advice in other.advice {
+            if !self.advice.contains(&advice) {
+                self.advice.push(advice);
+            }
+        }
+    }
+
+    /// Adds what became of lines.
+    pub fn count(&mut self, lines: &LineCounts) {
+        let all = &mut self.lines;
+        all.all += lines.all;
+        all.entries += lines.entries;
+        all.other += lines.other;
+        all.malformed += lines.malformed;
+        all.too_long += lines.too_long;
+        all.cut_off += lines.cut_off;
+    }
+}
+
+/// The files of a log: it, and if asked for those rotated files that are beside it before it, the oldest first. Error: it
+/// is not there, or is a folder.
+pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
+    let name = log.display();
+    if log.is_dir() {
+        return Err(format!(
+            "{name}: it is a folder; name the log, with --rotated for the files beside it"
+        ));
+    }
+    if !log.exists() {
+        return Err(format!("{name}: there is no such file"));
+    }
+    let mut files = match rotated {
+        true => predecessors(log),
+        false => Vec::new(),
+    };
+    files.push(log.to_path_buf());
+    Ok(files)
+}
+
+/// The rotated files beside a log, the oldest first: the highest number, or the earliest date.
+fn predecessors(log: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (log.parent(), log.file_name().and_then(|n| n.to_str()))
+    else {
+        return Vec::new();
+    };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let age = |path: PathBuf| {
+        let file = path.file_name()?.to_str()?.strip_prefix(name)?;
+        let plain = [".gz", ".zst", ".zstd"]
+            .iter()
+            .find_map(|end| file.strip_suffix(end))
+            .unwrap_or(file);
+        let digits = plain.strip_prefix(['.', '-', '_'])?.replace('-', "");
+        let number: i64 = digits.parse().ok()?;
+        // Numbers grow with age, dates fall.
+        let age = if digits.len() >= 8 { -number } else { number };
+        Some((age, path))
+    };
+    let mut found: Vec<(i64, PathBuf)> = entries.filter_map(|e| age(e.path())).collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotated_files_come_oldest_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in [
+            "a.log",
+            "a.log.1",
+            "a.log.2.gz",
+            "a.log.10.zst",
+            "a.log.bak",
+            "b.log.1",
+        ] {
+            std::fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let found = predecessors(&folder.path().join("a.log"));
+        let names: Vec<_> = found
+            .iter()
+            .filter_map(|p| p.file_name()?.to_str())
+            .collect();
+        assert_eq!(names, ["a.log.10.zst", "a.log.2.gz", "a.log.1"]);
+        for name in ["c.log-20260501", "c.log-20260430.gz"] {
+            std::fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let found = predecessors(&folder.path().join("c.log"));
+        let names: Vec<_> = found
+            .iter()
+            .filter_map(|p| p.file_name()?.to_str())
+            .collect();
+        assert_eq!(names, ["c.log-20260430.gz", "c.log-20260501"]);
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What was counted of some of the logs, as it is sent to where it is put together with the others'.
+
+use crate::page::{Page, Width};
+use crate::seconds::Seconds;
+use crate::tally::Hour;
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+
+/// The most bytes that it has, unpacked.
+const MOST: u64 = 4 << 30;
+
+/// Fast, and small enough for what is mostly names and small numbers.
+const LEVEL: i32 = 3;
+
+/// A tally without what only its own counting needed.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TallyPart {
+    pub(crate) pages: Vec<Page>,
+    pub(crate) width: Width,
+    pub(crate) first_s: i64,
+    pub(crate) last_s: i64,
+    pub(crate) hours: Vec<Hour>,
+    pub(crate) seconds: Option<Seconds>,
+    pub(crate) clock_jumps: u64,
+    pub(crate) merged: u64,
+}
+
+impl TallyPart {
+    /// As bytes. Error: there is no memory for them.
+    pub fn pack(&self) -> Result<Vec<u8>, String> {
+        let text = serde_json::to_vec(self).map_err(|e| e.to_string())?;
+        zstd::encode_all(&text[..], LEVEL).map_err(|e| e.to_string())
+    }
+
+    /// Of such bytes. Error: they are none.
+    pub fn unpack(bytes: &[u8]) -> Result<TallyPart, String> {
+        let unpacked = zstd::Decoder::new(bytes).map_err(|e| e.to_string())?;
+        serde_json::from_reader(std::io::BufReader::new(unpacked.take(MOST)))
+            .map_err(|e| e.to_string())
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Requests of every second, which alone can be added up with those of another log: two logs have their fullest second at
+//! different times.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Seconds of an hour.
+const HOUR: usize = 3600;
+/// Hours that are kept: 90 days, in 31 MB.
+const MOST: usize = 90 * 24;
+
+/// How many requests came in each second.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<(i64, u32)>", into = "Vec<(i64, u32)>")]
+pub struct Seconds {
+    hours: BTreeMap<i64, Box<[u32]>>,
+    /// There were more hours than are kept.
+    is_cut: bool,
+}
+
+impl Seconds {
+    /// Counts a request.
+    #[inline]
+    pub fn add(&mut self, time: i64) {
+        self.add_many(time, 1);
+    }
+
+    /// Adds all of another log.
+    pub fn merge(&mut self, other: &Seconds) {
+        self.is_cut |= other.is_cut;
+        for (time, n) in other.all() {
+            self.add_many(time, n);
+        }
+    }
+
+    fn add_many(&mut self, time: i64, n: u32) {
+        let hour = time.div_euclid(HOUR as i64);
+        if self.hours.len() >= MOST && !self.hours.contains_key(&hour) {
+            self.is_cut = true;
+            return;
+        }
+        let empty = || vec![0; HOUR].into_boxed_slice();
+        let counts = self.hours.entry(hour).or_insert_with(empty);
+        let count = &mut counts[time.rem_euclid(HOUR as i64) as usize];
+        *count = count.saturating_add(n);
+    }
+
+    /// The most requests in so many seconds that begin at a whole multiple of them, and when the first such stretch
+    /// began, in seconds since 1970; `None`: there were none, or not all are known.
+    pub fn highest(&self, length: i64) -> Option<(i64, u64)> {
+        let mut stretches: BTreeMap<i64, u64> = BTreeMap::new();
+        for (time, n) in self.all() {
+            *stretches.entry(time.div_euclid(length)).or_default() += u64::from(n);
+        }
+        let highest = stretches.into_iter().max_by_key(|(start, n)| (*n, -start));
+        let highest = highest.map(|(start, n)| (start * length, n));
+        highest.filter(|_| !self.is_cut)
+    }
+
+    /// Seconds in which something came.
+    fn all(&self) -> impl Iterator<Item = (i64, u32)> {
+        let seconds = self.hours.iter().flat_map(|(hour, counts)| {
+            let begin = hour * HOUR as i64;
+            let numbered = counts.iter().zip(begin..);
+            numbered.map(|(n, time)| (time, *n))
+        });
+        seconds.filter(|(_, n)| *n > 0)
+    }
+}
+
+/// A time that no log has stands for those that are not kept.
+const CUT: i64 = i64::MIN;
+
+impl From<Seconds> for Vec<(i64, u32)> {
+    fn from(seconds: Seconds) -> Self {
+        let cut = seconds.is_cut.then_some((CUT, 1));
+        seconds.all().chain(cut).collect()
+    }
+}
+
+impl From<Vec<(i64, u32)>> for Seconds {
+    fn from(all: Vec<(i64, u32)>) -> Seconds {
+        let mut seconds = Seconds::default();
+        for (time, n) in all {
+            match time {
+                CUT => seconds.is_cut = true,
+                time => seconds.add_many(time, n),
+            }
+        }
+        seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fullest_second_of_two_logs_is_that_of_their_sum() {
+        let (mut one, mut other) = (Seconds::default(), Seconds::default());
+        [10, 10, 10, 61, 61].into_iter().for_each(|t| one.add(t));
+        [61, 61, 80, 4000].into_iter().for_each(|t| other.add(t));
+        assert_eq!(
+            (one.highest(1), one.highest(60)),
+            (Some((10, 3)), Some((0, 3)))
+        );
+        one.merge(&other);
+        assert_eq!(
+            (one.highest(1), one.highest(60)),
+            (Some((61, 4)), Some((60, 5)))
+        );
+        let text = serde_json::to_string(&one).unwrap();
+        let again: Seconds = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (again.highest(1), again.highest(60)),
+            (Some((61, 4)), Some((60, 5)))
+        );
+    }
+
+    #[test]
+    fn what_is_not_kept_is_not_guessed() {
+        let mut seconds = Seconds::default();
+        (0..MOST as i64 + 1).for_each(|hour| seconds.add(hour * 3600));
+        assert_eq!(seconds.highest(1), None);
+        let mut other = Seconds::default();
+        other.add(5);
+        other.merge(&seconds);
+        assert_eq!(other.highest(1), None);
+    }
+}
