@@ -127,8 +127,8 @@ fn types_that_are_wrong() {
 
 #[test]
 fn sweeps_and_factors_that_cannot_be() {
-    let numbers = "`limit` needs whole numbers from 1, each larger than the one before it";
-    for bad in ["[]", "[0, 1]", "[-1]", "[10, 1]", "[1, 1]"] {
+    let numbers = "`limit` needs whole numbers from 0, each larger than the one before it";
+    for bad in ["[]", "[-1]", "[10, 1]", "[1, 1]"] {
         spoilt(
             "limit = [20]",
             &format!("limit = {bad}"),
@@ -229,7 +229,7 @@ fn names_that_are_taken_or_unknown() {
         "targets = [\"sqlite\"]",
         "targets = [\"sqlit\"]",
         "\"sqlit\"",
-        "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`, `folder`",
+        "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`, `folder`, `link`",
         Some("did you mean `sqlite`?"),
     );
     spoilt(
