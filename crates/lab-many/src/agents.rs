@@ -95,12 +95,11 @@ impl Agents {
             return Err(StartError::Refused(refused.join("\n")));
         }
         let agents = candidates.into_iter().filter_map(Candidate::welcomed);
-        let agents = agents.map(|agent| {
+        let agents = agents.inspect(|agent| {
             let silence_ns = starting.lost_after.as_nanos() as u64;
             let limits = Limits::own();
             let welcome = ToAgent::Welcome { limits, silence_ns };
             agent.link.accept(welcome);
-            agent
         });
         Ok(Agents {
             agents: agents.collect(),

@@ -125,7 +125,7 @@ fn tell(record: &Record, (number, late_ns): (u64, u64), to: &Coordinator) -> Res
     let report = Report::Slice {
         number,
         late_ns,
-        slice,
+        slice: Box::new(slice),
         errors: first_errors(record),
     };
     to.say(&report, &body)

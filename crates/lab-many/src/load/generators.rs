@@ -206,7 +206,7 @@ impl Generator for AgentsGenerator {
         let mut stop = false;
         let mut failed = None;
         loop {
-            while let Some(piece) = gather.next() {
+            for piece in gather.by_ref() {
                 stop |= !each(shared.complete(piece));
             }
             if shared.has_news() {
@@ -348,7 +348,7 @@ impl Shared {
                         errors,
                     } if number == current => {
                         sent::put_back(&mut slice, &body).map_err(|e| format!("{name}: {e}"))?;
-                        gather.slice(agent, late_ns, slice, errors);
+                        gather.slice(agent, late_ns, *slice, errors);
                     }
                     Report::Ended { number } if number == current => gather.ended(agent),
                     _ => {}

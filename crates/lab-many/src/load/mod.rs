@@ -70,7 +70,7 @@ pub enum Report {
         /// How much later than planned the load began, ns.
         late_ns: u64,
         /// Without its distributions.
-        slice: Slice,
+        slice: Box<Slice>,
         /// The first error of each kind.
         errors: Vec<(ErrorKind, String)>,
     },

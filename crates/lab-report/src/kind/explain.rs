@@ -358,9 +358,12 @@ fn most_apart(plan: &Plan, other: &Counted, base: &Counted) -> Option<String> {
     let total = middle(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
         - middle(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
     let subject = |of: &Counted| &plan.subjects[of.subject].name;
-    let lists: [fn(&Counted) -> &[(String, f64)]; 2] = [|c| &c.functions, |c| &c.libraries];
-    let found = lists.into_iter().find_map(|list| {
-        let found = furthest_apart(list(other), list(base), total)?;
+    let lists = [
+        (&other.functions, &base.functions),
+        (&other.libraries, &base.libraries),
+    ];
+    let found = lists.into_iter().find_map(|(others, bases)| {
+        let found = furthest_apart(others, bases, total)?;
         (is_symbol(found.0) && (found.1 - found.2).abs() >= MOST * total.abs()).then_some(found)
     });
     let (name, mine, theirs) = found?;

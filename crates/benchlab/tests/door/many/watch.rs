@@ -14,11 +14,11 @@ fn lines() -> Vec<String> {
             0 => (format!("/search?q={i}"), 300 + i % 50),
             _ => (format!("/item/{i}"), 2 + i % 9),
         };
-        let status = if i % 50 == 0 { 500 } else { 200 };
+        let status = if i.is_multiple_of(50) { 500 } else { 200 };
         let mut line = String::new();
-        let _ = write!(
+        let _ = writeln!(
             line,
-            "10.0.0.1 - - [01/May/2026:{:02}:{minute:02}:{second:02} +0000] \"GET {path} HTTP/1.1\" {status} 9 \"-\" \"M\" 0.{ms:03}\n",
+            "10.0.0.1 - - [01/May/2026:{:02}:{minute:02}:{second:02} +0000] \"GET {path} HTTP/1.1\" {status} 9 \"-\" \"M\" 0.{ms:03}",
             10 + i / 3600
         );
         line
