@@ -165,7 +165,7 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Result<Looked, String> {
     let listener = |address: &str| {
         let listener = TcpListener::bind(address).map_err(|e| format!("{address}: {e}"))?;
         let there = listener.local_addr().map_err(|e| e.to_string())?;
-        std::thread::spawn(move || turns::answer(&listener));
+        turns::answer(listener);
         Ok::<SocketAddr, String>(there)
     };
     let addresses = [listener("127.0.0.1:0")?, listener("[::1]:0")?];

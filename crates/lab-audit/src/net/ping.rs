@@ -140,7 +140,8 @@ impl Pinger {
 
     /// The MTU that a message of a router has, if one came.
     fn told(&self) -> Option<u32> {
-        let mut space = nix::cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6);
+        // The hop limit comes first.
+        let mut space = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
         let mut room = [0; 64];
         let mut parts = [IoSliceMut::new(&mut room)];
         let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;

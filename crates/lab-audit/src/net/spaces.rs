@@ -23,9 +23,7 @@ pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2]
     let there = listeners.iter().map(TcpListener::local_addr);
     let there: Result<Vec<SocketAddr>, _> = there.collect();
     let there = there.map_err(|e| e.to_string())?;
-    for listener in listeners {
-        thread::spawn(move || turns::answer(&listener));
-    }
+    listeners.into_iter().for_each(turns::answer);
     <[SocketAddr; 2]>::try_from(there).map_err(|_| "a listener is missing".into())
 }
 

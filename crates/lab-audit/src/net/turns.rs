@@ -12,10 +12,14 @@ use nix::sys::time::TimeVal;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// A step that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Connections that a listener of this machine answers at a time.
+const AT_ONCE: usize = 4;
 /// Between two turns, so that nobody takes it for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Bytes of a segment that every path carries.
@@ -348,15 +352,22 @@ fn path_mtu(stream: &TcpStream, family: Family) -> Option<u32> {
 }
 
 /// Answers every request with one line, until the process ends.
-pub fn answer(listener: &TcpListener) {
-    for mut stream in listener.incoming().flatten() {
-        let (mut request, mut room) = (Vec::new(), [0; 8192]);
-        while !request.ends_with(b"\r\n\r\n") {
-            match stream.read(&mut room) {
-                Ok(n @ 1..) => request.extend_from_slice(&room[..n]),
-                _ => break,
-            }
-        }
-        let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+pub fn answer(listener: TcpListener) {
+    let listener = Arc::new(listener);
+    // One connection may wait for a packet that never comes, while others are answered.
+    for _ in 0..AT_ONCE {
+        let listener = Arc::clone(&listener);
+        thread::spawn(move || listener.incoming().flatten().for_each(answer_one));
     }
+}
+
+fn answer_one(mut stream: TcpStream) {
+    let (mut request, mut room) = (Vec::new(), [0; 8192]);
+    while !request.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut room) {
+            Ok(n @ 1..) => request.extend_from_slice(&room[..n]),
+            _ => return,
+        }
+    }
+    let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
 }
