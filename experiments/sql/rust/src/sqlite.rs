@@ -66,6 +66,7 @@ pub fn read_settings(opening: &mut Opening, connection: &Connection) -> Result<(
 }
 
 /// The threading mode that the connection really has: without a mutex of its own it is not serialized.
+#[allow(unsafe_code)]
 fn threading(connection: &Connection) -> &'static str {
     // SAFETY: the handle is open as long as the connection is.
     let mutex = unsafe { ffi::sqlite3_db_mutex(connection.handle()) };
