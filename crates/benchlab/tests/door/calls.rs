@@ -264,7 +264,7 @@ fn a_file_is_locked_while_calls_are_made() {
         );
     let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
     let project = Project::with_text(&(text + &programs.concat()));
-    project.run_blocks("1", "4", &[]).expect(0);
+    project.run_blocks("1", "8", &[]).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;

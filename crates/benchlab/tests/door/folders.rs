@@ -372,7 +372,9 @@ fn after_kill_9_resume_puts_back_what_was_changed_and_goes_on() {
 fn told_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Project {
     for _ in 0..20 {
         let (project, _) = device.project();
-        killed(&project, device, blocks);
+        if !killed(&project, device, blocks) {
+            continue;
+        }
         let ended = next(&project);
         ended.expect(0);
         wait_until("it is put back", || device.present() == "none");
@@ -384,24 +386,38 @@ fn told_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Pro
     panic!("never told by the next call");
 }
 
-/// A run that is killed while it has another scheduler.
-fn killed(project: &Project, device: &Loop, blocks: &str) {
+/// A run that is killed while it has another scheduler. `false`: it was never seen with it.
+fn killed(project: &Project, device: &Loop, blocks: &str) -> bool {
     let mut lab = started(project, device, blocks);
     // It is switched back and forth: stopped in the right moment, it stays.
-    for _ in 0..1000 {
+    let caught = (0..1000).any(|_| {
         signal(&lab, "-STOP");
-        if device.present() == "mq-deadline" {
-            break;
+        wait_until("it is stopped", || is_stopped(&lab));
+        let caught = device.present() == "mq-deadline";
+        if !caught {
+            signal(&lab, "-CONT");
+            std::thread::sleep(std::time::Duration::from_millis(3));
         }
-        signal(&lab, "-CONT");
-        std::thread::sleep(std::time::Duration::from_millis(3));
+        caught
+    });
+    if caught {
+        // A lab that lives keeps what it changed, also while it is stopped.
+        project.call(&["list"]).expect(0);
+        assert_eq!(device.present(), "mq-deadline");
     }
-    assert_eq!(device.present(), "mq-deadline");
-    // A lab that lives keeps what it changed, also while it is stopped.
-    project.call(&["list"]).expect(0);
-    assert_eq!(device.present(), "mq-deadline");
     lab.kill().unwrap();
     lab.wait().unwrap();
+    caught
+}
+
+/// What a thread was about to write is written before it stops.
+fn is_stopped(process: &std::process::Child) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", process.id()));
+    threads.unwrap().flatten().all(|thread| {
+        let text = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        state.is_empty() || state.starts_with(['T', 'Z'])
+    })
 }
 
 #[test]
@@ -423,6 +439,8 @@ fn started(project: &Project, device: &Loop, blocks: &str) -> std::process::Chil
         "t",
         "--blocks",
         blocks,
+        "--pairs",
+        "40",
         "--seed",
         "7",
         "--redo",
