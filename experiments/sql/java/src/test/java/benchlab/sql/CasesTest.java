@@ -48,6 +48,11 @@ class CasesTest {
         void prepare() throws SQLException {
             database = new TestServer.Postgresql();
         }
+
+        @Override
+        int keptStatements() {
+            return 256;
+        }
     }
 
     @Nested
@@ -56,6 +61,11 @@ class CasesTest {
         @BeforeAll
         void prepare() throws SQLException {
             database = new TestServer.MariaDb();
+        }
+
+        @Override
+        int keptStatements() {
+            return 250;
         }
 
         @Test
@@ -306,6 +316,9 @@ class CasesTest {
     /** What servers have in common, beyond what all databases have. */
     abstract static class OnServer extends OnDatabase {
 
+        /** How many prepared statements the driver keeps unless told otherwise. */
+        abstract int keptStatements();
+
         @AfterAll
         void drop() throws SQLException {
             if (database != null) { // It is null where its schema could not be made.
@@ -322,6 +335,7 @@ class CasesTest {
         @ValueSource(
                 strings = {
                     "connect",
+                    "select_1 statement=text",
                     "select_1 statement=prepared",
                     "insert_tx rows_tx=2",
                     "connections connections=2 rows=200"
@@ -329,7 +343,11 @@ class CasesTest {
         void readsTheSettingsBack(String selection) throws Exception {
             fillTable();
             String opened = new Dialogue(database).answers(selection + settings()).get(0);
-            assertEquals("@lab opened first=a%20b second_2= third=3", opened);
+            boolean prepares =
+                    !selection.equals("connect") && !selection.contains("statement=text");
+            int kept = prepares ? keptStatements() : 0;
+            assertEquals(
+                    "@lab opened first=a%20b second_2= third=3 statement_cache=" + kept, opened);
         }
 
         @ParameterizedTest
