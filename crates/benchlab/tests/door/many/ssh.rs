@@ -27,11 +27,8 @@ fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-#[test]
-fn two_hosts_get_copies_that_leave_nothing_behind() {
-    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
-        return;
-    };
+/// The run of a load that gen1 and gen2 share.
+fn loaded_by_two(sshd: &Sshd) -> Run {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
     let words = [
@@ -45,9 +42,18 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
         "--for",
         "2s",
     ];
-    load(&place, &sshd, &words).expect(0);
+    load(&place, sshd, &words).expect(0);
     let run = place.0.load();
     assert_added_up(&run);
+    run
+}
+
+#[test]
+fn two_hosts_get_copies_that_leave_nothing_behind() {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
+        return;
+    };
+    let run = loaded_by_two(&sshd);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["gen1", "gen2"]);
     assert!(
@@ -113,22 +119,7 @@ fn a_clock_that_is_ten_minutes_off_delays_nothing() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", LATE_CLOCK)]) else {
         return;
     };
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let url = web.url("/");
-    let words = [
-        &url,
-        "--on",
-        "ssh:gen1,gen2",
-        "--rate",
-        "300",
-        "-c",
-        "4",
-        "--for",
-        "2s",
-    ];
-    load(&place, &sshd, &words).expect(0);
-    let run = place.0.load();
-    assert_added_up(&run);
+    let run = loaded_by_two(&sshd);
     for agent in 0..2 {
         let parts = parts(&run, agent);
         assert!(
