@@ -407,16 +407,36 @@ fn within(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
         rank: OF_SYSTEM,
         size: (middle(mine) - middle(theirs)).abs(),
         text: format!(
-            "{}, which lies in their own instructions: the system is asked for the same.",
+            "{}, which lies in their own instructions: the system is asked for the same.{}",
             sentence(
                 plan,
                 &Metric::MEAN_CPU,
                 (other.subject, mine),
                 (base.subject, theirs)
             )
-            .trim_end_matches('.')
+            .trim_end_matches('.'),
+            settings_apart(plan, other, base)
         ),
     })
+}
+
+/// ` rust has threading multi-thread, c serialized.` Empty: no setting that both have differs.
+fn settings_apart(plan: &Plan, other: &Counted, base: &Counted) -> String {
+    let name = |of: &Counted| &plan.subjects[of.subject].name;
+    let theirs = |key: &String| base.settings.iter().find(|(known, _)| known == key);
+    let pairs = other.settings.iter().filter_map(|(key, mine)| {
+        let (_, theirs) = theirs(key)?;
+        (mine != theirs).then_some((key, mine, theirs))
+    });
+    pairs
+        .map(|(key, mine, theirs)| {
+            format!(
+                " {} has {key} {mine}, {} {theirs}.",
+                name(other),
+                name(base)
+            )
+        })
+        .collect()
 }
 
 /// `java: 2 round trips per operation, c: 3.`
