@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -278,9 +279,13 @@ func (s *subject) testCase(t *testing.T, target target, test caseTest) {
 	if !strings.HasPrefix(opened, "opened") {
 		t.Fatal(opened)
 	}
-	if settings := target.settings != "" && test.arguments != "case=noop"; settings &&
-		!(strings.Contains(opened, " version=1") && strings.HasSuffix(opened, " empty=")) {
-		t.Error(opened)
+	if target.settings != "" && test.arguments != "case=noop" {
+		settings := fields(opened)
+		empty, isRead := settings["empty"]
+		if _, err := strconv.Atoi(settings["statement_cache"]); err != nil ||
+			!strings.HasPrefix(settings["version"], "1") || !isRead || empty != "" {
+			t.Error(opened)
+		}
 	}
 	if verified := fields(s.ask(t, "verify")); verified.result() != test.expect(1) {
 		t.Error(verified, test.expect(1))
