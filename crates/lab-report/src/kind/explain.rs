@@ -454,7 +454,7 @@ fn sentence(
         _ => number(value),
     };
     let what = match metric.unit {
-        Unit::Count(_) if number(mine) == "1" => metric.title.trim_end_matches('s').to_owned(),
+        Unit::Count(_) if number(mine) == "1" => singular(&metric.title),
         _ => metric.title.to_string(),
     };
     format!(
@@ -465,6 +465,11 @@ fn sentence(
         name(base),
         amount(theirs)
     )
+}
+
+fn singular(plural: &str) -> String {
+    let ending = if plural.ends_with("sses") { "es" } else { "s" };
+    plural.strip_suffix(ending).unwrap_or(plural).to_owned()
 }
 
 /// At most two decimals, none where they are zeros, and of great numbers the first three digits.
