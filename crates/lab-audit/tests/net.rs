@@ -61,6 +61,7 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
     if let Some(audit) = with_root(net::linked(20, &mut |_| {})) {
         for rule in [
             "net-answers",
+            "net-loss",
             "net-large",
             "net-larger",
             "net-mtu",

@@ -218,6 +218,10 @@ pub fn take_turns(
     step: &mut dyn FnMut(u32),
 ) -> Vec<Round> {
     let client = tls.then(TlsClient::new).and_then(Result::ok);
+    // The first packets wait until the neighbour's address is found (RFC 826, RFC 4861).
+    for side in &*sides {
+        let _ = TcpStream::connect_timeout(&side.address, PATIENCE);
+    }
     let mut turns = Vec::new();
     for round in 0..rounds {
         step(round);
@@ -234,7 +238,7 @@ pub fn take_turns(
             }
             turns.push(turn(side, name, client.as_ref()));
             if !side.address.ip().is_loopback() {
-                std::thread::sleep(PAUSE);
+                thread::sleep(PAUSE);
             }
         }
     }
