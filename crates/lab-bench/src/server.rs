@@ -43,7 +43,9 @@ pub struct Server {
     seed: u64,
     /// The schemas that were made.
     schemas: RefCell<HashSet<String>>,
-    /// Those among them that belonged to a visit which is over.
+    /// Names that were given to visits' schemas. A visit can outlive the server that it began on: no name is given twice.
+    named: Cell<u64>,
+    /// Those among them whose visit is over.
     free: RefCell<Vec<String>>,
     /// The counters when a subject's work began or was last looked at.
     before: RefCell<Counters>,
@@ -82,6 +84,7 @@ impl Server {
             target,
             seed,
             schemas: RefCell::default(),
+            named: Cell::new(0),
             free: RefCell::default(),
             before: RefCell::default(),
             settles: Cell::new(false),
@@ -175,11 +178,17 @@ impl Server {
     /// that relieves it have one each.
     fn own(&self, empty: bool) -> Result<String, ServiceError> {
         let used = self.free.borrow_mut().pop();
-        let schema = used.unwrap_or_else(|| format!("benchlab_{}", self.schemas.borrow().len()));
+        let schema = used.unwrap_or_else(|| self.new_name());
         self.empty(&schema)?;
         let copy = format!("INSERT INTO test_simple SELECT id, value FROM {FULL}.test_simple");
         self.make(&schema, &self.target.table, (!empty).then_some(copy))?;
         Ok(schema)
+    }
+
+    fn new_name(&self) -> String {
+        let number = self.named.get() + 1;
+        self.named.set(number);
+        format!("benchlab_{number}")
     }
 
     /// A table for the effects of calls in a visit's schema, and what makes it fail.
@@ -273,7 +282,11 @@ impl Server {
 
     /// Starts it again with the data that it had, on the cores that it had.
     pub fn start_again(&self) -> Answer<()> {
-        self.service.borrow_mut().start_again().map_err(cannot)?;
+        let started = self.service.borrow_mut().start_again();
+        started.map_err(|error| match error {
+            ServiceError::Interrupted => Fault::Interrupted,
+            error => Fault::ServerLost(error.to_string()),
+        })?;
         self.keep_off(self.kept_off.get());
         Ok(())
     }
@@ -296,7 +309,6 @@ impl Server {
             let kind = self.service.borrow().kind();
             self.service.replace(Service::start(kind, request)?);
             self.schemas.borrow_mut().clear();
-            self.free.borrow_mut().clear();
             self.fill()
         };
         anew().map_err(|e| e.to_string())

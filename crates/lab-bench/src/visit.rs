@@ -24,6 +24,8 @@ pub struct Visit {
     calls: Vec<Calls>,
     effects: Option<Effects>,
     recovery: Recovery,
+    /// What an operation of the last batch took, ns.
+    operation_ns: Option<f64>,
     /// Bytes that an operation of the last batch sent over its link.
     link_bytes: Option<f64>,
 }
@@ -67,6 +69,7 @@ impl Visit {
             calls: Vec::new(),
             effects: None,
             recovery: Recovery::default(),
+            operation_ns: None,
             link_bytes: None,
         };
         visit.count_opens(plan)?;
@@ -98,8 +101,11 @@ impl Visit {
 
     /// Does a batch that is measured: in it the server is killed, where the point wants that.
     pub fn measure(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
-        let turn = plan.case(self.point).turn_ns;
-        let turn = Duration::from_nanos(turn.unwrap_or(plan.measure.turn_ns));
+        let planned_ns = plan.turn_ns(self.point);
+        // A compiler may have made it faster since the pilot: the batch must not be over before its outage.
+        let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
+        let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
+        let turn = Duration::from_nanos(turn_ns);
         let mut recovery = Recovery::default();
         let ran = self.run_while(process, plan, operations, |database, process| {
             let database = database.filter(|d| d.has_outages());
@@ -141,6 +147,7 @@ impl Visit {
             spread.after_run(process.pid(), &sys::allowed_cores().map_err(gone)?);
         }
         self.link_bytes = link_bytes;
+        self.operation_ns = Some(ran.wall_ns as f64 / operations as f64);
         self.count(operations, ran.check, ran.units, ran.failed.clone());
         Ok(ran)
     }

@@ -55,7 +55,7 @@ fn software_of<'s>(known: &[&'s Software], path: &Path) -> Option<&'s Software> 
 /// Clears the folder of one daemon. What makes a data directory may start one more process meanwhile.
 pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     for _ in 0..MOST_ROUNDS {
-        end(software, folder);
+        end(software, folder, software.ending);
         (software.release)(&folder.join(DATA));
         if let Ok(sockets) = fs::read_link(folder.join(SOCKETS)) {
             let name = sockets.file_name().and_then(|name| name.to_str());
@@ -112,9 +112,9 @@ fn running(software: &Software, folder: &Path) -> Vec<Running> {
         .collect()
 }
 
-fn end(software: &Software, folder: &Path) {
+/// Ends what runs in the folder of one daemon by this signal, and what does not end in time by SIGKILL.
+pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
     let deadline = Instant::now() + PATIENCE;
-    let mut signal = software.ending;
     let mut asked = Vec::new();
     loop {
         let running = running(software, folder);

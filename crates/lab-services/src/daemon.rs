@@ -84,10 +84,13 @@ impl Running {
         self.process.as_ref().map(Process::pid)
     }
 
-    /// Kills all of its processes at once.
+    /// Kills all of its processes at once, and waits for their ends.
     pub fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             process.kill();
+            // PostgreSQL's other processes are in groups of their own, and one that computes does not see that the
+            // main one is gone.
+            self.launch.folder.kill_processes();
         }
     }
 

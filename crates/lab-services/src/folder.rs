@@ -3,6 +3,7 @@
 
 use crate::abandoned::{self, DATA, SHORT, SOCKETS};
 use crate::{ServiceError, Software};
+use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Uid, User, chown, geteuid, mkdtemp};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -132,6 +133,11 @@ impl Folder {
             .lines()
             .map(str::to_owned)
             .collect()
+    }
+
+    /// Kills all that runs in it, and waits for its end.
+    pub fn kill_processes(&self) {
+        abandoned::end(self.software, &self.path, Signal::SIGKILL);
     }
 
     /// Forgets what was written so far.

@@ -57,8 +57,8 @@ impl Process {
         self.end().is_none()
     }
 
-    /// Kills it with all that it started, and waits for its end.
-    pub fn kill(self) {
+    /// Kills it with those that it started in its group.
+    pub fn kill(&self) {
         let _ = killpg(self.pid(), Signal::SIGKILL);
     }
 

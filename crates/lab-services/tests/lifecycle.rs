@@ -104,6 +104,39 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
     }
 }
 
+/// Even one of PostgreSQL that computes, and so does not see that the main one is gone: PostgreSQL does not start
+/// beside it.
+#[test]
+fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
+    for kind in installed() {
+        let mut fixture = Fixture::new(kind);
+        let mut client = fixture.client(Transport::Tcp);
+        client.run("CREATE TABLE kept (n int)");
+        client.run("INSERT INTO kept VALUES (7)");
+        let (endless, at_work) = match kind.name {
+            "postgresql" => (
+                "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b",
+                "SELECT count(*) FROM pg_stat_activity
+                 WHERE state = 'active' AND query LIKE '%generate_series%' AND pid <> pg_backend_pid()",
+            ),
+            _ => (
+                "SELECT BENCHMARK(4000000000, MD5('x'))",
+                "SELECT count(*) FROM information_schema.PROCESSLIST
+                 WHERE INFO LIKE '%BENCHMARK%' AND ID <> CONNECTION_ID()",
+            ),
+        };
+        let busy = std::thread::spawn(move || client.fails(endless));
+        let service = &mut fixture.service;
+        assert!(soon(|| service.admin().value(at_work).unwrap() == "1"));
+        assert!(service.kill());
+        assert_eq!(processes_in(fixture.scratch.path()), [0; 0], "{kind}");
+        assert!(busy.join().unwrap(), "{kind}");
+        service.start_again().unwrap();
+        let kept = service.admin().value("SELECT n FROM tests.kept");
+        assert_eq!(kept.unwrap(), "7", "{kind}");
+    }
+}
+
 /// As after a lab that was killed, had the system not ended its servers.
 #[test]
 fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {

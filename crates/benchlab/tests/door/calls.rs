@@ -146,7 +146,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     );
     let project = project(&["hopeless", "keyed"], &killed);
     let fault = ["--set", "fault=killed"];
-    project.run_blocks("1", "1", &fault).expect(0);
+    project.run_blocks("1", "2", &fault).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
@@ -162,6 +162,29 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
         // The client waits for nothing, and keeps the server busy while it returns.
         for metric in &Metric::OUTAGE {
             assert!(of("keyed", metric) > 0.0, "{}", metric.id);
+        }
+    }
+}
+
+/// The subject that began first kills the server in a block: the other one still has its schema when the block is redone.
+#[test]
+fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
+    if without_servers() {
+        return;
+    }
+    let project = project(&["deadly"], CALL);
+    project.append(&server_program("second", &["calls.py", "deadly"]));
+    let only = ["--targets", "mariadb", "--set", "fault=none"];
+    let ended = project.run_blocks("1", "2", &only);
+    ended
+        .expect(0)
+        .says(&["it was started again, and the block is redone"]);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    for subject in ["deadly", "second"] {
+        assert!(sum(&run, subject, &Metric::CALLS) > 0.0);
+        for metric in &Metric::EFFECTS[1..] {
+            assert_eq!(sum(&run, subject, metric), 0.0, "{subject}: {}", metric.id);
         }
     }
 }
@@ -244,6 +267,14 @@ fn what_became_of_calls_is_read_in_a_file() {
         assert_eq!(even + odd, sum(&run, subject, &calls), "{subject}");
         assert_eq!(others.map(|other| sum(&run, subject, other)), [0.0; 2]);
     }
+}
+
+#[test]
+fn of_one_subject_alone_nobody_is_fastest() {
+    let text = FILE.to_owned() + &subject("careless", &["careless.py", "careless"]);
+    let ended = Project::with_text(&text).run_blocks("1", "1", &[]);
+    ended.expect(0).shows(&["Calls lost: careless."]);
+    assert!(!ended.stdout.contains("Fastest"), "{}", ended.stdout);
 }
 
 /// The most that a subject's batches counted at the points of a fault.

@@ -2,6 +2,8 @@
 """Calls on PostgreSQL and MariaDB that may fail, by clients that treat a failure in different ways: the first
 argument names one."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -34,6 +36,17 @@ class Client:
         if not there:
             session.run(f"INSERT INTO effect VALUES ({batch}, {call})")
         session.run("COMMIT")
+
+    def kill_server(self) -> None:
+        """Kills MariaDB, once, if another client is connected that came later."""
+        struck = Path("struck")  # in the project's folder
+        session = self._session
+        if session is None or struck.exists():
+            return
+        if session.run("SELECT 1 FROM information_schema.PROCESSLIST WHERE ID > CONNECTION_ID()"):
+            ((file,),) = session.run("SELECT @@pid_file")
+            struck.touch()
+            os.kill(int(Path(file).read_text()), signal.SIGKILL)
 
     def close(self) -> None:
         if self._session is not None:
@@ -90,7 +103,14 @@ def secretive(client: Client, batch: int, call: int) -> bool:
     return hopeless(client, batch, call)
 
 
-CLIENTS: dict[str, Call] = {c.__name__: c for c in (hopeless, blind, keyed, liar, stray, secretive)}
+def deadly(client: Client, batch: int, call: int) -> bool:
+    """One attempt, after the server was killed if that is due."""
+    with suppress(*Errors):
+        client.kill_server()
+    return hopeless(client, batch, call)
+
+
+CLIENTS: dict[str, Call] = {c.__name__: c for c in (hopeless, blind, keyed, liar, stray, secretive, deadly)}
 
 
 def case(name: str) -> Callable[[Opening], object]:

@@ -21,12 +21,15 @@ static METRICS: [Metric; 5] = [
     Metric::PAUSES,
 ];
 
-/// The latencies of what does several operations at once.
-static LATENCIES: [Metric; 5] = [
+/// The latencies of what does several operations at once, and of calls what a subject adds to the baseline's.
+static LATENCIES: [Metric; 8] = [
     Metric::P50,
+    Metric::ADDED_P50,
     Metric::P90,
     Metric::P99,
+    Metric::ADDED_P99,
     Metric::P999,
+    Metric::ADDED_P999,
     Metric::MAX,
 ];
 
@@ -180,16 +183,28 @@ fn many_at_once(scope: &Scope) -> Section {
         many.text(scope.case(&group).work.as_str());
         scaling::add(&mut many, scope, &group);
         let own = &scope.case(&group).metrics;
-        many.table(table::figures(scope, "", &places(scope, &group), own));
-        let mut latencies = Section::folded("Latency of an operation");
-        let table = table::figures(scope, "", &places(scope, &group), &LATENCIES);
-        latencies.table(table.captioned(
-            "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too high, never \
-             too low.",
-        ));
-        many.section(latencies);
+        let places = places(scope, &group);
+        many.table(table::figures(scope, "", &places, own));
+        many.section(latencies(scope, &places));
         section.section(many);
     }
+    section
+}
+
+fn latencies(scope: &Scope, places: &[Place]) -> Section {
+    let mut section = Section::folded("Latency of an operation");
+    let table = table::figures(scope, "", places, &LATENCIES);
+    let quantiles = "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too \
+                     high, never too low.";
+    let is_added = |&place: &Place| scope.cell(place, &Metric::ADDED_P50).is_some();
+    let added = match places.iter().any(is_added) {
+        true => format!(
+            " Added is the difference to {}'s, block by block.",
+            scope.base_name()
+        ),
+        false => String::new(),
+    };
+    section.table(table.captioned(&format!("{quantiles}{added}")));
     section
 }
 

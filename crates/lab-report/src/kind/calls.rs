@@ -151,7 +151,8 @@ fn fault(scope: &Scope, point: PointId) -> String {
 
 /// `Fastest of those that …: classic with order and percent; java with cut.`
 fn fastest(scopes: &[Scope]) -> Option<String> {
-    let at = scopes.iter().flat_map(|scope| {
+    let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
+    let at = several.flat_map(|scope| {
         let points = of_calls(scope).into_iter();
         points.map(move |point| (fault(scope, point), (scope, point)))
     });

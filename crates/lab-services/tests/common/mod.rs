@@ -100,6 +100,14 @@ impl Client {
         }
     }
 
+    /// Whether a statement fails.
+    pub fn fails(&mut self, statement: &str) -> bool {
+        match self {
+            Client::Postgresql(client) => client.simple_query(statement).is_err(),
+            Client::Mariadb(client) => client.query_drop(statement).is_err(),
+        }
+    }
+
     /// Prepared once, executed so often.
     pub fn prepared(&mut self, statement: &str, times: usize) {
         match self {

@@ -183,6 +183,7 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
             }
             let counted = latencies.iter().map(|block| block.get(&place));
             at_once(place, &counted.collect::<Vec<_>>(), &mut levels);
+            calls::add_latencies(basis, &latencies, place, &mut levels);
             if let Some(blocks) = exits.get(&place) {
                 used(place, blocks, &mut levels);
                 let statuses = uses::statuses(blocks);

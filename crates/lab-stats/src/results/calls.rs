@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What became of calls that may fail, over all blocks. A median over blocks would hide what happens in few.
 
-use super::levels::{Levels, Summary, key};
+use super::judge::Basis;
+use super::levels::{Blocks, Levels, Summary, key};
 use super::observed::Observation;
 use super::{Cell, Value};
-use crate::latencies;
+use crate::latencies::{self, Histograms};
 use lab_model::{Case, Check, Metric, PointId, Run, SubjectId};
 
 /// How many metrics [`Metric::EFFECTS`] has.
 const KINDS: usize = 5;
+
+/// Latencies of which is told what a subject adds to the baseline's, and how many in 10,000 calls they are of.
+const ADDED: [(Metric, u32); 3] = [
+    (Metric::ADDED_P50, 5000),
+    (Metric::ADDED_P99, 9900),
+    (Metric::ADDED_P999, 9990),
+];
 
 /// Whether a metric counts calls.
 pub(crate) fn is_total(metric: &Metric) -> bool {
@@ -47,6 +55,32 @@ pub(crate) fn summary(metric: &Metric) -> Summary {
     match is_total(metric) {
         true => Summary::Sum,
         false => Summary::Median,
+    }
+}
+
+/// Adds by how much the latencies of a subject's calls exceed the baseline's, where the two are compared.
+pub(crate) fn add_latencies(
+    basis: &Basis,
+    blocks: &[Histograms],
+    (subject, point): (SubjectId, PointId),
+    levels: &mut Levels,
+) {
+    let is_asked = basis.plan.case(point).check == Check::Effects;
+    let is_compared = basis.candidates().any(|s| s == subject);
+    if !is_asked || !is_compared || !basis.compares(subject, Some(point)) {
+        return;
+    }
+    for (metric, per_10_000) in ADDED {
+        let added = |block: &Histograms| {
+            let quantile = |s| block.get(&(s, point))?.quantile(per_10_000);
+            Some(quantile(subject)? - quantile(basis.plan.baseline)?)
+        };
+        let differences: Blocks = blocks.iter().map(added).collect();
+        levels.add(
+            key(subject, Some(point), &metric),
+            Summary::Centre,
+            &differences,
+        );
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{Cell, Key, Value};
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
-use crate::{family, mean, order};
+use crate::{family, mean, order, signed_rank};
 use lab_model::{Metric, PointId, SubjectId};
 
 /// What each block says, in the order of time; `None`: nothing.
@@ -21,6 +21,8 @@ pub(crate) enum Summary {
     Mean,
     /// Their median, without an interval.
     Middle,
+    /// Their Hodges-Lehmann estimate with its exact interval: of differences between two subjects.
+    Centre,
     /// The greatest.
     Most,
     /// All of them together.
@@ -71,6 +73,7 @@ impl Levels {
                 return Some((Value::Estimate(interval), Some(merged)));
             }
             Summary::Mean => Value::Estimate(self.mean(values)?),
+            Summary::Centre => Value::Estimate(signed_rank::centre(values, self.alpha)?.interval),
             Summary::Middle => Value::Reading(order::median(values)?),
             Summary::Most => Value::Reading(most()?),
             Summary::Sum => Value::Reading(most().map(|_| values.iter().sum())?),
