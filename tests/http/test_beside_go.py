@@ -81,11 +81,11 @@ def must_be_the_same(name: str, ours: Answer | None, theirs: Answer | None, sent
 
 
 def must_not_be_taken(name: str, ours: Answer | None, theirs: Answer | None, sent: bytes) -> None:
-    """What Go refuses as a message. What both take as it is has the same content."""
+    """What Go refuses as a message. What both take as it is has the same content, but for XML, which Go does not write."""
     if ours is None or theirs is None or ours.status >= 300:
         return
     assert theirs.status not in REFUSALS, f"{name}: {ours.status}, Go {theirs.status}: {sent!r}"
-    if ours.status == theirs.status and sent.startswith(b"GET "):
+    if ours.status == theirs.status and sent.startswith(b"GET ") and ours.get("Content-Type") != "application/xml":
         assert content(ours) == content(theirs), f"{name}: {sent!r}"
 
 
