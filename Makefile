@@ -37,7 +37,10 @@ STEPS := lab lab-tests subjects ada-programs rust ada java protocol protocol-pos
 # One more than there are cores: what tests wait for takes no core.
 JOBS := $(shell expr $$(nproc) + 1)
 
-.PHONY: test setup $(STEPS) $(STEPS:%=step-%)
+# For so long random requests are compared with Go's answers.
+FOR := 30m
+
+.PHONY: test attack setup $(STEPS) $(STEPS:%=step-%)
 
 test: setup
 	@exec tests/step.py --all $(MAKE) --no-print-directory --jobs=$(JOBS) --keep-going $(STEPS:%=step-%) -- $(STEPS)
@@ -127,6 +130,11 @@ protocol-mariadb:
 
 http:
 	$(call TWICE,tests/http)
+
+# The HTTP servers in Ada under attacks of full size; `http` makes small ones.
+attack: setup lab
+	$(LAB) build rest --install
+	$(PYTEST) -p no:cacheprovider --durations=0 tests/http/test_attacks.py tests/http/test_beside_go.py --attack-for $(FOR)
 
 rest:
 	$(call TWICE,tests/rest)

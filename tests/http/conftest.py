@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import attack
 import servers
 from servers import Server, Target
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--attack-for", type=attack.seconds, metavar="TIME",
+                     help="attacks at full size, and random requests beside Go's net/http for so long, such as 30m")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,9 +50,19 @@ def running() -> Iterator[dict[Target, Server]]:
         server.close()
 
 
+@pytest.fixture(scope="session")
+def size(pytestconfig: pytest.Config) -> attack.Size:
+    """Of attacks: for seconds, unless --attack-for says otherwise."""
+    random_s = pytestconfig.getoption("--attack-for")
+    return attack.SHORT if random_s is None else attack.full(random_s)
+
+
 @pytest.fixture(autouse=True)
-def possible(request: pytest.FixtureRequest, target: Target) -> None:
-    """Skips what cannot be asked of the target."""
+def possible(request: pytest.FixtureRequest) -> None:
+    """Skips what cannot be asked of the target, where a test has one."""
+    if "target" not in request.fixturenames:
+        return
+    target = request.getfixturevalue("target")
     if request.node.get_closest_marker("promised") and not target.promises:
         pytest.skip("the RFCs leave it to a server")
     if request.node.get_closest_marker("files") and target.declared is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from client import request
-from test_services import Program, possible  # noqa: F401
+from test_services import Program
 
 TIME = r"\[\d\d/(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/\d{4}:\d\d:\d\d:\d\d \+0000\]"
 TEXT = r'"(?:[^"\\\x00-\x1f]|\\["\\]|\\x[0-9a-f]{2})*"'

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from client import Answer, request
-from test_services import Program, possible  # noqa: F401
+from test_services import Program
 
 TAKES_IT = "Accept-Encoding: gzip"
 WITHIN_S = 60

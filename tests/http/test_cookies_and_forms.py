@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 import pytest
 
 from client import request
-from test_services import Program, possible, program  # noqa: F401
+from test_services import Program, program  # noqa: F401
 
 SEED = 25
 FORM = "Content-Type: application/x-www-form-urlencoded"

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from experiments import ROOT
-from test_services import Program, possible  # noqa: F401
+from test_services import Program
 
 NGINX = os.environ.get("NGINX") or shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin") or "nginx"
 WITHIN_S = 30

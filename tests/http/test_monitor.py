@@ -11,7 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from experiments import ROOT
 from test_examples import Example
-from test_services import possible  # noqa: F401
 
 PROGRAM = ROOT / "build/appserver/ada/tests/monitor/watched_server"
 PAGE = "GET /articles/{id}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from test_services import Program, possible  # noqa: F401
+from test_services import Program
 from test_streams import CHUNKS, GIGABYTE, WITHIN_S, chunked, head, none_is_open, resident, some
 
 BOUNDARY = "----WebKitFormBoundary7MA4YWxkTrZu0gW"

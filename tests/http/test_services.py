@@ -15,11 +15,6 @@ PROGRAMS = ROOT / "build/appserver/ada/tests/http"
 BUILD = "make -C appserver/ada http_programs"
 
 
-@pytest.fixture(autouse=True)
-def possible() -> None:
-    """These tests are for the library's own programs, not for each target."""
-
-
 class Program:
     """One of the tests' programs: it prints its ports, and ends when its input does."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_services import Program, possible  # noqa: F401
+from test_services import Program
 
 SEED = 25
 PAGE = b"<p>page</p>" * 100

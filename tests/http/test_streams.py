@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from client import Connection, NoAnswer, Reset, request
-from test_services import PROGRAMS, Program, possible  # noqa: F401
+from test_services import PROGRAMS, Program
 
 PATTERN = bytes(range(251))
 GIGABYTE = 10**9

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from client import Connection, request
-from test_services import BUILD, PROGRAMS, possible  # noqa: F401
+from test_services import BUILD, PROGRAMS
 
 
 @pytest.fixture

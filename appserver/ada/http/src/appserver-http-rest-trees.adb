@@ -7,16 +7,16 @@ package body Appserver.HTTP.REST.Trees is
 
    Root : constant Link := 1;
 
-   --  The segment of a path that begins at First ends before the next "/", or with the path
+   --  The first segment of what is left of a path ends before the next "/", or with the path
 
-   function Segment_Last (Path : String; First : Positive) return Natural is
+   function Segment_Last (Rest : String) return Natural is
    begin
-      for K in First .. Path'Last loop
-         if Path (K) = '/' then
+      for K in Rest'Range loop
+         if Rest (K) = '/' then
             return K - 1;
          end if;
       end loop;
-      return Path'Last;
+      return Rest'Last;
    end Segment_Last;
 
    -------------
@@ -102,7 +102,7 @@ package body Appserver.HTTP.REST.Trees is
          raise Route_Error with "a pattern begins with ""/"": " & Pattern;
       end if;
       loop
-         Last := Segment_Last (Pattern, First);
+         Last := Segment_Last (Pattern (First .. Pattern'Last));
          Read_Segment (Pattern (First .. Last), Kind, Text, Valid);
          Names := Names + Boolean'Pos (Kind /= Literal);
          if not Valid
@@ -127,13 +127,18 @@ package body Appserver.HTTP.REST.Trees is
    -- Finding --
    -------------
 
+   --  Not inlined: who calls it need not mark the secondary stack where nothing is encoded
+
+   function Is_Decoded (Segment, Text : String) return Boolean is (Decoded (Segment) = Text)
+     with No_Inline;
+
    --  What is percent-encoded in the path stands for itself in a pattern
 
    function Is_Text (Segment, Text : String) return Boolean is
      (Segment = Text
       or else (Segment'Length > Text'Length
                and then (for some C of Segment => C = '%')
-               and then Decoded (Segment) = Text));
+               and then Is_Decoded (Segment, Text)));
 
    procedure Note (Found : in out Match; Name : String; Value : Span) is
    begin
@@ -153,33 +158,31 @@ package body Appserver.HTTP.REST.Trees is
       At_Node : Link;
       Found   : in out Match)
    is
-      Last  : constant Natural := Segment_Last (Path, First);
-      Child : Link := Self.Nodes (At_Node).Child;
+      Last  : constant Natural := Segment_Last (Path (First .. Path'Last));
       Count : constant Natural := Found.Count;
-      Fits  : Boolean;
-      Value : Span;
+      Child : Link := Self.Nodes (At_Node).Child;
    begin
       while Child > 0 loop
          declare
             Node : REST.Node renames Self.Nodes (Child);
+            Kind : constant Segment_Kind := Node.Kind;
             Text : String renames Self.Texts (Node.Text.First .. Node.Text.Last);
+            Stop : constant Natural := (if Kind = All_Segments then Path'Last else Last);
+            Fits : constant Boolean :=
+              (if Kind = Literal then Is_Text (Path (First .. Last), Text) else First <= Stop);
          begin
-            Value := (First, (if Node.Kind = All_Segments then Path'Last else Last));
-            Fits  :=
-              (if Node.Kind = Literal then Is_Text (Path (First .. Last), Text)
-               else Length (Value) > 0);
-            if Fits and then Node.Kind /= Literal then
-               Note (Found, Text, Value);
-            end if;
-            if Fits and then Value.Last = Path'Last then
-               if Node.Is_End then
+            if Fits then
+               if Kind /= Literal then
+                  Note (Found, Text, (First, Stop));
+               end if;
+               if Stop < Path'Last then
+                  Follow (Self, Path, Stop + 2, Child, Found);
+               elsif Node.Is_End then
                   Found.Node := Child;
                end if;
-            elsif Fits then
-               Follow (Self, Path, Last + 2, Child, Found);
+               exit when Found.Node > 0;
+               Found.Count := Count;
             end if;
-            exit when Found.Node > 0;
-            Found.Count := Count;
             Child := Node.Next;
          end;
       end loop;

@@ -103,14 +103,19 @@ package body Appserver.HTTP.REST is
       end if;
    end Read_From_Query;
 
+   --  Not inlined: who calls it need not mark the secondary stack where nothing is encoded
+
+   function Is_Decoded (Text, Name : String) return Boolean is
+     (Decoded (Text, Plus_Is_Space => True) = Name)
+     with No_Inline;
+
    --  Where the value of the first parameter of that name is in the query, behind its "="
 
    function Value_In_Query (Query, Name : String; Found : out Boolean) return Span is
 
       function Is_It (Text : String) return Boolean is
         (Text = Name
-         or else ((for some C of Text => C in '%' | '+')
-                  and then Decoded (Text, Plus_Is_Space => True) = Name));
+         or else ((for some C of Text => C in '%' | '+') and then Is_Decoded (Text, Name)));
 
       First : Positive := Query'First;
       Last  : Natural;
@@ -332,10 +337,7 @@ package body Appserver.HTTP.REST is
    Accept_Name : constant String := "Accept";
 
    function Is_Accept (Name : String) return Boolean is
-     (Name'Length = Accept_Name'Length
-      and then (Name = Accept_Name
-                or else Ada.Characters.Handling.To_Lower (Name)
-                        = Ada.Characters.Handling.To_Lower (Accept_Name)));
+     (Name'Length = Accept_Name'Length and then Same (Name, Accept_Name));
 
    --  As Add_Field ("Vary", "Accept") does: every document has it, so it is ready
 
@@ -369,6 +371,10 @@ package body Appserver.HTTP.REST is
       return Written (Media_Type (Answer.Form), Answer.Status);
    end Refusal;
 
+   function Chosen_Of_Many (Request : HTTP.Request) return Documents.Choice is
+     (Documents.Chosen (Request.Field (Accept_Name)))
+     with No_Inline;
+
    --  What the client accepts, where it is if it is in one line, as it mostly is
 
    function Chosen (Request : HTTP.Request) return Documents.Choice is
@@ -378,7 +384,7 @@ package body Appserver.HTTP.REST is
          if Is_Accept (Request.Bytes (Request.Lines (K).Name.First .. Request.Lines (K).Name.Last))
          then
             if Found > 0 then
-               return Documents.Chosen (Request.Field (Accept_Name));
+               return Chosen_Of_Many (Request);
             end if;
             Found := K;
          end if;

@@ -693,19 +693,27 @@ package body Appserver.HTTP.Server is
       end if;
    end Release_All;
 
+   type Draft_Reference is access Answer_Draft;
+   type Context_Reference is access Contexts.Context;
+
+   procedure Free is new Ada.Unchecked_Deallocation (Answer_Draft, Draft_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Contexts.Context, Context_Reference);
+
+   --  Draft and context are not on the stack, of which -fstack-check would touch each page
+
    procedure Work (Self : in out Engine; Number : Positive) is
       Options : Settings renames Self.Options;
-      Draft   : aliased Answer_Draft (Options.Answer_Content);
-      Context : Contexts.Context
+      Draft   : Draft_Reference := new Answer_Draft (Options.Answer_Content);
+      Context : Context_Reference := new Contexts.Context
         (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
          Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
-         Draft            => Draft'Access,
+         Draft            => Draft,
          Owner            => Number);
       Is_Over : Boolean := False;
    begin
       while not Is_Over loop
          begin
-            Take_Role (Self, Context, Is_Over);
+            Take_Role (Self, Context.all, Is_Over);
          exception
             when Error : others =>
                Contexts.Pass_On (Options.Report, Error);
@@ -713,6 +721,8 @@ package body Appserver.HTTP.Server is
                delay After_Error;
          end;
       end loop;
+      Free (Context);
+      Free (Draft);
    end Work;
 
    task body Worker is
@@ -752,9 +762,7 @@ package body Appserver.HTTP.Server is
    --  of a path, decoded
 
    function Stack_Of (Options : Settings) return Positive is
-     (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard
-      + Options.Limits.Header + Options.Limits.Content + Parsing.Slack
-      + 2 * (Options.Answer_Content + Contexts.Longest_Header));
+     (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard);
 
    ---------------------------
    -- Starting and stopping --

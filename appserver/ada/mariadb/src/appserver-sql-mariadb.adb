@@ -4,6 +4,7 @@
 pragma Ada_2022;
 
 with Ada.Calendar;
+with Ada.Finalization;
 with Ada.Strings.Fixed;
 with Ada.Strings.Unbounded;
 with Ada.Unchecked_Conversion;
@@ -404,6 +405,7 @@ package body Appserver.SQL.MariaDB is
          end;
       end if;
       Self.Handle     := Handle;
+      Self.Text       := new String'(Text);
       Self.Parameters := Natural (stmt_param_count (Handle));
       Self.Inputs     := New_Exchange (Self.Parameters);
       Self.Bound      := False;
@@ -412,11 +414,14 @@ package body Appserver.SQL.MariaDB is
 
    Null_Literal : constant String := "NULL";
 
+   function Backslash_Escapes (DB : Connection_Handle) return Boolean is
+     ((Status_Of (DB) and No_Backslash_Escapes) = 0);
+
    procedure Use_Text
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Places : constant MariaDB_Texts.Position_List := MariaDB_Texts.Parameters_In
-        (Text, Backslash_Escapes => (Status_Of (On.Handle) and No_Backslash_Escapes) = 0);
+      Places : constant MariaDB_Texts.Position_List :=
+        MariaDB_Texts.Parameters_In (Text, Backslash_Escapes (On.Handle));
    begin
       Self.Close;
       Self.Text       := new String'(Text);
@@ -625,13 +630,15 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Bind;
 
+   function Literal_Of (Value : Moment) return String is ("TIMESTAMP'" & Image (Value) & "'");
+
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time)
    is
       Moment : constant Text_Values.Moment := To_Moment (Value);
    begin
       if Self.Handle = No_Statement then
-         Bind_Literal (Self, Parameter, "TIMESTAMP'" & Image (Moment) & "'");
+         Bind_Literal (Self, Parameter, Literal_Of (Moment));
       else
          Self.Inputs.Slots (Parameter).Moment :=
            (Year        => unsigned (Moment.Year),
@@ -663,13 +670,15 @@ package body Appserver.SQL.MariaDB is
       return Result;
    end Hexadecimal;
 
+   function Literal_Of_Bytes (Bytes : String) return String is ("X'" & Hexadecimal (Bytes) & "'");
+
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
    is
       Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
    begin
       if Self.Handle = No_Statement then
-         Bind_Literal (Self, Parameter, "X'" & Hexadecimal (Bytes) & "'");
+         Bind_Literal (Self, Parameter, Literal_Of_Bytes (Bytes));
       else
          Bind_Bytes (Self, Parameter, Bytes, Type_Blob);
       end if;
@@ -818,6 +827,160 @@ package body Appserver.SQL.MariaDB is
       Self.Affected := Rows;
       Current.all   := Rows;
    end Load_Rows;
+
+   function Moment_Of (Slot : MariaDB.Slot) return Moment is
+     (Year       => Natural (Slot.Moment.Year),
+      Month      => Natural (Slot.Moment.Month),
+      Day        => Natural (Slot.Moment.Day),
+      Hour       => Natural (Slot.Moment.Hour),
+      Minute     => Natural (Slot.Moment.Minute),
+      Second     => Natural (Slot.Moment.Second),
+      Nanosecond => Natural (Slot.Moment.Microsecond) * 1_000);
+
+   -------------
+   -- Batches --
+   -------------
+
+   --  A server takes several statements in a text only while it is sent what is made here, and
+   --  never in what a program writes
+
+   type Many_Statements (DB : not null access constant Connection_Handle) is
+     limited new Ada.Finalization.Limited_Controlled with null record;
+
+   overriding procedure Finalize (Self : in out Many_Statements);
+
+   overriding procedure Finalize (Self : in out Many_Statements) is
+      Ignored : int;
+   begin
+      Ignored := set_server_option (Self.DB.all, Multi_Statements_Off);
+   end Finalize;
+
+   --  Counts has an element for each statement of Text; the server stops at the first that fails
+
+   procedure Send_Many
+     (Owner   : in out Connection;
+      Text    : String;
+      Counts  : out Count_List;
+      Current : not null access Integer_64)
+   is
+      DB   : aliased constant Connection_Handle := Owner.Handle;
+      Mode : Many_Statements (DB'Access) with Unreferenced;
+   begin
+      Current.all := Integer_64 (Counts'First);
+      if set_server_option (DB, Multi_Statements_On) /= 0 then
+         Raise_Latest (DB);
+      end if;
+      for I in Counts'Range loop
+         Current.all := Integer_64 (I);
+         if I = Counts'First then
+            Send (DB, Text);
+         elsif next_result (DB) /= 0 then
+            Raise_Latest (DB);
+         end if;
+         if field_count (DB) = 0 then
+            Owner.Affected := affected_rows (DB);
+         else
+            free_result (store_result (DB));
+         end if;
+         Counts (I) := Owner.Affected;
+      end loop;
+   end Send_Many;
+
+   --  The values of a prepared statement, for a text
+
+   procedure Copy_Values (From : Statement; To : in out Statement) is
+
+      procedure Copy (I : Positive; Slot : MariaDB.Slot; Kind : Type_Code) is
+         function Bytes return String is (Slot.Bytes (1 .. Natural (Slot.Length)));
+      begin
+         if Slot.Is_Null /= 0 then
+            To.Bind_Null (I);
+         else
+            case Kind is
+               when Type_Long_Long => To.Bind (I, Slot.Whole);
+               when Type_Double    => To.Bind (I, Slot.Float);
+               when Type_Date_Time => Bind_Literal (To, I, Literal_Of (Moment_Of (Slot)));
+               when Type_Decimal   => Bind_Literal (To, I, Bytes);
+               when Type_Blob      => Bind_Literal (To, I, Literal_Of_Bytes (Bytes));
+               when others         => Bind_Quoted (To, I, Bytes);
+            end case;
+         end if;
+      end Copy;
+
+   begin
+      for I in From.Inputs.Slots'Range loop
+         Copy (I, From.Inputs.Slots (I), From.Inputs.Bindings (I).Kind);
+      end loop;
+   end Copy_Values;
+
+   Most_At_Once : constant := 500;
+   --  Statements in a text
+
+   procedure Run_In_Texts
+     (Self    : in out Statement;
+      Bind    : not null access procedure
+        (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64)
+   is
+      Owner       : Connection renames Connection (Self.Owner.all);
+      Is_Prepared : constant Boolean := Self.Handle /= No_Statement;
+      Copy        : Statement;
+      Text        : Unbounded_String;
+      First       : Positive := 1;
+
+      procedure Send_Up_To (Last : Natural) is
+      begin
+         if First <= Last then
+            Send_Many (Owner, To_String (Text), Counts (First .. Last), Current);
+            Set_Unbounded_String (Text, "");
+            First := Last + 1;
+         end if;
+      end Send_Up_To;
+
+      procedure Add (One : String; Element : Positive) is
+      begin
+         if Length (Text) + One'Length > Most_In_Text or else Element - First = Most_At_Once then
+            Send_Up_To (Element - 1);
+         end if;
+         Append (Text, (if Length (Text) = 0 then One else ASCII.LF & ";" & One));
+      end Add;
+
+   begin
+      if Is_Prepared then
+         Copy.Use_Text (Owner, Self.Text.all);
+      end if;
+      for I in Counts'Range loop
+         Current.all := Integer_64 (I);
+         Bind (SQL.Statement'Class (Self), I);
+         if Is_Prepared then
+            Copy_Values (From => Self, To => Copy);
+            Add (Complete (Copy), I);
+         else
+            Add (Complete (Self), I);
+         end if;
+      end loop;
+      Send_Up_To (Counts'Last);
+   end Run_In_Texts;
+
+   overriding procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure
+        (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64)
+   is
+      Owner : Connection renames Connection (Self.Owner.all);
+   begin
+      Check_Idle (Owner);
+      if Counts'Length > 1
+        and then MariaDB_Texts.Changes_Rows (Self.Text.all, Backslash_Escapes (Owner.Handle))
+      then
+         Run_In_Texts (Self, Bind, Counts, Current);
+      else
+         SQL.Statement (Self).Run_Each (Bind, Counts, Current);
+      end if;
+   end Run_Each;
 
    procedure Run_Text (Self : in out Statement) is
       Owner : Connection renames Connection (Self.Owner.all);
@@ -1107,15 +1270,6 @@ package body Appserver.SQL.MariaDB is
       end if;
       return Slot.Whole;
    end Whole_Of;
-
-   function Moment_Of (Slot : MariaDB.Slot) return Moment is
-     (Year       => Natural (Slot.Moment.Year),
-      Month      => Natural (Slot.Moment.Month),
-      Day        => Natural (Slot.Moment.Day),
-      Hour       => Natural (Slot.Moment.Hour),
-      Minute     => Natural (Slot.Moment.Minute),
-      Second     => Natural (Slot.Moment.Second),
-      Nanosecond => Natural (Slot.Moment.Microsecond) * 1_000);
 
    Date_Length : constant := 10;
 

@@ -232,4 +232,12 @@ private
       Lengths : System.Address := System.Null_Address;
    end record;
 
+   overriding procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure
+        (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64);
+   --  Statements that change rows are sent many at a time, as texts with their values in them
+
 end Appserver.SQL.MariaDB;

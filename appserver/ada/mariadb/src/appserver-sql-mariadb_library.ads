@@ -142,7 +142,13 @@ private package Appserver.SQL.MariaDB_Library is
 
    function next_result (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_next_result";
-   --  0: there is one; -1: there is none
+   --  0: there is one; -1: there is none; else it is an error
+
+   Multi_Statements_On  : constant := 0;
+   Multi_Statements_Off : constant := 1;
+
+   function set_server_option (DB : Connection_Handle; Option : int) return int
+     with Import, Convention => C, External_Name => "mysql_set_server_option";
 
    procedure free_result (Result : Result_Handle)
      with Import, Convention => C, External_Name => "mysql_free_result";

@@ -3,16 +3,25 @@
 
 pragma Ada_2022;
 
+with Ada.Characters.Handling;
 with Ada.Strings.Fixed;
 
 package body Appserver.SQL.MariaDB_Texts is
 
-   function Parameters_In (Text : String; Backslash_Escapes : Boolean) return Position_List is
+   type Scan (Room : Natural) is record
+      Parameters    : Position_List (1 .. Room);
+      Count         : Natural := 0;
+      Has_Semicolon : Boolean := False;
+      Has_Carried   : Boolean := False;
+      --  A comment that is carried out
+      Is_Open       : Boolean := False;
+      --  A string, a name or a comment does not end
+   end record;
 
-      Next     : Positive := Text'First;
-      Found    : Position_List (1 .. Ada.Strings.Fixed.Count (Text, "?"));
-      Count    : Natural := 0;
-      Carried  : Boolean := False;
+   function Scanned (Text : String; Backslash_Escapes : Boolean) return Scan is
+
+      Next  : Positive := Text'First;
+      Found : Scan (Room => Ada.Strings.Fixed.Count (Text, "?"));
 
       function Starts (Mark : String) return Boolean is
         (Text'Last - Next + 1 >= Mark'Length
@@ -24,6 +33,7 @@ package body Appserver.SQL.MariaDB_Texts is
          Place : constant Natural := Ada.Strings.Fixed.Index (Text, Mark, From => Next);
       begin
          Next := (if Place = 0 then Text'Last + 1 else Place + Mark'Length);
+         Found.Is_Open := Found.Is_Open or else (Place = 0 and then Mark = "*/");
       end Skip_Past;
 
       --  A doubled quote ends one string and begins another: no need to know it
@@ -35,6 +45,7 @@ package body Appserver.SQL.MariaDB_Texts is
          while Next <= Text'Last and then Text (Next) /= Quote loop
             Next := Next + (if Escapes and then Text (Next) = '\' then 2 else 1);
          end loop;
+         Found.Is_Open := Found.Is_Open or else Next > Text'Last;
          Next := Next + 1;
       end Skip_Quoted;
 
@@ -51,20 +62,51 @@ package body Appserver.SQL.MariaDB_Texts is
          elsif Text (Next) = '#' or else Is_Dash_Comment then
             Skip_Past ([1 => ASCII.LF]);
          elsif Starts ("/*") then
-            Carried := Carried or else Starts ("/*!") or else Starts ("/*M!");
+            Found.Has_Carried := Found.Has_Carried or else Starts ("/*!") or else Starts ("/*M!");
             Skip_Past ("*/");
          else
             if Text (Next) = '?' then
-               Count := Count + 1;
-               Found (Count) := Next;
+               Found.Count := Found.Count + 1;
+               Found.Parameters (Found.Count) := Next;
+            elsif Text (Next) = ';' then
+               Found.Has_Semicolon := True;
             end if;
             Next := Next + 1;
          end if;
       end loop;
-      if Carried and then Count > 0 then
+      return Found;
+   end Scanned;
+
+   function Parameters_In (Text : String; Backslash_Escapes : Boolean) return Position_List is
+      Found : constant Scan := Scanned (Text, Backslash_Escapes);
+   begin
+      if Found.Has_Carried and then Found.Count > 0 then
          Raise_Error ("0A000", 0, "parameters beside a comment that is carried out");
       end if;
-      return Found (1 .. Count);
+      return Found.Parameters (1 .. Found.Count);
    end Parameters_In;
+
+   function First_Word (Text : String) return String is
+      First : Positive := Text'First;
+      Last  : Natural;
+   begin
+      while First <= Text'Last and then Text (First) in ASCII.HT | ASCII.LF | ASCII.CR | ' ' loop
+         First := First + 1;
+      end loop;
+      Last := First - 1;
+      while Last < Text'Last and then Text (Last + 1) in 'A' .. 'Z' | 'a' .. 'z' loop
+         Last := Last + 1;
+      end loop;
+      return Ada.Characters.Handling.To_Upper (Text (First .. Last));
+   end First_Word;
+
+   function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean is
+      Word  : constant String := First_Word (Text);
+      Found : constant Scan   := Scanned (Text, Backslash_Escapes);
+   begin
+      return (Word = "INSERT" or else Word = "UPDATE" or else Word = "DELETE"
+              or else Word = "REPLACE")
+        and then not (Found.Has_Semicolon or else Found.Has_Carried or else Found.Is_Open);
+   end Changes_Rows;
 
 end Appserver.SQL.MariaDB_Texts;

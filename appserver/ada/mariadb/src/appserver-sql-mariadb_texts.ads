@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parameters in a statement's text.
+--  The parameters in a statement's text, and whether it is one statement.
 
 pragma Ada_2022;
 
@@ -13,5 +13,9 @@ private package Appserver.SQL.MariaDB_Texts is
    --  Where a ? is that is neither in a quoted string or name nor in a comment:
    --  https://mariadb.com/kb/en/string-literals/, https://mariadb.com/kb/en/comment-syntax/.
    --  SQL_Error, 0A000, if the text has parameters and a comment of the kind that is carried out.
+
+   function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean;
+   --  Whether it is for certain one INSERT, UPDATE, DELETE or REPLACE, which has one result, and
+   --  which a line feed and a semicolon end
 
 end Appserver.SQL.MariaDB_Texts;

@@ -13,6 +13,8 @@ with Ada.Strings.UTF_Encoding;
 
 package Appserver.Processes.Text is
 
+   pragma Assertion_Policy (Pre => Check);
+
    type Encoding is (UTF_8, Latin_1);
 
    Encoding_Error : exception renames Ada.Strings.UTF_Encoding.Encoding_Error;

@@ -25,7 +25,8 @@ package Appserver.SQL.Batches is
           Post => not Self.Has_Row;
    --  Calls Bind for each element of Counts in order, and executes Self with what it has bound.
    --  Rows are passed over. Bind uses Self alone, and only binds. PostgreSQL gets up to 500
-   --  executions in a round trip (libpq's pipeline mode); a server of MariaDB one.
+   --  executions in a round trip (libpq's pipeline mode). MariaDB gets as many as one text, if the
+   --  statement is an INSERT, UPDATE, DELETE or REPLACE without a semicolon; else one.
 
    procedure Load
      (On      : in out Connection'Class;

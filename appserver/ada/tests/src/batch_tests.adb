@@ -112,6 +112,30 @@ package body Batch_Tests is
       Assert (Counts (1) = 0 and then Counts (2) = 1 and then Counts (3) = 2, "counts");
    end Counts_Told;
 
+   --  A batch may be sent as texts: what ends a statement's text does not end the batch
+
+   procedure All_Texts (T : in out Fixture) is
+      Counts : SQL.Count_List (1 .. Count);
+      Insert : constant String := "INSERT INTO t (id, x) VALUES (?, ?)";
+
+      procedure Is_Done (Text : String) is
+      begin
+         for By in Way loop
+            Begin_Insert (T, By, Text);
+            SQL.Batches.Execute (T.Insert, Bind_Number'Access, Counts);
+            Has_Rows (T, Count);
+            T.DB.Execute ("DELETE FROM t");
+         end loop;
+      end Is_Done;
+   begin
+      Is_Done (Insert & ";");
+      Is_Done (Insert & " -- the end");
+      Is_Done (Insert & " /* ; */");
+      Is_Done (ASCII.LF & "  insert INTO t (id, x, b) VALUES (?, ?, NULL)");
+      Is_Done
+        ("INSERT INTO t (id, x) VALUES (?, CASE WHEN ? = 'a;b''' THEN 'c' ELSE 'd' END)");
+   end All_Texts;
+
    procedure Fails_At
      (T : in out Fixture; Element : SQL.Integer_64; Act : not null access procedure) is
    begin
@@ -266,6 +290,35 @@ package body Batch_Tests is
             "blob" & I'Image);
       end loop;
    end Hostile_Values;
+
+   procedure Hostile_Batch (T : in out Fixture) is
+
+      Counts : SQL.Count_List (1 .. Hostile'Last + 1);
+
+      procedure Bind (To : in out SQL.Statement'Class; Element : Positive) is
+      begin
+         To.Bind (1, SQL.Integer_64 (Element));
+         if Element > Hostile'Last then
+            To.Bind_Null (2);
+         else
+            To.Bind (2, Hostile (Element).all);
+         end if;
+      end Bind;
+
+   begin
+      for By in Way loop
+         Begin_Insert (T, By);
+         SQL.Batches.Execute (T.Insert, Bind'Access, Counts);
+         Prepare (T.Query, T.DB, "SELECT x FROM t ORDER BY id");
+         for Text of Hostile loop
+            Assert (T.Query.Step, "a row");
+            Assert (T.Query.As_Text (1) = Text.all, "the text");
+         end loop;
+         Assert (T.Query.Step and then T.Query.Is_Null (1), "null");
+         T.Query.Close;
+         T.DB.Execute ("DELETE FROM t");
+      end loop;
+   end Hostile_Batch;
 
    --  A value that the database cannot hold in a text: the whole load is undone
 
@@ -533,6 +586,8 @@ package body Batch_Tests is
    begin
       Add (Result.all, "all executed", All_Executed'Access);
       Add (Result.all, "counts", Counts_Told'Access);
+      Add (Result.all, "texts", All_Texts'Access);
+      Add (Result.all, "hostile texts", Hostile_Batch'Access);
       Add (Result.all, "an error undoes it", Undone'Access);
       Add (Result.all, "the program's exception", Halts'Access);
       Add (Result.all, "misuse", Misused'Access);

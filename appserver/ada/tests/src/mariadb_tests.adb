@@ -1,7 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Calendar;
 with Ada.Environment_Variables;
+with Appserver.SQL.Batches;
 with Appserver.SQL.MariaDB;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -284,6 +286,115 @@ package body MariaDB_Tests is
       Answers (DB, Cipher, "0");
    end With_TLS;
 
+   -------------
+   -- Batches --
+   -------------
+
+   type Money is delta 0.01 digits 12;
+   procedure Bind_Money is new Bind_Decimal (Money);
+
+   procedure Bind_All_Types (To : in out SQL.Statement'Class; Element : Positive) is
+      Bytes : constant Blob (1 .. 3) := [0, 39, Byte (Element)];
+   begin
+      To.Bind (1, Integer_64 (Element));
+      To.Bind (2, (if Element = 1 then Integer_64'First else Integer_64'Last));
+      To.Bind (3, (if Element = 1 then 0.1 else -1.0e300));
+      Bind_Money (To, 4, -12.30);
+      To.Bind
+        (5, Ada.Calendar.Time'(Ada.Calendar.Time_Of (1952, 11, 27, 86_399.123_456)));
+      To.Bind (6, Date'(1815, 12, 10));
+      To.Bind (7, Bytes);
+      To.Bind (8, "'\""; DROP TABLE t; --");
+      To.Bind (9, Element = 1);
+      if Element = 3 then
+         To.Bind (8, "");
+      end if;
+   end Bind_All_Types;
+
+   --  Each value is as an execution alone brings it there, whether a backslash escapes or not
+
+   procedure Batch_Values (T : in out Fixture) is
+
+      Columns : constant String :=
+        " (id bigint, n bigint, f double, m decimal(12, 2), t datetime(6), d date, b blob,"
+        & " x text, y boolean)";
+      Values  : constant String := " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      Insert  : MariaDB.Statement;
+      Counts  : Count_List (1 .. 3);
+
+      procedure Compare (Text : String) is
+      begin
+         T.DB.Execute ("DELETE FROM t");
+         T.DB.Execute ("DELETE FROM account");
+         T.Query.Prepare (T.DB, "INSERT INTO account" & Values);
+         for I in Counts'Range loop
+            Bind_All_Types (T.Query, I);
+            T.Query.Execute;
+         end loop;
+         T.Query.Close;
+         Batches.Execute (Insert, Bind_All_Types'Access, Counts);
+         Answers (T.DB, "SELECT count(*) FROM t NATURAL JOIN account", "3");
+         Assert (Counts = [1, 1, 1], Text);
+      end Compare;
+
+      procedure Compare_Both is
+      begin
+         Insert.Prepare (T.DB, "INSERT INTO t" & Values);
+         Compare ("prepared");
+         Insert.Use_Text (T.DB, "INSERT INTO t" & Values);
+         Compare ("used");
+         Insert.Close;
+      end Compare_Both;
+
+   begin
+      T.DB.Execute ("CREATE TABLE t" & Columns);
+      T.DB.Execute ("CREATE TABLE account" & Columns);
+      Compare_Both;
+      T.DB.Execute ("SET sql_mode = concat(@@sql_mode, ',NO_BACKSLASH_ESCAPES')");
+      Compare_Both;
+   end Batch_Values;
+
+   --  What a program writes is never taken for more than one statement
+
+   procedure Batch_Ends (T : in out Fixture) is
+
+      Insert : MariaDB.Statement;
+      Counts : Count_List (1 .. 3);
+
+      procedure Execute_Two is
+      begin
+         T.DB.Execute ("DELETE FROM t; DELETE FROM t");
+      end Execute_Two;
+
+      procedure Bind (To : in out SQL.Statement'Class; Element : Positive) is
+      begin
+         To.Bind (1, Integer_64 (Element / 2));
+      end Bind;
+
+      procedure Fail is
+      begin
+         Batches.Execute (Insert, Bind'Access, Counts);
+      end Fail;
+
+      procedure Batch_Of_Two is
+      begin
+         Insert.Use_Text (T.DB, "INSERT INTO t VALUES (?); DELETE FROM t");
+         Batches.Execute (Insert, Bind'Access, Counts);
+      end Batch_Of_Two;
+
+   begin
+      T.DB.Execute ("CREATE TABLE t (id integer PRIMARY KEY)");
+      Insert.Prepare (T.DB, "INSERT INTO t VALUES (?)");
+      Is_Refused (Fail'Access, "23000");
+      Is_Refused (Execute_Two'Access, "42000");
+      Insert.Prepare (T.DB, "REPLACE INTO t VALUES (?) RETURNING id");
+      Batches.Execute (Insert, Bind'Access, Counts);
+      Answers (T.DB, "SELECT count(*) FROM t", "2");
+      Is_Refused (Execute_Two'Access, "42000");
+      Is_Refused (Batch_Of_Two'Access, "42000");
+      Answers (T.DB, "SELECT count(*) FROM t", "2");
+   end Batch_Ends;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -300,6 +411,8 @@ package body MariaDB_Tests is
       Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Answers_Too_Late'Access));
       Result.Add_Test (Caller.Create ("MariaDB: TLS", With_TLS'Access));
       Result.Add_Test (Caller.Create ("MariaDB: malformed targets", Targets'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: batch: values", Batch_Values'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: batch: one statement", Batch_Ends'Access));
       return Result;
    end Suite;
 

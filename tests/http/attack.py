@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large attacks are, and what must be left when a server has withstood one."""
+
+import argparse
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from servers import Server
+from test_connections import must_fall_to
+
+SPARE_BYTES = 500_000
+"""So much may memory vary by which threads serve, and by how much waits at a time. 5,000 clients of 220 bytes each are more."""
+
+
+@dataclass(frozen=True)
+class Size:
+    slow: int
+    """Clients that send a byte at a time."""
+    leaving: int
+    """Clients that leave at any point."""
+    readers: int
+    """Clients that read a large file slowly."""
+    resets: int
+    """Clients that reset in the middle of a file."""
+    random_s: float
+    """For so long random requests are compared with Go's answers."""
+
+
+SHORT = Size(slow=60, leaving=300, readers=12, resets=60, random_s=5)
+
+
+def full(random_s: float) -> Size:
+    return Size(slow=1000, leaving=5000, readers=200, resets=1000, random_s=random_s)
+
+
+def seconds(text: str) -> float:
+    """As in 90s, 30m or 1h."""
+    found = re.fullmatch(r"(\d+)([smh])", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 90s, 30m or 1h")
+    return int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a server has of the system."""
+
+    files: int
+    threads: int
+    bytes: int
+
+
+def held(server: Server) -> Held:
+    process = Path(f"/proc/{server.subject.pid}")
+    status = (process / "status").read_text()
+    # Without the pages of its file, which the system drops and reads again
+    memory = sum(int(re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)[1]) for name in ("RssAnon", "VmSwap"))
+    return Held(server.open_files, len(os.listdir(process / "task")), 1024 * memory)
+
+
+def must_hold_no_more(server: Server, before: Held) -> None:
+    assert server.is_usable
+    server.must_serve()
+    must_fall_to(server, before.files)
+    now = held(server)
+    assert now.threads == before.threads, f"{now.threads} threads, {before.threads} before"
+    assert now.bytes <= before.bytes + SPARE_BYTES, f"{now.bytes} bytes, {before.bytes} before"
+
+
+def must_withstand(server: Server, attack: Callable[[], None]) -> None:
+    """Twice: what the first one takes for good, the second one finds."""
+    for _ in range(50):
+        server.must_serve()
+    files = server.open_files
+    attack()
+    server.must_serve()
+    must_fall_to(server, files)
+    before = held(server)
+    attack()
+    must_hold_no_more(server, before)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests at random, and damaged ones, answered by the profiles and by Go's net/http: the same class of status, the same content,
+and nothing more held at the end than at the beginning. --attack-for says for how long, BENCHLAB_FUZZ_SEED where it begins."""
+
+import json
+import random
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import servers
+from attack import Size, held, must_hold_no_more
+from client import Answer, Malformed, NoAnswer
+from servers import Server, Target
+from test_bodies import CHUNKED, END, ORDER, chunks, post
+from test_http_fuzz import SEED, mutated
+from wellformed import is_well_formed
+
+PATHS = ["/api", "/api/built?number=17", "/api/built?number=x", "/api/built?number=%31", "/api/built?a=b|c&number=9",
+         "/api/built?q={x}&number=1", "/api/built?number=5&x=100%25", "/api/built?q=\xc3\xa9&number=3", "/api/hello/Ada%20B",
+         "/api/hello/A%3CB", "/api/hello/A.B", "/files/64k.bin", "/files/one.bin", "/files/empty.bin", "/files/none", "/nothing", "/a|b",
+         "http://localhost/api", "/files/a%20name.bin", "/files/100%25.bin"]
+REFUSALS = (400, 414, 417, 431, 501, 505)
+"""Of messages, whatever they are about."""
+
+FIELDS = ["Accept: */*", "Accept: application/json", "X: y", "X:", "X: \t a b \t", "Cookie: a=b; c=d", "User-Agent: " + "u" * 500,
+          "Accept-Encoding: identity", "Connection: keep-alive", "Range: bytes=0-0", "Range: bytes=5-", "Range: bytes=-3",
+          "Range: bytes=99999999-", "If-Modified-Since: Wed, 06 Nov 2019 08:49:37 GMT",
+          "If-Modified-Since: Wed, 06 Nov 2199 08:49:37 GMT", "If-Unmodified-Since: Wed, 06 Nov 2019 08:49:37 GMT"]
+
+FIELD_LINES = {field.encode("latin-1") for field in FIELDS}
+BODIES = (ORDER, ORDER[:-1], b"", b"[", b"{}x")
+
+
+def well_formed(dice: random.Random) -> bytes:
+    """What the RFCs leave servers no choice about."""
+    fields = list({field.split(":")[0]: field.encode("latin-1") for field in dice.sample(FIELDS, dice.randrange(4))}.values())
+    if dice.random() < 0.3:
+        body = dice.choice(BODIES)
+        if dice.random() < 0.5:
+            cut = dice.randrange(1, len(body)) if len(body) > 1 else 0
+            return post(CHUNKED, *fields, body=chunks(*[piece for piece in (body[:cut], body[cut:]) if piece]) + END)
+        return post(b"Content-Length: %d" % len(body), *fields, body=body)
+    method, path = dice.choice(("GET", "GET", "HEAD")), dice.choice(PATHS)
+    if method == "HEAD" or "empty" in path:  # Go takes ranges of HEAD (not so RFC 9110 14.2), and none of an empty file
+        fields = [field for field in fields if not field.startswith(b"Range")]
+    lines = [f"{method} {path} HTTP/1.1".encode("latin-1"), b"Host: localhost", *fields]
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def first_answer(server: Server, sent: bytes) -> Answer | None:
+    """None if the server closes without one, as it does to what is not a whole request."""
+    method = sent.split(b" ", 1)[0].decode("latin-1")
+    with server.connect() as connection:
+        connection.send(sent)
+        connection.end_sending()
+        try:
+            return connection.answer(method if method in ("GET", "HEAD", "POST") else "GET")
+        except NoAnswer:
+            return None
+        except Malformed:
+            if server.promises:
+                raise
+            return None  # Go answers 1.0 with 1.0
+
+
+def content(answer: Answer) -> object:
+    """JSON by its value: how it is written is a server's affair."""
+    if answer.status == 200 and (answer.get("Content-Type") or "").startswith("application/json") and answer.body:
+        return json.loads(answer.body)
+    return answer.body if answer.status in (200, 206) else b""
+
+
+def must_be_the_same(name: str, ours: Answer | None, theirs: Answer | None, sent: bytes) -> None:
+    assert ours is not None and theirs is not None, f"{name}: {ours}, Go {theirs}: {sent!r}"
+    assert ours.status // 100 == theirs.status // 100, f"{name}: {ours.status}, Go {theirs.status}: {sent!r}"
+    assert content(ours) == content(theirs), f"{name}: {sent!r}"
+
+
+def must_not_be_taken(name: str, ours: Answer | None, theirs: Answer | None, sent: bytes) -> None:
+    """What Go refuses as a message. What both take as it is has the same content, but for XML, which Go does not write."""
+    if ours is None or theirs is None or ours.status >= 300:
+        return
+    assert theirs.status not in REFUSALS, f"{name}: {ours.status}, Go {theirs.status}: {sent!r}"
+    if ours.status == theirs.status and sent.startswith(b"GET ") and ours.get("Content-Type") != "application/xml":
+        assert content(ours) == content(theirs), f"{name}: {sent!r}"
+
+
+def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: float) -> int:
+    """How many requests were compared."""
+    ends = time.monotonic() + for_s
+    count = 0
+    while time.monotonic() < ends:
+        sent = well_formed(dice)
+        damaged = mutated(sent, dice)
+        # Go takes no empty line before a request, as servers should (RFC 9112, 2.2)
+        theirs, theirs_damaged = first_answer(oracle, sent), first_answer(oracle, re.sub(rb"^(\r\n)+", b"", damaged))
+        must_hold = must_be_the_same if is_well_formed(damaged, FIELD_LINES, set(BODIES)) else must_not_be_taken
+        for server in profiles:
+            must_be_the_same(server.target.name, first_answer(server, sent), theirs, sent)
+            must_hold(server.target.name, first_answer(server, damaged), theirs_damaged, damaged)
+        count += 2
+    return count
+
+
+@pytest.fixture
+def oracle(folder: Path) -> Iterator[Server]:
+    go = {subject.name: subject for subject in servers.declared_subjects() if subject.experiment == "rest"}.get("go")
+    if go is None or not (servers.ROOT / go.program[0]).exists():
+        pytest.skip("the subject of Go is not built")
+    server = servers.start(Target("go", go), folder)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def profiles(folder: Path) -> Iterator[list[Server]]:
+    started = [servers.start(target, folder) for target in servers.targets() if target.promises]
+    if not started:
+        pytest.skip("other servers are not held to Go's answers")
+    yield started
+    for server in started:
+        server.close()
+
+
+def test_beside_go(profiles: list[Server], oracle: Server, size: Size) -> None:
+    """All of what is well-formed; and what is damaged is never taken here if Go refuses it."""
+    dice = random.Random(SEED)
+    compared = compare(profiles, oracle, dice, size.random_s / 4)
+    before = [held(server) for server in profiles]
+    compared += compare(profiles, oracle, dice, size.random_s * 3 / 4)
+    for server, what in zip(profiles, before):
+        must_hold_no_more(server, what)
+    assert compared > 10
+    print(f"{compared} requests compared, from seed {SEED} on")
