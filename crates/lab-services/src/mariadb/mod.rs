@@ -353,14 +353,15 @@ impl Database for Mariadb {
     }
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
-        let rights = |why: &str| ServiceError::Rights {
+        let (place, user) = (self.lab.to_string(), quoted(&self.lab.user));
+        let rights = |why: String| ServiceError::Rights {
             software: &MARIADB.software,
-            place: self.lab.to_string(),
-            why: why.into(),
+            place,
+            why,
         };
         if self.value("SELECT @@performance_schema")? != "1" {
             let why = "its performance schema is off: start it with performance_schema=ON";
-            return Err(rights(why));
+            return Err(rights(why.into()));
         }
         // In ps.
         let totals = "SELECT DIGEST_TEXT, COUNT_STAR, SUM_ERRORS, SUM_TIMER_WAIT DIV 1000, \
@@ -369,8 +370,9 @@ impl Database for Mariadb {
                       WHERE DIGEST_TEXT IS NOT NULL \
                       AND DIGEST_TEXT NOT LIKE '%events_statements_summary_by_digest%'";
         self.query(totals).map_err(|e| {
-            let grant = "GRANT SELECT ON performance_schema.* TO";
-            rights(&format!("{e}: {grant} {}", quoted(&self.lab.user)))
+            rights(format!(
+                "{e}: GRANT SELECT ON performance_schema.* TO {user}"
+            ))
         })
     }
 

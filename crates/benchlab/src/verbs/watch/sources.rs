@@ -57,7 +57,9 @@ pub fn is_url(place: &str) -> bool {
 pub fn without_login(place: &str) -> String {
     let bare = || {
         let (scheme, rest) = place.split_once("://").filter(|_| is_url(place))?;
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        // A password of a database may have a `/` that should have been encoded.
+        let end = rest.find('/').filter(|_| kind_of_url(place).is_none());
+        let (authority, path) = rest.split_at(end.unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;
         Some(format!("{scheme}://{host}{path}"))
     };
@@ -92,6 +94,7 @@ mod tests {
                 "postgresql://h:5432/db",
             ),
             ("mariadb://me:secret@[::1]/", "mariadb://[::1]/"),
+            ("mariadb://me:se/cret@h/", "mariadb://h/"),
             ("http://me:secret@h/monitor", "http://h/monitor"),
             ("http://h/a@b", "http://h/a@b"),
             ("logs/a@b.log", "logs/a@b.log"),
