@@ -71,27 +71,22 @@ const METHOD: usize = 16;
 /// Method and target of a request line; of something else the whole of it as a target.
 #[inline]
 pub fn asked(request: &[u8]) -> (&[u8], &[u8]) {
-    // Most are these.
-    if let Some(rest) = request.strip_prefix(b"GET ") {
-        return (b"GET", without_protocol(rest));
-    }
     let letters = request.iter().take(METHOD + 1);
     let n = letters.take_while(|b| b.is_ascii_uppercase()).count();
     let (method, rest) = match request.split_at(n) {
         (method, [b' ', rest @ ..]) if n <= METHOD => (method, rest),
         _ => return (b"", request),
     };
-    (method, without_protocol(rest))
-}
-
-/// What is before ` HTTP/1.1`, or ` HTTP/2` and ` HTTP/3.0`.
-#[inline]
-fn without_protocol(rest: &[u8]) -> &[u8] {
-    let before = |n: usize| {
-        let (target, protocol) = rest.split_at_checked(rest.len().checked_sub(n)?)?;
-        protocol.starts_with(b" HTTP/").then_some(target)
+    // ` HTTP/1.1`, or ` HTTP/2` and ` HTTP/3.0`.
+    let n = rest.len();
+    let target = match n.checked_sub(9) {
+        Some(at) if rest[at..].starts_with(b" HTTP/") => &rest[..at],
+        _ => match n.checked_sub(7) {
+            Some(at) if rest[at..].starts_with(b" HTTP/") => &rest[..at],
+            _ => rest,
+        },
     };
-    before(9).or_else(|| before(7)).unwrap_or(rest)
+    (method, target)
 }
 
 /// The fields of a line.
