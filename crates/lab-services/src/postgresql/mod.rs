@@ -377,10 +377,13 @@ impl Database for Postgresql {
             place,
             why,
         };
-        let home = "SELECT quote_ident(n.nspname) FROM pg_extension e \
-                    JOIN pg_namespace n ON n.oid = e.extnamespace \
-                    WHERE e.extname = 'pg_stat_statements'";
-        let home = self.value(home)?;
+        let home = format!(
+            "{} SELECT quote_ident(n.nspname) FROM pg_extension e \
+             JOIN pg_namespace n ON n.oid = e.extnamespace \
+             WHERE e.extname = 'pg_stat_statements'",
+            statements::MARK
+        );
+        let home = self.value(&home)?;
         if home.is_empty() {
             return Err(rights(format!(
                 "the extension pg_stat_statements is not in database `{}`: set shared_preload_libraries = \

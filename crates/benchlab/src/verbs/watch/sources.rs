@@ -61,6 +61,7 @@ pub fn without_login(place: &str) -> String {
         let end = rest.find('/').filter(|_| kind_of_url(place).is_none());
         let (authority, path) = rest.split_at(end.unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;
+        let host = host.trim_end_matches('/');
         Some(format!("{scheme}://{host}{path}"))
     };
     bare().unwrap_or_else(|| place.into())
@@ -93,8 +94,8 @@ mod tests {
                 "postgresql://me:s3:cr@et@h:5432/db",
                 "postgresql://h:5432/db",
             ),
-            ("mariadb://me:secret@[::1]/", "mariadb://[::1]/"),
-            ("mariadb://me:se/cret@h/", "mariadb://h/"),
+            ("mariadb://me:secret@[::1]/", "mariadb://[::1]"),
+            ("mariadb://me:se/cret@h/", "mariadb://h"),
             ("http://me:secret@h/monitor", "http://h/monitor"),
             ("http://h/a@b", "http://h/a@b"),
             ("logs/a@b.log", "logs/a@b.log"),
