@@ -77,6 +77,10 @@ pub trait Database: Daemon {
     /// What it has executed. The statements of the lab do not count.
     fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError>;
 
+    /// A row for each normalized text of statements: the text, calls, errors, time and longest time in ns. Error: it
+    /// does not count them, and what to do.
+    fn statement_totals(&mut self) -> Result<Rows, ServiceError>;
+
     /// Whether the user of a server that is not private may do what the lab needs.
     fn check_rights(&mut self) -> Result<(), ServiceError>;
 

@@ -25,6 +25,7 @@ pub mod procfs;
 mod service;
 mod software;
 mod starting;
+mod statements;
 
 pub use abandoned::{clear, clear_of};
 pub use counters::Counters;
@@ -39,6 +40,7 @@ pub use processes::{LabConnection, Processes};
 pub use service::Service;
 pub use software::{Missing, Software};
 pub use starting::{Request, Starting};
+pub use statements::{StatementTotal, kind_of_url, statement_totals};
 
 /// Every SQL server that the lab can start.
 pub static DATABASES: [&DatabaseKind; 2] = [&POSTGRESQL, &MARIADB];

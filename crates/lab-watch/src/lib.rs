@@ -11,6 +11,7 @@ mod entry;
 pub mod format;
 mod learn;
 mod logs_read;
+mod near;
 mod page;
 mod part;
 mod peak;

@@ -152,7 +152,11 @@ impl Page {
 
     #[cold]
     fn find(&mut self, start: i32) -> bool {
-        let found = self.cells.binary_search_by_key(&start, |c| c.start);
+        // Most logs are in the order of time.
+        let found = match self.cells.last() {
+            Some(last) if last.start < start => Err(self.cells.len()),
+            _ => self.cells.binary_search_by_key(&start, |c| c.start),
+        };
         let (Ok(at) | Err(at)) = found;
         if found.is_err() {
             if self.cells.len() == self.cells.capacity() {

@@ -22,14 +22,9 @@ impl Peak {
         }
     }
 
-    /// Counts a request.
+    /// Counts a request in a stretch, by its number since 1970.
     #[inline]
-    pub fn add(&mut self, time: i64) {
-        let start = match self.length {
-            1 => time,
-            60 => time.div_euclid(60),
-            length => time.div_euclid(length),
-        };
+    pub fn add(&mut self, start: i64) {
         let slot = &mut self.slots[1 + (start as usize & (SLOTS - 1))];
         if slot.0 == start {
             slot.1 += 1;

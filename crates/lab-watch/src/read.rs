@@ -71,12 +71,16 @@ impl Log {
     /// Reads what comes next. Error: the format is not known.
     pub fn push(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<(), ReadError> {
         self.source.bytes += bytes.len() as u64;
+        let mut bytes = bytes;
         if self.reader.is_none() {
-            self.part.extend(bytes);
-            return match self.part.len() >= LOOKED_AT {
-                true => self.begin(tally),
-                false => Ok(()),
-            };
+            let wanted = LOOKED_AT.saturating_sub(self.part.len());
+            let first;
+            (first, bytes) = bytes.split_at(wanted.min(bytes.len()));
+            self.part.extend(first);
+            if self.part.len() < LOOKED_AT {
+                return Ok(());
+            }
+            self.begin(tally)?;
         }
         self.lines_of(bytes, tally);
         Ok(())

@@ -2,6 +2,8 @@
 //! Paths -> routes: `/users/123` is `/users/{id}`. What a segment looks like is decided here; what only the whole log can
 //! tell, in [`crate::learn`].
 
+use crate::near;
+
 /// Segments of a route; deeper ones are one.
 const DEEPEST: usize = 12;
 /// Bytes of a name.
@@ -10,7 +12,7 @@ pub const LONGEST: usize = 200;
 /// The path of a target: without scheme, host, query, and parameters such as `;jsessionid=`.
 #[inline]
 pub fn path(target: &[u8]) -> &[u8] {
-    let end = memchr::memchr3(b'?', b';', b'#', target).unwrap_or(target.len());
+    let end = near::find([b'?', b';', b'#'], target).unwrap_or(target.len());
     let path = &target[..end];
     if path.first() == Some(&b'/') {
         return path;
@@ -24,43 +26,62 @@ pub fn path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// A path with its variable segments named, of printable characters alone.
-pub fn fold(path: &[u8]) -> String {
-    if path.first() != Some(&b'/') {
-        return match path {
-            b"" | b"-" => "(no path)".into(),
-            b"*" => "*".into(),
-            _ => "(not a path)".into(),
-        };
-    }
-    let mut name = String::with_capacity(path.len());
-    let mut segments = path[1..].split(|b| *b == b'/');
+/// Appends a path with its variable segments named, of printable characters alone; whether any segment is a variable.
+pub fn fold(path: &[u8], name: &mut String) -> bool {
+    let [b'/', path @ ..] = path else {
+        name.push_str(match path {
+            b"" | b"-" => "(no path)",
+            b"*" => "*",
+            _ => "(not a path)",
+        });
+        return false;
+    };
+    let begin = name.len();
+    let mut varies = false;
+    let mut segments = path.split(|b| *b == b'/');
     for segment in segments.by_ref().take(DEEPEST) {
         name.push('/');
-        name.push_str(&folded(segment));
+        varies |= fold_segment(segment, name);
     }
     if segments.next().is_some() {
         name.push_str("/…");
     }
-    cut(name)
+    cut_behind(begin, name);
+    varies
 }
 
 /// A name of at most [`LONGEST`] bytes.
 pub fn cut(mut name: String) -> String {
-    if name.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| name.is_char_boundary(*at));
-        name.truncate(end.unwrap_or(0));
+    cut_behind(0, &mut name);
+    name
+}
+
+/// Leaves at most [`LONGEST`] bytes of what begins there.
+fn cut_behind(begin: usize, name: &mut String) {
+    let most = begin + LONGEST;
+    if name.len() > most {
+        let end = (begin..=most).rev().find(|at| name.is_char_boundary(*at));
+        name.truncate(end.unwrap_or(begin));
         name.push('…');
     }
-    name
 }
 
 /// Text of printable characters alone.
 pub fn printable(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    text.chars()
-        .map(|c| if is_plain(c) { c } else { '\u{fffd}' })
-        .collect()
+    let mut name = String::new();
+    push_printable(text, &mut name);
+    name
+}
+
+fn push_printable(text: &[u8], name: &mut String) {
+    match std::str::from_utf8(text) {
+        Ok(plain) if text.iter().all(|b| matches!(b, b' '..=b'~')) => name.push_str(plain),
+        _ => {
+            let text = String::from_utf8_lossy(text);
+            let shown = |c| if is_plain(c) { c } else { '\u{fffd}' };
+            name.extend(text.chars().map(shown));
+        }
+    }
 }
 
 /// Neither a control character nor one that turns the direction of writing.
@@ -69,25 +90,31 @@ fn is_plain(c: char) -> bool {
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-fn folded(segment: &[u8]) -> String {
+/// Appends a segment, or what it is if it is a variable; whether it or a part of it is one.
+fn fold_segment(segment: &[u8], name: &mut String) -> bool {
+    if !segment.iter().any(u8::is_ascii_digit) {
+        push_printable(segment, name);
+        return false;
+    }
     if let Some(kind) = kind(segment) {
-        return kind.into();
+        name.push_str(kind);
+        return true;
     }
     // Parts of a segment: `app.3f2a91bc.js`, `invoice-2041.pdf`.
     let is_edge = |b: &u8| matches!(b, b'.' | b'-' | b'_' | b',' | b'~' | b':' | b'@');
-    if !segment.iter().any(|b| b.is_ascii_digit()) {
-        return printable(segment);
-    }
-    let mut name = String::new();
+    let mut varies = false;
     let mut rest = segment;
     loop {
         let end = rest.iter().position(is_edge).unwrap_or(rest.len());
         match kind(&rest[..end]) {
-            Some(kind) => name.push_str(kind),
-            None => name.push_str(&printable(&rest[..end])),
+            Some(kind) => {
+                name.push_str(kind);
+                varies = true;
+            }
+            None => push_printable(&rest[..end], name),
         }
         let Some(edge) = rest.get(end) else {
-            return name;
+            return varies;
         };
         name.push(char::from(*edge));
         rest = &rest[end + 1..];
@@ -106,8 +133,8 @@ fn kind(word: &[u8]) -> Option<&'static str> {
     }
     let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
     if n == 36 && [8, 13, 18, 23].iter().all(|at| word[*at] == b'-') {
-        let without: Vec<u8> = word.iter().copied().filter(|b| *b != b'-').collect();
-        if is_hex(&without) {
+        let mut without = word.iter().filter(|b| **b != b'-');
+        if without.all(u8::is_ascii_hexdigit) {
             return Some("{uuid}");
         }
     }
@@ -137,10 +164,17 @@ fn is_date(word: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn route(path: &[u8]) -> String {
+        let mut name = String::new();
+        fold(path, &mut name);
+        name
+    }
 
     #[test]
     fn segments_that_vary_have_names() {
-        for (path, route) in [
+        for (path, folded) in [
             ("/", "/"),
             ("/users/123", "/users/{id}"),
             ("/users/123/orders/9", "/users/{id}/orders/{id}"),
@@ -153,13 +187,52 @@ mod tests {
             ("/invoice-2041.pdf", "/invoice-{id}.pdf"),
             ("/a//b", "/a//b"),
         ] {
-            assert_eq!(fold(path.as_bytes()), route);
+            assert_eq!(route(path.as_bytes()), folded);
         }
         assert_eq!(path(b"/a/b;jsessionid=1?x=/y"), b"/a/b");
         assert_eq!(path(b"http://h:80/a?b"), b"/a");
-        assert_eq!(fold(b"\x16\x03\x01"), "(not a path)");
-        assert!(!fold(b"/\x1b[31mred").contains('\x1b'));
-        assert!(fold(&[b'/'; 10_000]).len() < 300);
-        assert!(fold("/ä".repeat(500).as_bytes()).len() < 300);
+        assert_eq!(route(b"\x16\x03\x01"), "(not a path)");
+        assert!(!route(b"/\x1b[31mred").contains('\x1b'));
+        assert!(route(&[b'/'; 10_000]).len() < 300);
+        assert!(route("/ä".repeat(500).as_bytes()).len() < 300);
+    }
+
+    /// Segment by segment and word by word, as the reference.
+    fn plain(path: &str) -> String {
+        let is_edge = |c: char| ".-_,~:@".contains(c);
+        let folded = |segment: &str| match kind(segment.as_bytes()) {
+            Some(kind) => kind.to_string(),
+            None => segment
+                .split_inclusive(is_edge)
+                .map(|part| {
+                    let word = part.trim_end_matches(is_edge);
+                    match kind(word.as_bytes()) {
+                        Some(kind) => part.replacen(word, kind, 1),
+                        None => part.to_string(),
+                    }
+                })
+                .collect(),
+        };
+        let segments: Vec<&str> = path[1..].split('/').collect();
+        let begin = segments
+            .iter()
+            .take(DEEPEST)
+            .map(|s| format!("/{}", folded(s)));
+        let mut route: String = begin.collect();
+        if segments.len() > DEEPEST {
+            route.push_str("/…");
+        }
+        cut(route)
+    }
+
+    proptest! {
+        #[test]
+        fn routes_are_those_of_their_segments(path in "/[a-f0-9./@_-]{0,80}", before in "(|POST )") {
+            let mut name = before.clone();
+            let varies = fold(path.as_bytes(), &mut name);
+            let wanted = plain(&path);
+            prop_assert_eq!(&name[before.len()..], &wanted);
+            prop_assert_eq!(varies, wanted.contains('{'));
+        }
     }
 }

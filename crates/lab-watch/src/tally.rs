@@ -47,6 +47,29 @@ struct Seen {
     hash: u64,
     /// Its page, plus 1.
     page: u32,
+    /// It has segments that are variables by their looks, so that many such paths may come once.
+    varies: bool,
+}
+
+/// What all times of a minute have in common.
+#[derive(Clone, Copy)]
+struct Minute {
+    /// Its number since 1970.
+    start: i64,
+    /// The number of its hour since 1970.
+    hour: i64,
+    /// The number of its cell, at the width that cells have.
+    cell: i32,
+}
+
+impl Minute {
+    fn new(start: i64, width: Width) -> Minute {
+        Minute {
+            start,
+            hour: start.div_euclid(60),
+            cell: width.cell(start.saturating_mul(60)),
+        }
+    }
 }
 
 /// An hour of all pages that people use.
@@ -75,6 +98,8 @@ pub struct Tally {
     pages: Vec<Page>,
     variables: Variables,
     width: Width,
+    /// The minute of the last entry.
+    minute: Minute,
     cells: usize,
     first_s: i64,
     last_s: i64,
@@ -108,6 +133,7 @@ impl Tally {
             pages: Vec::new(),
             variables: Variables::default(),
             width: Width::MINUTE,
+            minute: Minute::new(0, Width::MINUTE),
             cells: 0,
             first_s: i64::MAX,
             last_s: i64::MIN,
@@ -208,8 +234,12 @@ impl Tally {
         let Some(time) = entry.time_s else {
             return;
         };
+        let start = time.div_euclid(60);
+        if start != self.minute.start {
+            self.minute = Minute::new(start, self.width);
+        }
         if page.has_cells {
-            let cell = self.width.cell(time);
+            let cell = self.minute.cell;
             let known = match duration {
                 Some((ns, bucket)) => Some((ns, self.logarithms[usize::from(bucket)])),
                 None => None,
@@ -255,6 +285,7 @@ impl Tally {
     }
 
     /// Has cells long enough for all times from the first to this one.
+    #[inline]
     fn fit(&mut self, last: i64) {
         let span = last.saturating_sub(self.first_s);
         while self.width.is_short_for(span) {
@@ -262,9 +293,11 @@ impl Tally {
         }
     }
 
+    #[cold]
     fn widen(&mut self) {
         self.width = self.width.next();
         let width = self.width;
+        self.minute = Minute::new(self.minute.start, width);
         self.pages.iter_mut().for_each(|p| p.widen(width));
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
@@ -289,10 +322,10 @@ impl Tally {
             route::path(entry.target)
         };
         let mut hasher = self.random.build_hasher();
-        let mut method = [u8::from(entry.is_query); 8];
-        let n = entry.method.len().min(7);
-        method[..n].copy_from_slice(&entry.method[..n]);
-        hasher.write_u64(u64::from_le_bytes(method));
+        // The first bit marks the length.
+        let kind = 2 | u64::from(entry.is_query);
+        let letters = entry.method.iter().take(7);
+        hasher.write_u64(letters.fold(kind, |word, letter| word << 8 | u64::from(*letter)));
         hasher.write(path);
         let hash = hasher.finish();
         let place = hash as usize & (self.cache.len() - 1);
@@ -300,18 +333,24 @@ impl Tally {
         if seen.hash == hash && seen.page > 0 {
             return seen.page as usize - 1;
         }
-        let page = self.page_of_path(entry, path);
-        self.keep(place, hash, page);
-        page
-    }
-
-    /// Puts a path into the cache, which grows if many do not fit.
-    fn keep(&mut self, place: usize, hash: u64, page: usize) {
+        let (page, varies) = self.page_of_path(entry, path);
         let seen = Seen {
             hash,
             page: page as u32 + 1,
+            varies,
         };
-        self.evicted += usize::from(self.cache[place].page > 0);
+        self.keep(place, seen);
+        page
+    }
+
+    /// Puts a path into the cache, which grows if many do not fit. One that varies takes no other's place.
+    fn keep(&mut self, place: usize, seen: Seen) {
+        let before = self.cache[place];
+        let is_other = before.page > 0 && !before.varies;
+        if is_other && seen.varies {
+            return;
+        }
+        self.evicted += usize::from(is_other);
         self.cache[place] = seen;
         if self.evicted > self.cache.len() && self.cache.len() < 1 << CACHE.1 {
             self.evicted = 0;
@@ -329,16 +368,21 @@ impl Tally {
         if self.agents[place].hash != hash {
             let known = self.rules.agent(agent).or_else(|| agent::known(agent));
             let page = known.map_or(u32::MAX, |(kind, name)| self.named(kind, &name) as u32);
-            self.agents[place] = Seen { hash, page };
+            self.agents[place] = Seen {
+                hash,
+                page,
+                varies: false,
+            };
         }
         let page = self.agents[place].page;
         (page != u32::MAX).then_some(page as usize)
     }
 
-    #[cold]
-    fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> usize {
+    /// The page of a path that is not in the cache, and whether the path has variables by its looks.
+    #[inline(never)]
+    fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
-            return self.named(PageKind::Query, &query::fold(path));
+            return (self.named(PageKind::Query, &query::fold(path)), false);
         }
         let is_check = self.rules.is_check(path) || agent::is_check(path);
         let kind = if is_check {
@@ -346,38 +390,49 @@ impl Tally {
         } else {
             PageKind::Page
         };
-        let route = match self.rules.route(path) {
-            Some(route) => route.to_string(),
-            None => {
-                let route = route::fold(path);
-                if self.variables.is_empty() || !route.starts_with('/') {
-                    route
-                } else {
-                    self.variables.rename(&route)
-                }
+        let mut name = std::mem::take(&mut self.name);
+        name.clear();
+        name.push(mark(kind));
+        name.push_str(method(entry.method));
+        let varies = match self.rules.route(path) {
+            Some(route) => {
+                name.push_str(route);
+                false
             }
+            None => self.push_route(path, &mut name),
         };
-        let method = match entry.method {
-            b"" | b"GET" => "",
-            b"POST" => "POST ",
-            b"PUT" => "PUT ",
-            b"DELETE" => "DELETE ",
-            b"HEAD" => "HEAD ",
-            b"PATCH" => "PATCH ",
-            b"OPTIONS" => "OPTIONS ",
-            _ => "(other method) ",
+        let page = match self.names.get(&name) {
+            Some(page) => *page as usize,
+            None => self.named_anew(kind, &name[1..]),
         };
-        self.named(kind, &format!("{method}{route}"))
+        self.name = name;
+        (page, varies)
+    }
+
+    /// Appends the route of a path that no rule names; whether the path has variables by its looks.
+    fn push_route(&self, path: &[u8], name: &mut String) -> bool {
+        let begin = name.len();
+        let varies = route::fold(path, name);
+        if self.variables.is_empty() || !name[begin..].starts_with('/') {
+            return varies;
+        }
+        let route = self.variables.rename(&name[begin..]);
+        name.truncate(begin);
+        name.push_str(&route);
+        varies
     }
 
     /// The page of that name, a new one if need be.
     fn named(&mut self, kind: PageKind, name: &str) -> usize {
-        self.name.clear();
-        self.name.push(mark(kind));
-        self.name.push_str(name);
-        if let Some(page) = self.names.get(&self.name) {
-            return *page as usize;
+        match self.names.get(&marked(kind, name)) {
+            Some(page) => *page as usize,
+            None => self.named_anew(kind, name),
         }
+    }
+
+    /// The page that is to have a name that no page has yet.
+    #[cold]
+    fn named_anew(&mut self, kind: PageKind, name: &str) -> usize {
         if self.pages.len() >= MOST_PAGES || self.is_full {
             if !self.has_learned {
                 self.compact();
@@ -385,18 +440,17 @@ impl Tally {
                 return self.named(kind, &name);
             }
             self.merged += 1;
-            if name != OTHERS && !self.names.contains_key(&format!("{}{OTHERS}", mark(kind))) {
-                return self.new_page(kind, OTHERS);
-            }
-            return self.names[&format!("{}{OTHERS}", mark(kind))] as usize;
+            return match self.names.get(&marked(kind, OTHERS)) {
+                Some(others) => *others as usize,
+                None => self.new_page(kind, OTHERS),
+            };
         }
         self.new_page(kind, name)
     }
 
     fn new_page(&mut self, kind: PageKind, name: &str) -> usize {
         let at = self.pages.len();
-        self.names
-            .insert(format!("{}{name}", mark(kind)), at as u32);
+        self.names.insert(marked(kind, name), at as u32);
         self.pages.push(Page::new(kind, name.into()));
         if at % 4096 == 4095 {
             self.is_full = self.memory() > MEMORY;
@@ -424,8 +478,7 @@ impl Tally {
         self.pages = folded(pages, &self.variables, &self.rules);
         self.cache.fill(Seen::default());
         self.agents.fill(Seen::default());
-        let key =
-            |(at, page): (usize, &Page)| (format!("{}{}", mark(page.kind), page.name), at as u32);
+        let key = |(at, page): (usize, &Page)| (marked(page.kind, &page.name), at as u32);
         self.names = self.pages.iter().enumerate().map(key).collect();
         self.is_full = self.memory() > MEMORY;
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
@@ -460,11 +513,11 @@ impl Tally {
         duration: Option<(u64, u16)>,
     ) {
         self.seconds.add(time);
-        self.minutes.add(time);
+        self.minutes.add(self.minute.start);
         if let Some(all) = &mut self.every_second {
             all.add(time);
         }
-        let hour = self.hour_at(time.div_euclid(3600));
+        let hour = self.hour_at(self.minute.hour);
         hour.requests += 1;
         hour.errors += u64::from(is_error);
         hour.offset_s = offset_s;
@@ -566,6 +619,24 @@ fn mark(kind: PageKind) -> char {
         PageKind::Query => 'q',
         PageKind::Bot => 'b',
         PageKind::Health => 'h',
+    }
+}
+
+fn marked(kind: PageKind, name: &str) -> String {
+    format!("{}{name}", mark(kind))
+}
+
+/// What stands before a route for a method.
+fn method(name: &[u8]) -> &'static str {
+    match name {
+        b"" | b"GET" => "",
+        b"POST" => "POST ",
+        b"PUT" => "PUT ",
+        b"DELETE" => "DELETE ",
+        b"HEAD" => "HEAD ",
+        b"PATCH" => "PATCH ",
+        b"OPTIONS" => "OPTIONS ",
+        _ => "(other method) ",
     }
 }
 

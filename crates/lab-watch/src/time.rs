@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Times of logs as seconds since 1970.
 
+use crate::near::leading_number;
 use jiff::tz::TimeZone;
 
 /// Digits as a number; `None`: something else is there, or it is too long.
 #[inline]
 pub fn number(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || digits.len() > 19 {
-        return None;
+    match leading_number(digits) {
+        Some((value, n)) if n == digits.len() => Some(value),
+        _ => None,
     }
-    let mut value = 0_u64;
-    for digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + u64::from(digit);
-    }
-    Some(value)
 }
 
 /// A number with or without a fraction, times a scale, such as seconds as ns: `0.123`.
@@ -63,6 +56,14 @@ fn checked(date: [u64; 3], clock: [u64; 3]) -> Option<i64> {
     sound.then(|| utc(year as i64, month, day, hour * 3600 + minute * 60 + second))
 }
 
+/// The second of a minute, of two digits.
+#[inline]
+fn second(digits: [u8; 2]) -> Option<i64> {
+    let [tens, ones] = digits.map(|digit| digit.wrapping_sub(b'0'));
+    let second = tens.wrapping_mul(10).wrapping_add(ones);
+    (tens <= 6 && ones <= 9 && second <= 60).then_some(i64::from(second))
+}
+
 fn month(name: &[u8]) -> Option<u64> {
     const NAMES: [&[u8; 3]; 12] = [
         b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
@@ -87,6 +88,40 @@ pub fn clf(text: &[u8]) -> Option<i64> {
             number(&t[18..20])?,
         ],
     )
+}
+
+/// Times such as `10/Oct/2000:13:55:36 -0700`, of which most lie in the minute of the one before.
+#[derive(Clone, Debug)]
+pub struct ClfTimes {
+    last: [u8; 26],
+    /// When the minute of the last one began, in seconds since 1970.
+    minute_s: i64,
+    offset_s: i32,
+}
+
+impl Default for ClfTimes {
+    fn default() -> ClfTimes {
+        ClfTimes {
+            last: *b"01/Jan/1970:00:00:00 +0000",
+            minute_s: 0,
+            offset_s: 0,
+        }
+    }
+}
+
+impl ClfTimes {
+    /// Seconds since 1970, and what the clock was ahead of UTC, s.
+    #[inline]
+    pub fn read(&mut self, text: &[u8; 26]) -> Option<(i64, i32)> {
+        let second = second([text[18], text[19]])?;
+        if text[..18] != self.last[..18] || text[21..] != self.last[21..] {
+            let offset = offset(&text[21..])?;
+            self.minute_s = clf(text)? - i64::from(offset) - second;
+            self.offset_s = offset;
+            self.last = *text;
+        }
+        Some((self.minute_s + second, self.offset_s))
+    }
 }
 
 /// `+0200`, `-07:00`, `Z`, in s.

@@ -2,6 +2,7 @@
 //! `benchlab watch`: logs in, an answer, a run file, and exit codes out.
 
 use crate::project::{Ended, Project, ended, wait_until};
+use lab_services::{DATABASES, DatabaseKind, Request, Service, Transport};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -248,6 +249,41 @@ fn two_months_are_compared() {
 }
 
 #[test]
+fn tags_of_a_repository_are_releases() {
+    let place = Place::new();
+    let mut text = String::new();
+    for day in 1..=12 {
+        let slower = if day > 6 { 2 } else { 1 };
+        text.push_str(&log(20, slower).replace("01/May", &format!("{day:02}/May")));
+    }
+    let file = place.file("access.log", &text);
+    let folder = tempfile::tempdir().unwrap();
+    let git = |date: &str, words: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(folder.path());
+        git.args(["-c", "user.name=me", "-c", "user.email=me@example.org"]);
+        git.env("GIT_COMMITTER_DATE", date);
+        assert!(git.args(words).output().unwrap().status.success());
+    };
+    git("", &["init"]);
+    for (date, tag) in [("2026-04-01T00:00Z", "v11"), ("2026-05-07T00:00Z", "v12")] {
+        git(date, &["commit", "--allow-empty", "-m", tag]);
+        git(date, &["tag", tag]);
+    }
+    let repository = folder.path().display().to_string();
+    place
+        .watch(&["--full", "--git-tags", &repository, &file])
+        .expect(0)
+        .shows(&["v12"]);
+    let releases = place.0.load().watched.unwrap().releases;
+    assert_eq!(releases, [(1_778_112_000, "v12".to_owned())]);
+    place
+        .watch(&["--git-tags", "/", &file])
+        .expect(2)
+        .says(&["--git-tags /", "git repository"]);
+}
+
+#[test]
 fn a_log_that_is_rotated_and_truncated_is_followed() {
     let place = Place::new();
     let file = place.file("access.log", &log(1, 1));
@@ -415,4 +451,102 @@ fn figures_of_a_real_log_are_those_of_the_load_that_made_it() {
     assert_eq!(a.errors + b.errors, 0);
     let part = a.requests as f64 / (a.requests + b.requests) as f64;
     assert!((part - 0.75).abs() < 0.05, "{part}");
+}
+
+/// A server with statements that took time, and what `watch` reads them by.
+struct Counting {
+    service: Service,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Counting {
+    fn new(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> Counting {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mut request = Request::new(folder.path());
+        let setting = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        request.settings = settings.iter().map(setting).collect();
+        let service = Service::start(kind, &request).unwrap();
+        let target = service.target(Transport::Tcp, "benchlab").unwrap();
+        Counting {
+            service,
+            url: target.split('?').next().unwrap().to_owned(),
+            _folder: folder,
+        }
+    }
+
+    fn run(&mut self, statements: &[&str]) {
+        for statement in statements {
+            self.service.admin().query(statement).unwrap();
+        }
+    }
+
+    fn password(&self) -> &str {
+        let login = self.url.split(['@', '/']).nth(2).unwrap();
+        login.split(':').nth(1).unwrap()
+    }
+}
+
+#[test]
+fn statements_that_a_server_counted_are_watched() {
+    let settings: [&[(&str, &str)]; 2] = [&[], &[("performance_schema", "ON")]];
+    let prepared: [&[&str]; 2] = [
+        &[
+            "GRANT pg_read_all_stats TO benchlab",
+            "SET pg_stat_statements.track = 'top'",
+        ],
+        &["GRANT SELECT ON performance_schema.* TO benchlab"],
+    ];
+    let sleep = ["SELECT pg_sleep(0.05)", "SELECT SLEEP(0.05)"];
+    for (i, kind) in DATABASES.into_iter().enumerate() {
+        if let Some(missing) = kind.missing() {
+            eprintln!("left out: {missing}");
+            continue;
+        }
+        let mut server = Counting::new(kind, settings[i]);
+        server.run(prepared[i]);
+        server.run(&["SELECT 1 + 41", "SELECT 2 + 40", "SELECT 3 + 39"]);
+        // A statement may be counted a moment after its answer, but before the next one.
+        server.run(&[sleep[i], sleep[i], "SELECT 'done'"]);
+        let place = Place::new();
+        let shown = place.watch(&["--full", &server.url]);
+        shown.expect(0).shows(&["SELECT ? + ?", kind.title]);
+        assert!(
+            !shown.stdout.contains(server.password()),
+            "{}",
+            shown.stdout
+        );
+        let watched = place.0.load().watched.unwrap();
+        assert!(!watched.sources[0].name.contains(server.password()));
+        let page = |words: &str| {
+            let mut pages = watched.pages.iter();
+            pages
+                .find(|p| p.name.to_lowercase().contains(words))
+                .unwrap()
+        };
+        assert_eq!(page("select ? + ?").requests, 3);
+        let slept = page("sleep");
+        assert_eq!((slept.requests, slept.errors), (2, 0));
+        assert!(slept.max_ns >= 50_000_000 && slept.total_ns >= 100_000_000);
+    }
+}
+
+#[test]
+fn a_server_that_counts_no_statements_says_how_it_would() {
+    let Some(kind) = DATABASES.into_iter().find(|kind| kind.name == "mariadb") else {
+        return;
+    };
+    if let Some(missing) = kind.missing() {
+        eprintln!("left out: {missing}");
+        return;
+    }
+    let server = Counting::new(kind, &[]);
+    let place = Place::new();
+    let said = place.watch(&[&server.url]);
+    said.expect(2).says(&["performance_schema=ON"]);
+    assert!(!said.stderr.contains(server.password()), "{}", said.stderr);
+    place
+        .watch(&["--follow", &server.url])
+        .expect(2)
+        .says(&["is no file"]);
 }

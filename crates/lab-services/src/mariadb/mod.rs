@@ -352,6 +352,30 @@ impl Database for Mariadb {
             .map_err(refused)
     }
 
+    fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
+        let (place, user) = (self.lab.to_string(), quoted(&self.lab.user));
+        let rights = |why: String| ServiceError::Rights {
+            software: &MARIADB.software,
+            place,
+            why,
+        };
+        if self.value("SELECT @@performance_schema")? != "1" {
+            let why = "its performance schema is off: start it with performance_schema=ON";
+            return Err(rights(why.into()));
+        }
+        // In ps.
+        let totals = "SELECT DIGEST_TEXT, COUNT_STAR, SUM_ERRORS, SUM_TIMER_WAIT DIV 1000, \
+                      MAX_TIMER_WAIT DIV 1000 \
+                      FROM performance_schema.events_statements_summary_by_digest \
+                      WHERE DIGEST_TEXT IS NOT NULL \
+                      AND DIGEST_TEXT NOT LIKE '%events_statements_summary_by_digest%'";
+        self.query(totals).map_err(|e| {
+            rights(format!(
+                "{e}: GRANT SELECT ON performance_schema.* TO {user}"
+            ))
+        })
+    }
+
     /// The user must be able to make databases.
     fn check_rights(&mut self) -> Result<(), ServiceError> {
         let name = format!("benchlab_check_{}", std::process::id());

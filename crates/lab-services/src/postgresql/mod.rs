@@ -370,6 +370,44 @@ impl Database for Postgresql {
         self.read_counters(processes)
     }
 
+    fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
+        let place = self.lab.to_string();
+        let rights = |why: String| ServiceError::Rights {
+            software: &POSTGRESQL.software,
+            place,
+            why,
+        };
+        let home = format!(
+            "{} SELECT quote_ident(n.nspname) FROM pg_extension e \
+             JOIN pg_namespace n ON n.oid = e.extnamespace \
+             WHERE e.extname = 'pg_stat_statements'",
+            statements::MARK
+        );
+        let home = self.value(&home)?;
+        if home.is_empty() {
+            return Err(rights(format!(
+                "the extension pg_stat_statements is not in database `{}`: set shared_preload_libraries = \
+                 'pg_stat_statements', restart the server, and CREATE EXTENSION pg_stat_statements",
+                self.lab.database
+            )));
+        }
+        // The texts of others are hidden from who may not see them. Times are in ms.
+        let totals = format!(
+            "{} SELECT query, calls, 0, round(total_exec_time * 1e6)::bigint, \
+             round(max_exec_time * 1e6)::bigint FROM {home}.pg_stat_statements \
+             WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+             AND queryid IS NOT NULL AND query NOT LIKE '{}%'",
+            statements::MARK,
+            statements::MARK
+        );
+        self.query(&totals).map_err(|e| {
+            rights(format!(
+                "pg_stat_statements cannot be read ({e}): GRANT pg_read_all_stats TO {}",
+                quoted(&self.lab.user)
+            ))
+        })
+    }
+
     /// What statements are counted by must be there.
     fn check_rights(&mut self) -> Result<(), ServiceError> {
         let (user, database) = (self.lab.user.clone(), self.lab.database.clone());

@@ -8,7 +8,7 @@ use postgres::{Client, Error, Statement};
 use std::collections::HashMap;
 
 /// Marks the lab's own queries: a user who is not a superuser cannot keep them out of the statistics.
-const MARK: &str = "/* benchlab */";
+pub(super) const MARK: &str = "/* benchlab */";
 
 /// So many entries are read after every batch; when there are more, they are cleared.
 const MOST_ENTRIES: usize = 250;

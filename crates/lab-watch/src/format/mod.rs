@@ -2,6 +2,8 @@
 //! Formats of logs: which one it is, and readers of their lines.
 
 mod combined;
+#[cfg(test)]
+mod combined_reference;
 mod database;
 mod haproxy;
 mod json;
@@ -265,7 +267,8 @@ impl Reader {
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
         let entry = match &mut self.kind {
-            Kind::Combined(combined) => combined.parse(line),
+            // By itself, so that its entries are in registers.
+            Kind::Combined(combined) => return told(combined.parse(line), line, sink),
             Kind::Pattern(pattern) => pattern.parse(line),
             Kind::HaProxy(haproxy) => haproxy.parse(line),
             Kind::Json(json) => json.parse(line),
@@ -273,14 +276,7 @@ impl Reader {
             Kind::Postgresql(log) => return log.line(line, sink),
             Kind::SlowLog(log) => return log.line(line, sink),
         };
-        match entry {
-            Some(entry) => {
-                sink(&entry);
-                Line::Entry
-            }
-            None if line.is_empty() => Line::Other,
-            None => Line::Malformed,
-        }
+        told(entry, line, sink)
     }
 
     /// Gives away what waited for more lines.
@@ -305,6 +301,19 @@ impl Reader {
             _ => return None,
         };
         self.step_ns.is_none().then(|| advice.to_string())
+    }
+}
+
+/// What a line is that tells of an entry or of none.
+#[inline]
+fn told(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+    match entry {
+        Some(entry) => {
+            sink(&entry);
+            Line::Entry
+        }
+        None if line.is_empty() => Line::Other,
+        None => Line::Malformed,
     }
 }
 

@@ -16,12 +16,14 @@ use std::time::Duration;
                   benchlab watch --release 2026-05-01=v12 --capacity runs/LOAD.lab access.log\n  \
                   benchlab watch --follow --fail-if 'p99(/search)>300ms' access.log\n  \
                   benchlab watch http://127.0.0.1:8080/monitor\n  \
+                  benchlab watch postgresql://USER:PASSWORD@127.0.0.1/DATABASE\n  \
                   benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab compare runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
                   Exit codes: 3 a --fail-if is so, 4 it cannot be judged; with --nagios 0 to 3 as Nagios has them."
 )]
 pub struct WatchArgs {
-    /// Logs: files, plain or compressed by gzip or zstd; `-` for standard input; the URL of a monitor
+    /// Logs: files, plain or compressed by gzip or zstd; `-` for standard input; the URL of a monitor, or of
+    /// a PostgreSQL or MariaDB that counts its statements
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<String>,
     /// Read the rotated files beside each log too, the oldest first: LOG.1, LOG.2.gz, LOG-20260501.zst
@@ -44,6 +46,9 @@ pub struct WatchArgs {
     /// What was released when: pages are compared before and after; 2026-05-01=v12, 2026-05-01T14:30=v12
     #[arg(long, value_name = "TIME=NAME")]
     pub release: Vec<String>,
+    /// The same of the tags of a git repository, those that were made in the log's time
+    #[arg(long, value_name = "FOLDER")]
+    pub git_tags: Option<PathBuf>,
     /// A run of `benchlab load` on the server: how much of what it can take the log's peak is
     #[arg(long, value_name = "RUN.lab")]
     pub capacity: Option<PathBuf>,

@@ -40,9 +40,7 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
             .file()
             .ok_or_else(|| Exit::wrong(format!("--follow: {} is no file", source.name)))?;
         if has_compression(path) {
-            watch.read_all(&[Source {
-                name: source.name.clone(),
-            }])?;
+            watch.read_all(std::slice::from_ref(source))?;
         } else {
             files.push(Followed::new(path, watch)?);
         }

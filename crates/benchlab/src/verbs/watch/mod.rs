@@ -2,10 +2,12 @@
 //! `benchlab watch`: logs as pages and queries with what they cost.
 
 pub mod args;
+mod database;
 mod fetch;
 mod follow;
 mod gates;
 mod on;
+mod releases;
 mod sources;
 
 use crate::cli::{Cli, WatchArgs};
@@ -14,7 +16,6 @@ use crate::measuring;
 use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use jiff::tz::TimeZone;
 use lab_bench::{host, interrupt, unix_seconds};
 use lab_model::{Run, Watched};
 use lab_report::kind::watch::{Capacity, document};
@@ -23,6 +24,7 @@ use lab_stats::results::results;
 use lab_store::RunWriter;
 use lab_watch::analysis::capacity::room;
 use lab_watch::{Hints, Log, LogsRead, ReadError, Rules, Tally, Zone, read};
+use releases::Releases;
 use sources::Source;
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,7 +35,7 @@ struct Watch<'a> {
     hints: Hints,
     rules: Rules,
     tally: Tally,
-    releases: Vec<(i64, String)>,
+    releases: Releases,
     /// What is told of the logs besides what is in them.
     read: LogsRead,
     began_unix_s: f64,
@@ -111,12 +113,6 @@ impl<'a> Watch<'a> {
             Some(name) => Zone::named(name).map_err(Exit::wrong)?,
             None => Zone::default(),
         };
-        let mut releases = args
-            .release
-            .iter()
-            .map(|text| release(text, args.zone.as_deref()))
-            .collect::<Result<Vec<_>, _>>()?;
-        releases.sort();
         Ok(Watch {
             args,
             hints: Hints {
@@ -126,7 +122,7 @@ impl<'a> Watch<'a> {
             },
             tally: Tally::new(rules.clone()),
             rules,
-            releases,
+            releases: Releases::new(args)?,
             read: LogsRead::default(),
             began_unix_s: unix_seconds(),
         })
@@ -149,9 +145,12 @@ impl<'a> Watch<'a> {
                 bar.set_position(before + bytes);
                 !interrupt::requested()
             };
-            let outcome = match source.open() {
-                Ok(input) => read::read(input, &mut log, &mut self.tally, &mut progress),
-                Err(e) => Err(e.into()),
+            let outcome = match source.database() {
+                Some((kind, url)) => database::read(kind, url, &mut log, &mut self.tally),
+                None => match source.open() {
+                    Ok(input) => read::read(input, &mut log, &mut self.tally, &mut progress),
+                    Err(e) => Err(e.into()),
+                },
             };
             let is_stopped = matches!(outcome, Err(ReadError::Stopped)) || interrupt::requested();
             if let Err(why) = outcome
@@ -180,13 +179,13 @@ impl<'a> Watch<'a> {
 
     /// What was found so far.
     fn watched(&self) -> Watched {
+        let sources = self.read.sources.clone();
+        let watched = self.tally.watched(sources, self.read.lines);
         Watched {
             resolution_ns: self.read.step_ns,
-            releases: self.releases.clone(),
+            releases: self.releases.of(&watched),
             advice: self.read.advice.clone(),
-            ..self
-                .tally
-                .watched(self.read.sources.clone(), self.read.lines)
+            ..watched
         }
     }
 
@@ -240,56 +239,5 @@ impl<'a> Watch<'a> {
             file: path.display().to_string(),
             limit_ns,
         })
-    }
-}
-
-/// `2026-05-01=v12`: when, and what. Error: it is neither a date nor a time, or has no name.
-fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
-    let wrong = || {
-        let shown = text.escape_default();
-        Exit::wrong(format!(
-            "--release {shown}: TIME=NAME is wanted, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
-        ))
-    };
-    let (time, name) = text
-        .split_once('=')
-        .filter(|(_, name)| !name.is_empty())
-        .ok_or_else(wrong)?;
-    if let Ok(time) = time.parse::<jiff::Timestamp>() {
-        return Ok((time.as_second(), name.into()));
-    }
-    let date = time.parse::<jiff::civil::DateTime>();
-    let date = date.or_else(|_| time.parse::<jiff::civil::Date>().map(|d| d.at(0, 0, 0, 0)));
-    let zone = zone
-        .map_or(Ok(TimeZone::UTC), TimeZone::get)
-        .map_err(|e| Exit::wrong(e.to_string()))?;
-    let at = date
-        .and_then(|date| date.to_zoned(zone))
-        .map_err(|_| wrong())?;
-    Ok((at.timestamp().as_second(), name.into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn releases_are_times_with_names() {
-        let read = |text: &str, zone| release(text, zone).map_err(|e| e.message);
-        assert_eq!(
-            read("2026-05-01=v12", None),
-            Ok((1_777_593_600, "v12".into()))
-        );
-        assert_eq!(
-            read("2026-05-01T14:30=a=b", Some("Europe/Berlin")),
-            Ok((1_777_638_600, "a=b".into()))
-        );
-        assert_eq!(
-            read("2026-05-01T14:30:00Z=x", None),
-            Ok((1_777_645_800, "x".into()))
-        );
-        for bad in ["", "v12", "2026-13-01=x", "2026-05-01="] {
-            assert!(read(bad, None).is_err(), "{bad}");
-        }
     }
 }

@@ -2,6 +2,7 @@
 //! Logs that are read where they lie, by agents; what was counted is put together here.
 
 use super::Watch;
+use super::sources::{is_url, without_login};
 use crate::exit::Exit;
 use crate::starting::exit_of;
 use lab_many::Starting;
@@ -21,9 +22,15 @@ pub fn read(watch: &mut Watch, starting: &Starting) -> Result<(), Exit> {
         zone: args.zone.clone(),
         rules: rules.map_err(|e| Exit::wrong(e.to_string()))?,
     };
-    if let Some(name) = order.logs.iter().find(|name| *name == "-") {
-        let what = "is this process's own standard input; with --on name files";
-        return Err(Exit::wrong(format!("`{name}` {what}")));
+    if let Some(name) = order.logs.iter().find(|name| *name == "-" || is_url(name)) {
+        let what = match name.as_str() {
+            "-" => "is this process's own standard input",
+            _ => "is a URL",
+        };
+        let name = without_login(name);
+        return Err(Exit::wrong(format!(
+            "`{name}` {what}; with --on name files"
+        )));
     }
     let agents = WatchAgents::start(starting).map_err(exit_of)?;
     watch.tally = Tally::in_parts(watch.rules.clone());

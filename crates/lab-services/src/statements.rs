@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a SQL server that runs has counted of its statements, for whoever asks what they cost.
+
+use crate::address::Address;
+use crate::database::DatabaseKind;
+use crate::{DATABASES, ServiceError};
+
+/// What a server counted of the statements with one normalized text, since it began to count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementTotal {
+    /// Without its literals.
+    pub text: String,
+    /// How many times it was executed.
+    pub calls: u64,
+    /// How many of them failed; PostgreSQL counts none.
+    pub errors: u64,
+    /// How long all of them took, ns.
+    pub total_ns: u64,
+    /// How long the longest took, ns.
+    pub max_ns: u64,
+}
+
+/// Which server a URL is one of.
+pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
+    let (scheme, _) = url.split_once("://")?;
+    DATABASES
+        .into_iter()
+        .find(|kind| kind.form.schemes.contains(&scheme))
+}
+
+/// The statements that a server counted; of PostgreSQL those of the URL's database. Errors: it cannot be reached, or
+/// counts none, or not for this user.
+pub fn statement_totals(
+    kind: &'static DatabaseKind,
+    url: &str,
+) -> Result<Vec<StatementTotal>, ServiceError> {
+    let address = Address::parse(kind, url).map_err(|why| ServiceError::Url {
+        software: &kind.software,
+        form: kind.form.text,
+        why,
+    })?;
+    let rows = (kind.connect)(address)?.statement_totals()?;
+    Ok(rows.into_iter().filter_map(total).collect())
+}
+
+/// A row of text, calls, errors, and the times in ns.
+fn total(row: Vec<Option<String>>) -> Option<StatementTotal> {
+    let mut columns = row.into_iter();
+    let text = columns.next()??;
+    let mut number = || columns.next()??.parse().ok();
+    Some(StatementTotal {
+        text,
+        calls: number()?,
+        errors: number()?,
+        total_ns: number()?,
+        max_ns: number()?,
+    })
+}

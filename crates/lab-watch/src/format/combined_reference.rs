@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The combined log format read field by field, as the reference of [`super::combined`].
+
+use super::combined::{Combined, Duration};
+use crate::entry::Entry;
+use crate::time::{clf, offset};
+use proptest::prelude::*;
+
+/// What a line tells of; `None`: it is malformed.
+fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
+    let open = line.iter().position(|b| *b == b'[')?;
+    let time = line.get(open + 1..open + 27)?;
+    let offset_s = offset(&time[21..])?;
+    let rest = line[open + 27..].strip_prefix(b"] \"")?;
+    let (request, rest) = quotation(rest)?;
+    let (method, target) = request_line(request);
+    let words: Vec<&[u8]> = rest.splitn(4, |b| *b == b' ').collect();
+    let [b"", status, bytes, ..] = words[..] else {
+        return None;
+    };
+    let status = digits(status).filter(|_| status.len() == 3)?;
+    let bytes_sent = match bytes {
+        b"-" => 0,
+        _ => digits(bytes)?,
+    };
+    let rest = &rest[status_and(bytes)..];
+    let (agent, behind) = agent(rest).unwrap_or((b"", rest));
+    Some(Entry {
+        time_s: Some(clf(time)? - i64::from(offset_s)),
+        offset_s,
+        duration_ns: duration.and_then(|d| duration_ns(behind, d.scale)),
+        method,
+        target,
+        is_query: false,
+        status: status as u16,
+        bytes: bytes_sent,
+        agent,
+    })
+}
+
+/// Bytes of ` 200 ` with the bytes sent behind it.
+fn status_and(bytes: &[u8]) -> usize {
+    5 + bytes.len()
+}
+
+/// Agent and what is behind it, of ` "referer" "agent" …`.
+fn agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (_, rest) = quotation(rest.strip_prefix(b" \"")?)?;
+    quotation(rest.strip_prefix(b" \"")?)
+}
+
+/// A text up to its closing quote, and what is behind that.
+fn quotation(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut is_escaped = false;
+    let end = text.iter().position(|b| {
+        let is_end = *b == b'"' && !is_escaped;
+        is_escaped = *b == b'\\' && !is_escaped;
+        is_end
+    })?;
+    Some((&text[..end], &text[end + 1..]))
+}
+
+fn request_line(request: &[u8]) -> (&[u8], &[u8]) {
+    let Some(space) = request.iter().position(|b| *b == b' ') else {
+        return (b"", request);
+    };
+    let (method, rest) = (&request[..space], &request[space + 1..]);
+    if method.len() > 16 || !method.iter().all(u8::is_ascii_uppercase) {
+        return (b"", request);
+    }
+    let protocols = [9, 7].into_iter().filter_map(|n| rest.len().checked_sub(n));
+    let end = protocols
+        .into_iter()
+        .find(|at| rest[*at..].starts_with(b" HTTP/"));
+    (method, &rest[..end.unwrap_or(rest.len())])
+}
+
+fn digits(text: &[u8]) -> Option<u64> {
+    let is_number = (1..20).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(text)
+        .ok()
+        .filter(|_| is_number)?
+        .parse()
+        .ok()
+}
+
+/// The first field, which is a whole number; others are left to the tests of durations.
+fn duration_ns(rest: &[u8], scale: u64) -> Option<u64> {
+    let value = rest.strip_prefix(b" ")?;
+    digits(value)?.checked_mul(scale)
+}
+
+/// A word, in most lines one that belongs there.
+fn one_of(words: &[&'static str]) -> impl Strategy<Value = Vec<u8>> + use<> {
+    let words: Vec<Vec<u8>> = words.iter().map(|w| w.as_bytes().to_vec()).collect();
+    prop_oneof![
+        12 => prop::sample::select(words),
+        1 => prop::collection::vec(prop::sample::select(b"\\\"[] -:/?0129aZ\x00\xff".to_vec()), 0..40),
+    ]
+}
+
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let time = (
+        "[0-3][0-9]/(Jan|Feb|May|Dec|Foo)/20[0-9][0-9]:[0-2][0-9]:[0-6][0-9]",
+        "[+-]0[0-9](00|30)",
+    );
+    let time = prop_oneof![
+        time.prop_map(|(time, zone)| format!("[{time} {zone}] \"").into_bytes()),
+        (0..70_u8).prop_map(|s| format!("[10/Oct/2000:13:55:{s:02} -0700] \"").into_bytes()),
+        one_of(&[
+            "[10/Oct/2000:13:55:3: -0700] \"",
+            "[10/Oct/2000:13:55:36 -0700]"
+        ]),
+    ];
+    let begin = one_of(&["::1 - - ", "h:80 10.0.0.1 - frank ", "", "[::1] - - "]);
+    let request = one_of(&[
+        "GET /a?b HTTP/1.1\"",
+        "POST / HTTP/2\"",
+        "GET /a \\\"b\\\" c HTTP/1.0\"",
+        "\\x16\"",
+        "G3T / x\"",
+        "-\"",
+        "ABCDEFGHIJKLMNOPQ /\"",
+    ]);
+    let result = one_of(&[
+        " 200 5",
+        " 404 -",
+        " 500 12345678",
+        " 200 1234567890123456789",
+        " 200 99999999999999999999",
+        " 2x0 1",
+        " 200",
+        " 200 5x",
+    ]);
+    let client = one_of(&[
+        "",
+        " \"-\" \"curl/7\"",
+        " \"http://x/\" \"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101\"",
+        " \"\" \"a \\\" b\"",
+        " \"-\" \"open",
+    ]);
+    let end = one_of(&["", " 1", " 1234", " 123456789", " 12345678901234567890"]);
+    let parts = (begin, time, request, result, client, end);
+    parts.prop_map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lines_are_read_as_their_fields_are(lines in prop::collection::vec(line(), 1..6)) {
+        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000 };
+        let mut combined = Combined::new(Some(duration.clone()));
+        for line in lines {
+            let shown = String::from_utf8_lossy(&line).into_owned();
+            let (found, wanted) = (combined.parse(&line), parse(&line, Some(&duration)));
+            let is_other = |entry: &Entry| wanted.is_some_and(|w| w.duration_ns.is_none() && entry.duration_ns.is_some());
+            // Fields behind that are no whole number are read too.
+            let found = found.map(|entry| match is_other(&entry) {
+                true => Entry { duration_ns: None, ..entry },
+                false => entry,
+            });
+            prop_assert_eq!(found, wanted, "{}", shown);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves.
+
+/// A 1 in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+/// Bytes that are searched at once.
+const BLOCK: usize = 16;
+/// Digits of the longest number.
+const LONGEST: usize = 19;
+
+/// Where the first of these bytes is, none of which is 0.
+#[inline]
+pub fn find<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
+    let (blocks, _) = text.as_chunks::<BLOCK>();
+    for (i, block) in blocks.iter().enumerate() {
+        let found = matches(u128::from_le_bytes(*block), wanted);
+        if found != 0 {
+            return Some(BLOCK * i + found.trailing_zeros() as usize);
+        }
+    }
+    let (end, begin) = match text.last_chunk::<BLOCK>() {
+        // It overlaps blocks that hold none.
+        Some(last) => (u128::from_le_bytes(*last), text.len() - BLOCK),
+        None => (short_block(text), 0),
+    };
+    let found = matches(end, wanted);
+    (found != 0).then(|| begin + found.trailing_zeros() as usize)
+}
+
+/// A bit for each byte that is one of those wanted, the first one's the lowest.
+#[inline]
+#[cfg(target_arch = "x86_64")]
+fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is a part of x86-64; both types are 16 bytes, of which each may have any value.
+    unsafe {
+        let block = std::mem::transmute::<u128, __m128i>(block);
+        let found = wanted.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
+        let none = _mm_setzero_si128();
+        let any = found.into_iter().fold(none, |a, b| _mm_or_si128(a, b));
+        _mm_movemask_epi8(any).cast_unsigned()
+    }
+}
+
+/// A bit for each byte that is one of those wanted, the first one's the lowest.
+#[inline]
+#[cfg(not(target_arch = "x86_64"))]
+fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
+    let bytes = block.to_le_bytes().into_iter().rev();
+    bytes.fold(0, |bits, byte| {
+        bits << 1 | u32::from(wanted.contains(&byte))
+    })
+}
+
+/// A text of less bytes than a block has, with zeros behind it.
+#[inline]
+fn short_block(text: &[u8]) -> u128 {
+    let behind = text.get(8..).map_or(0, first_word);
+    u128::from(first_word(text)) | u128::from(behind) << 64
+}
+
+/// The digits that a text begins with, as a number, and how many they are; `None`: there are none, or too many.
+#[inline]
+pub fn leading_number(text: &[u8]) -> Option<(u64, usize)> {
+    let (value, n) = eight_digits(first_word(text));
+    match n {
+        0 => None,
+        8 => long_number(text, value),
+        n => Some((value, n)),
+    }
+}
+
+/// A number of eight digits and more.
+#[cold]
+fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
+    let more = text[8..].iter().take_while(|b| b.is_ascii_digit());
+    let (value, n) = more.fold((first_eight, 8), |(value, n): (u64, usize), digit| {
+        let digit = u64::from(digit - b'0');
+        (value.wrapping_mul(10).wrapping_add(digit), n + 1)
+    });
+    (n <= LONGEST).then_some((value, n))
+}
+
+/// The digits that a word begins with, as a number, and how many they are. Source: Lemire, *Number Parsing at a Gigabyte
+/// per Second*, Software: Practice and Experience 51, 2021, 4.
+#[inline]
+fn eight_digits(word: u64) -> (u64, usize) {
+    let values = word ^ (EACH * u64::from(b'0'));
+    // The highest bit of a byte that is above 9, and perhaps of bytes behind it.
+    let others = (values.wrapping_add(EACH * (0x7f - 9)) | values) & (EACH << 7);
+    let n = others.trailing_zeros() / 8;
+    // Zeros before the digits make them eight.
+    let digits = values.checked_shl(64 - 8 * n).unwrap_or(0);
+    let pairs = (digits.wrapping_mul(10 * 256 + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100 * 65_536 + 1) >> 16) & 0x0000_ffff_0000_ffff;
+    let value = fours.wrapping_mul((10_000 << 32) + 1) >> 32;
+    (value, n as usize)
+}
+
+/// The first eight bytes, the first one in the lowest place; what is missing is 0.
+#[inline]
+fn first_word(text: &[u8]) -> u64 {
+    if let Some(eight) = text.first_chunk() {
+        return u64::from_le_bytes(*eight);
+    }
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        // They overlap where the text has less than eight bytes.
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        return u64::from(first) | u64::from(last) << (8 * (text.len() - 4));
+    }
+    let bytes = text.iter().rev();
+    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Texts of a few bytes, so that what is looked for is there.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![
+            prop::sample::select(b"0123456789".to_vec()),
+            prop::sample::select(b"?;#\"/:!\x80\xff\0".to_vec()),
+            any::<u8>()
+        ];
+        prop::collection::vec(byte, 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_the_first(text in text()) {
+            let first = |wanted: &[u8]| text.iter().position(|b| wanted.contains(b));
+            prop_assert_eq!(find([b'"'], &text), first(b"\""));
+            prop_assert_eq!(find([b'?', b';', b'#'], &text), first(b"?;#"));
+            prop_assert_eq!(find([0xff, 0x80], &text), first(b"\xff\x80"));
+        }
+
+        #[test]
+        fn numbers_are_those_of_their_digits(number in any::<u64>(), digits in 1..20_usize, behind in text()) {
+            let number = number % 10_u64.pow(digits as u32);
+            let digits = format!("{number:0digits$}").into_bytes();
+            let begins_with_digit = behind.first().is_some_and(u8::is_ascii_digit);
+            let text = [&digits[..], &behind].concat();
+            if !begins_with_digit {
+                prop_assert_eq!(leading_number(&text), Some((number, digits.len())));
+            }
+        }
+
+        #[test]
+        fn digits_are_counted(text in text()) {
+            let n = text.iter().take_while(|b| b.is_ascii_digit()).count();
+            let counted = leading_number(&text).map(|(_, n)| n);
+            prop_assert_eq!(counted, (1..=LONGEST).contains(&n).then_some(n));
+        }
+    }
+}
