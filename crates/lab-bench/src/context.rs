@@ -67,6 +67,8 @@ pub enum Stop {
     Store(StoreError),
     /// A server does not answer any more: in a sentence.
     ServerLost(String),
+    /// Agents that measure are gone: all of them, or one where none may be; in a sentence.
+    AgentsLost(String),
 }
 
 impl From<StoreError> for Stop {

@@ -23,6 +23,12 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
+/// Asks the lab to stop, as a first signal does.
+pub fn request() {
+    let flag = REQUESTED.get_or_init(Arc::default);
+    flag.store(true, Ordering::Relaxed);
+}
+
 /// Whether the reader wants the lab to stop.
 pub fn requested() -> bool {
     REQUESTED

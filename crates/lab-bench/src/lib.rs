@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Carries a plan out: builds subjects, talks to them, freezes and wakes them, proves that their
 //! work is the same, and writes every sample into the run file before the next one is taken.
-//! A [`Session`] drives the blocks; a [`Workload`] is what is measured in them.
+//! A [`Session`] says which blocks are missing; an [`Executor`] has them measured; a [`Workload`] is what is measured in
+//! them.
 //! It computes no intervals: at a look it asks `lab_stats::stop` whether the run may end.
 
 mod batch_subject;
@@ -13,6 +14,7 @@ mod content;
 mod context;
 mod drawn;
 mod effects;
+mod executor;
 mod expected;
 mod explain;
 mod fingerprint;
@@ -57,6 +59,7 @@ pub use batches::BatchWorkload;
 pub use build::{Builder, Unready, in_path};
 pub use commands::CommandWorkload;
 pub use context::{BlockContext, Progress, Record, RunContext, Stop};
+pub use executor::{Executor, Here, Tell, missing_block};
 pub use explain::{CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer};
 pub use fingerprint::fingerprint;
 pub use hardware::unavailable as hardware_counters;
@@ -78,7 +81,7 @@ pub use server_usage::{ServerWatch, Usage, Watch};
 pub use serving::{ServerWorkload, generator_threads};
 pub use session::{BenchError, Session};
 pub use starter::{Ended, Order, Starter};
-pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};
+pub use sys::{allowed_cores, keep_to_part, monotonic_ns, pin, share_core, unix_seconds};
 pub use valgrind::{Profiled, Tool, ValgrindRun, valgrind};
 pub use workload::{Done, Opening, Taken, Turn, Undone, Workload};
 pub use worktree::{Commit, Revision, WorktreeError, Worktrees, commit_of};

@@ -56,6 +56,22 @@ fn allowed() -> io::Result<CpuSet> {
     Ok(*FIRST.get_or_init(|| set))
 }
 
+/// Keeps this thread, and what it starts, on the `part`th of `parts` equal parts of its cores, from 0: on all of them where
+/// they are too few. Must come before the cores are first asked for.
+pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    let all = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
+    let all: Vec<usize> = all.collect();
+    match all.len() >= parts {
+        true => pin(Pid::from_raw(0), &all[part_of(all.len(), part, parts)]),
+        false => Ok(()),
+    }
+}
+
+fn part_of(all: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
+    part * all / parts..(part + 1) * all / parts
+}
+
 /// For a new process between fork and exec: gives it all the cores again, so that a subject's
 /// helper threads are free although the lab that starts it is not.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
@@ -122,4 +138,17 @@ pub fn freeze(group: Pid) -> io::Result<()> {
 
 fn nanoseconds(t: TimeSpec) -> u64 {
     t.tv_sec() as u64 * 1_000_000_000 + t.tv_nsec() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_cores_are_all_of_them_and_each_once() {
+        for (all, parts) in [(1, 1), (8, 3), (7, 7), (64, 5)] {
+            let cores = (0..parts).flat_map(|part| part_of(all, part, parts));
+            assert!(cores.eq(0..all), "{all} {parts}");
+        }
+    }
 }

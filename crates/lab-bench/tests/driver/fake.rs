@@ -3,7 +3,7 @@
 //! folder of its own.
 
 use lab_bench::{
-    BenchError, BlockContext, Done, Fault, HostWatch, Machine, Opening, Progress, Record,
+    BenchError, BlockContext, Done, Fault, Here, HostWatch, Machine, Opening, Progress, Record,
     RunContext, Session, Stop, Taken, Turn, Workload,
 };
 use lab_model::{
@@ -347,9 +347,8 @@ impl File {
     ) -> Result<Ending, BenchError> {
         let writer = RunWriter::resume(&self.path).expect("a run file");
         let run = writer.load().expect("a run");
-        Session::new(plan, writer, run, workload)
-            .on(machine)
-            .measure(tell)
+        let here = Here::new(plan, workload).on(machine);
+        Session::by(plan, writer, run, Box::new(here)).measure(tell)
     }
 
     pub fn run(&self) -> Run {

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who measures a run's blocks: this process, or others for it. The session says which are missing, and when it is over.
+
+use crate::block::BlockRun;
+use crate::context::{BlockContext, Progress, RunContext, Stop};
+use crate::machine::{Machine, ThisMachine};
+use crate::workload::Workload;
+use lab_model::{Block, BlockState, Metric, Plan, Run};
+use lab_plan::Schedule;
+use std::time::Duration;
+
+/// A server that is lost more often than this in one run ends it.
+const MOST_LOSSES: u32 = 3;
+
+/// What is told of every step.
+pub type Tell<'t> = &'t mut dyn FnMut(Progress);
+
+/// What has blocks measured.
+pub trait Executor {
+    /// Where the session's own time is taken.
+    fn machine(&self) -> &dyn Machine;
+
+    /// How many blocks are measured at once.
+    fn at_once(&self) -> u32 {
+        1
+    }
+
+    /// The metrics of the readings that its blocks yield.
+    fn metrics(&self) -> Vec<Metric>;
+
+    /// Does what a run needs before its first block, as far as its file does not have it yet.
+    fn prepare(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop>;
+
+    /// Measures missing blocks until one more is in the run and in its file, whether it counts or not.
+    fn block(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop>;
+
+    /// Cleans up after the last block, also of a run that was stopped.
+    fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
+
+    /// Whether a run that the reader stops can be resumed; else it has ended.
+    fn can_resume(&self) -> bool {
+        true
+    }
+}
+
+/// The block that is measured next, and how often it was begun before: the first one that neither counts yet nor is
+/// `under_way`.
+pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
+    let counts = |number| run.complete_blocks().any(|b| b.number == number);
+    let mut numbers = (0..).filter(|n| !under_way.contains(n) && !counts(*n));
+    let number = numbers.next().unwrap_or(u32::MAX);
+    let before = run.blocks.iter().filter(|b| b.number == number);
+    (number, before.count() as u32)
+}
+
+/// Measures on the machine that the lab runs on.
+pub struct Here<'a> {
+    plan: &'a Plan,
+    workload: Box<dyn Workload + 'a>,
+    machine: Box<dyn Machine + 'a>,
+    losses: u32,
+}
+
+impl<'a> Here<'a> {
+    /// This workload of a plan.
+    pub fn new(plan: &'a Plan, workload: Box<dyn Workload + 'a>) -> Here<'a> {
+        Here {
+            plan,
+            workload,
+            machine: Box::new(ThisMachine),
+            losses: 0,
+        }
+    }
+
+    /// The same on another machine.
+    pub fn on(self, machine: Box<dyn Machine + 'a>) -> Here<'a> {
+        Here { machine, ..self }
+    }
+
+    /// Measures a block. What a server was lost in does not count, and the server is started again.
+    pub fn measure(
+        &mut self,
+        context: &mut RunContext,
+        numbered: (u32, u32),
+        tell: Tell,
+    ) -> Result<(), Stop> {
+        let measured = self.measure_once(context, numbered, tell);
+        measured.or_else(|stop| self.recover(stop, tell))
+    }
+
+    fn measure_once(
+        &mut self,
+        context: &mut RunContext,
+        (number, attempt): (u32, u32),
+        tell: Tell,
+    ) -> Result<(), Stop> {
+        let plan = self.plan;
+        let cores = self.workload.cores();
+        let core = cores[Schedule::new(plan.seed, number).core(cores.len())];
+        self.workload.begin_block(number, core);
+        let (began_ns, host) = (self.machine.now_ns(), self.machine.watch());
+        let now = self.machine.unix_seconds();
+        let writer = context
+            .writer
+            .begin_block(number, attempt, core as u32, now)?;
+        let mut block = Block {
+            number,
+            attempt,
+            core: core as u32,
+            started_unix_s: now,
+            ..Block::default()
+        };
+        let mut failures = Vec::new();
+        let measuring = BlockContext {
+            run: &context.writer,
+            writer: &writer,
+            block: &mut block,
+            participants: &mut context.participants,
+            failures: &mut failures,
+            progress: tell,
+        };
+        let measured = BlockRun::new(plan, &mut *self.workload, measuring).measure();
+        context.run.failures.append(&mut failures);
+        block.duration_ns = self.machine.now_ns() - began_ns;
+        if let Err(stop) = measured {
+            context.run.blocks.push(block);
+            return Err(stop);
+        }
+        let redo = if self.workload.can_redo_blocks() {
+            plan.measure.redo
+        } else {
+            0
+        };
+        block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
+        block.state = state(&block, &context.run, redo);
+        writer.finish(block.state, block.duration_ns, &block.disturbance)?;
+        // Nobody needs them any more, and there can be many.
+        block.slices = Vec::new();
+        let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
+        context.run.blocks.push(block);
+        tell(match state {
+            BlockState::Complete => Progress::Complete(&context.run, took),
+            _ => Progress::Disturbed(number),
+        });
+        Ok(())
+    }
+
+    /// After the loss of a server what was done is done again; any other reason to stop is one.
+    fn recover(&mut self, stop: Stop, tell: Tell) -> Result<(), Stop> {
+        let Stop::ServerLost(why) = stop else {
+            return Err(stop);
+        };
+        self.losses += 1;
+        if self.losses > MOST_LOSSES {
+            let why = format!("{why}; that was the {}th time in this run", self.losses);
+            return Err(Stop::ServerLost(why));
+        }
+        let restored = self.workload.restore();
+        restored
+            .map_err(|e| Stop::ServerLost(format!("{why}; it cannot be started again: {e}")))?;
+        tell(Progress::Restored(why));
+        Ok(())
+    }
+}
+
+impl Executor for Here<'_> {
+    fn machine(&self) -> &dyn Machine {
+        &*self.machine
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        self.workload.metrics()
+    }
+
+    fn prepare(&mut self, context: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+        while let Err(stop) = self.workload.prepare(context, tell) {
+            self.recover(stop, tell)?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, context: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+        let numbered = missing_block(&context.run, &[]);
+        self.measure(context, numbered, tell)
+    }
+
+    fn finish(&mut self, context: &mut RunContext) -> Result<(), Stop> {
+        self.workload.finish(context)
+    }
+
+    fn can_resume(&self) -> bool {
+        self.workload.can_resume()
+    }
+}
+
+/// Whether a block that was measured counts; a disturbed one is redone at most so often. If the last one that
+/// counts was disturbed too, this host is like that, and redoing would only use up the time; the report says so.
+fn state(block: &Block, run: &Run, redo: u32) -> BlockState {
+    let last = run.complete_blocks().last();
+    let host_is_so = last.is_some_and(|b| b.disturbance.disturbed());
+    if block.disturbance.disturbed() && block.attempt < redo && !host_is_so {
+        BlockState::Disturbed
+    } else {
+        BlockState::Complete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_filled_first() {
+        let block = |number, state| Block {
+            number,
+            state,
+            ..Block::default()
+        };
+        let run = Run {
+            blocks: vec![
+                block(0, BlockState::Complete),
+                block(1, BlockState::Disturbed),
+                block(3, BlockState::Complete),
+                block(1, BlockState::Incomplete),
+            ],
+            ..Run::default()
+        };
+        assert_eq!(missing_block(&run, &[]), (1, 2));
+        assert_eq!(missing_block(&run, &[1, 2]), (4, 0));
+    }
+}
