@@ -132,8 +132,8 @@ impl Run {
             .filter(|b| b.state == BlockState::Complete)
     }
 
-    /// Makes the run what it would be had agents of these names not been there; slices that no other agent had a part
-    /// in are gone. Error: there is no agent of that name, or no other one.
+    /// Makes the run what it would be had agents of these names not been there; blocks that they measured, and slices
+    /// that no other agent had a part in, are gone. Error: there is no agent of that name, or no other one.
     pub fn leave_out(&mut self, names: &[String]) -> Result<(), String> {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
@@ -152,6 +152,8 @@ impl Run {
         if !left_out.is_empty() && left_out.len() == self.agents.len() {
             return Err("no agent would be left".into());
         }
+        self.blocks
+            .retain(|block| !block.agent.is_some_and(|agent| left_out.contains(&agent)));
         for block in &mut self.blocks {
             for slices in [&mut block.slices, &mut block.redone_slices] {
                 *slices = slices.iter().filter_map(|s| s.without(&left_out)).collect();

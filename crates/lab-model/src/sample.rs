@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run yields: pilots, blocks, samples, resources, settings, failures.
 
-use crate::{Disturbance, PointId, Slice, SubjectId};
+use crate::{AgentId, Disturbance, PointId, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// One measured stretch: `operations` of one point by one subject.
@@ -72,6 +72,9 @@ pub struct Block {
     /// Values of the workload's own metrics, in the order of time; those of turns that were taken again are
     /// in the run file, but not here.
     pub readings: Vec<Reading>,
+    /// The agent that measured it; `None`: the lab did itself.
+    #[serde(default)]
+    pub agent: Option<AgentId>,
 }
 
 impl Block {

@@ -14,6 +14,7 @@ mod read;
 mod record;
 mod schema;
 mod sound;
+mod take_in;
 mod watched;
 mod write;
 

@@ -325,6 +325,11 @@ fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     db.query_row(sql, [name], |r| r.get(0))
 }
 
+fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
+    db.query_row(sql, [table, name], |r| r.get(0))
+}
+
 /// Files may be older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
@@ -425,11 +430,18 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
 }
 
 fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
-    let sql = "SELECT id, number, attempt, core, state, started_unix_s, coalesce(duration_ns, 0),
-                      coalesce(steal, 0), coalesce(foreign_load, 0), coalesce(memory_pressure, 0),
-                      coalesce(swapped_pages, 0), coalesce(throttled, 0)
-               FROM block ORDER BY id";
-    let found = rows(db, sql, |r| {
+    // Files of labs whose blocks agents did not measure.
+    let agent = match has_column(db, "block", "agent")? {
+        true => "agent",
+        false => "NULL",
+    };
+    let sql = format!(
+        "SELECT id, number, attempt, core, state, started_unix_s, coalesce(duration_ns, 0),
+                coalesce(steal, 0), coalesce(foreign_load, 0), coalesce(memory_pressure, 0),
+                coalesce(swapped_pages, 0), coalesce(throttled, 0), {agent}
+         FROM block ORDER BY id"
+    );
+    let found = rows(db, &sql, |r| {
         let block = Block {
             number: r.get(1)?,
             attempt: r.get(2)?,
@@ -453,6 +465,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             slices: Vec::new(),
             redone_slices: Vec::new(),
             redone_readings: 0,
+            agent: r.get(12)?,
             readings: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))

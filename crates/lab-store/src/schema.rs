@@ -20,7 +20,7 @@ CREATE TABLE pilot_batch (subject INTEGER, point INTEGER, position INTEGER, oper
                           wall_ns INTEGER, cpu_ns INTEGER);
 CREATE TABLE block (id INTEGER PRIMARY KEY, number INTEGER, attempt INTEGER, core INTEGER,
                     state TEXT, started_unix_s REAL, duration_ns INTEGER, steal REAL, foreign_load REAL,
-                    memory_pressure REAL, swapped_pages INTEGER, throttled INTEGER);
+                    memory_pressure REAL, swapped_pages INTEGER, throttled INTEGER, agent INTEGER);
 CREATE TABLE process (block INTEGER, subject INTEGER, startup_ns INTEGER, startup_cpu_ns INTEGER);
 CREATE TABLE resource (block INTEGER, subject INTEGER, point INTEGER, rss_bytes INTEGER,
                        peak_rss_bytes INTEGER, threads INTEGER, user_ns INTEGER, sys_ns INTEGER,

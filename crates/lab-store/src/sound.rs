@@ -18,6 +18,12 @@ pub fn misfit(run: &Run) -> Option<String> {
             "a slice is of agent {agent}, and there are {agents}"
         ));
     }
+    let mut measured_by = run.blocks.iter().filter_map(|block| block.agent);
+    if let Some(agent) = measured_by.find(|agent| *agent >= agents) {
+        return Some(format!(
+            "a block is of agent {agent}, and there are {agents}"
+        ));
+    }
     plan.and_then(plan_misfit).or_else(|| {
         ids(run).find_map(|(what, subject, point)| {
             if subject >= subjects {

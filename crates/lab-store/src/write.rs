@@ -287,6 +287,21 @@ impl RunWriter {
         })
     }
 
+    /// Keeps a block that an agent began and was lost in.
+    pub fn lost_block(&self, number: u32, attempt: u32, agent: AgentId, now: f64) -> Result<()> {
+        self.execute(
+            "INSERT INTO block (number, attempt, core, state, started_unix_s, agent) VALUES (?, ?, 0, ?, ?, ?)",
+            params![number, attempt, word(&BlockState::Incomplete), now, agent],
+        )
+    }
+
+    /// Keeps all that another lab's run file holds of the same plan, blocks as this agent's: all or nothing. Pilots,
+    /// failures and the like are added to those that are there.
+    pub fn take_in(&self, file: &Path, agent: AgentId) -> Result<()> {
+        let taken = crate::take_in::take_in(&self.db, file, agent);
+        taken.map_err(|e| self.error(e))
+    }
+
     /// Notes that the run looked after so many blocks whether it may stop, and went on.
     pub fn look(&self, blocks: u32) -> Result<()> {
         self.execute("INSERT INTO look VALUES (?)", params![blocks])

@@ -404,3 +404,25 @@ fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
         ]
     );
 }
+
+/// Slices keep their errors, whatever numbers they get.
+#[test]
+fn slices_of_another_file_are_taken_in_with_their_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
+    let plan = plan(&["a"], &["1"]);
+    let with_errors = Slice {
+        errors: vec![(ErrorKind::Timeout, 3)],
+        ..slice(0, 1)
+    };
+    written(&path, &plan, &[slice(0, 0)]);
+    written(&other, &plan, &[slice(0, 0), with_errors]);
+    let run = RunWriter::resume(&path).unwrap();
+    run.agent(0, &Agent::default()).unwrap();
+    run.take_in(&other, 0).unwrap();
+    run.finish(None, None).unwrap();
+    let [run, theirs] = [&path, &other].map(|path| load(path).unwrap());
+    assert_eq!(run.blocks.len(), 2);
+    assert_eq!(run.blocks[1].slices, theirs.blocks[0].slices);
+    assert_eq!(run.blocks[0].slices, [slice(0, 0)]);
+}

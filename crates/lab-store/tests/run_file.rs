@@ -543,3 +543,74 @@ fn rows_that_point_to_nowhere_are_named() {
         );
     }
 }
+
+/// As the blocks of an agent come into its coordinator's file.
+#[test]
+fn what_another_file_holds_is_taken_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
+    let theirs = begun(&other, 3);
+    let service = Service {
+        target: 0,
+        facts: vec![("version".into(), "16".into())],
+    };
+    let failure = Failure {
+        subject: 1,
+        point: Some(0),
+        block: Some(0),
+        kind: "crash".into(),
+        message: "gone".into(),
+        log: Vec::new(),
+    };
+    theirs.service(&service).unwrap();
+    theirs.failure(&failure).unwrap();
+    theirs.finish(None, None).unwrap();
+    let theirs = load(&other).unwrap();
+    let run = begun(&path, 4);
+    for id in 0..2 {
+        run.agent(id, &Agent::default()).unwrap();
+    }
+    let older = ("version".into(), "15".into());
+    let older = Service {
+        target: 0,
+        facts: vec![older],
+    };
+    run.service(&older).unwrap();
+    let before = run.load().unwrap();
+    run.take_in(&other, 1).unwrap();
+    run.lost_block(7, 2, 0, 5.0).unwrap();
+    run.finish(None, None).unwrap();
+    let run = load(&path).unwrap();
+    let taken = theirs.blocks.iter().map(|block| Block {
+        agent: Some(1),
+        ..block.clone()
+    });
+    let lost = Block {
+        number: 7,
+        attempt: 2,
+        started_unix_s: 5.0,
+        agent: Some(0),
+        ..Block::default()
+    };
+    let blocks = before.blocks.into_iter().chain(taken).chain([lost]);
+    assert_eq!(run.blocks, blocks.collect::<Vec<_>>());
+    assert_eq!(run.failures, [failure]);
+    assert_eq!(run.services, [service]);
+    // What is no run file is not taken in, and harms nothing.
+    fs::write(&other, "no run").unwrap();
+    let writer = RunWriter::resume(&path).unwrap();
+    writer.take_in(&other, 1).unwrap_err();
+    assert_eq!(writer.load().unwrap().blocks, run.blocks);
+}
+
+/// A file that names an agent that it does not have.
+#[test]
+fn a_block_of_nobody_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let run = begun(&path, 1);
+    run.lost_block(1, 0, 3, 5.0).unwrap();
+    run.finish(None, None).unwrap();
+    let damaged = load(&path).unwrap_err();
+    assert!(matches!(damaged, StoreError::Damaged(..)), "{damaged}");
+}

@@ -256,6 +256,7 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         slices: Vec::new(),
         redone_slices: Vec::new(),
         redone_readings: 0,
+        agent: None,
         readings: Vec::new(),
     }
 }

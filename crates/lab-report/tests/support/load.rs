@@ -291,6 +291,7 @@ fn block(
         slices,
         redone_slices: Vec::new(),
         redone_readings: 0,
+        agent: None,
         readings: Vec::new(),
     }
 }

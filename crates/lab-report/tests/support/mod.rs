@@ -406,6 +406,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         slices: Vec::new(),
         redone_slices: Vec::new(),
         redone_readings: 0,
+        agent: None,
         readings: Vec::new(),
     }
 }

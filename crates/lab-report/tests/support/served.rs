@@ -553,6 +553,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
         redone_slices: Vec::new(),
         redone_readings: number % 3,
         readings: Vec::new(),
+        agent: None,
     }
 }
 

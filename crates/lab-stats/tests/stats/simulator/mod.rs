@@ -246,6 +246,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         slices: Vec::new(),
         redone_slices: Vec::new(),
         redone_readings: 0,
+        agent: None,
         readings: Vec::new(),
     }
 }

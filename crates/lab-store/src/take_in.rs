@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run file's records, taken into another run file.
+
+use lab_model::AgentId;
+use rusqlite::{Connection, params};
+use std::path::Path;
+
+/// Tables whose records are of a run, a block or a slice: all but those that the plan fills, and those that are written
+/// once a run.
+const TABLES: [&str; 17] = [
+    "block",
+    "process",
+    "resource",
+    "sample",
+    "latency",
+    "timeline",
+    "exit",
+    "slice",
+    "slice_error",
+    "reading",
+    "setting",
+    "pilot",
+    "pilot_batch",
+    "service",
+    "failure",
+    "log",
+    "metric",
+];
+
+/// Tables in which `block` is a block's number, not the id of its record.
+const BY_NUMBER: [&str; 2] = ["failure", "log"];
+
+/// Adds the records of the run file at `from`; its blocks are of this agent.
+pub fn take_in(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
+    db.execute("ATTACH ? AS other", [from.to_string_lossy()])?;
+    let taken = copy(db, agent);
+    let detached = db.execute("DETACH other", []);
+    taken.and(detached.map(drop))
+}
+
+fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
+    let transaction = db.unchecked_transaction()?;
+    let last = |table: &str| {
+        let sql = format!("SELECT coalesce(max(id), 0) FROM main.{table}");
+        db.query_row(&sql, [], |r| r.get::<_, i64>(0))
+    };
+    let ids = Ids {
+        block: last("block")?,
+        slice: last("slice")?,
+    };
+    // What a server says of itself replaces what it said before.
+    let known = "DELETE FROM main.service WHERE target IN (SELECT target FROM other.service)";
+    db.execute(known, [])?;
+    for table in TABLES {
+        let columns = columns(db, table)?;
+        let values = columns.iter().map(|column| ids.value(table, column));
+        let values: Vec<String> = values.collect();
+        // Of a metric that is known already all files say the same.
+        let sql = format!(
+            "INSERT OR IGNORE INTO main.{table} ({}) SELECT {} FROM other.{table}",
+            columns.join(", "),
+            values.join(", ")
+        );
+        db.execute(&sql, [])?;
+    }
+    db.execute(
+        "UPDATE main.block SET agent = ? WHERE id > ?",
+        params![agent, ids.block],
+    )?;
+    transaction.commit()
+}
+
+fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut found = db.prepare("SELECT name FROM pragma_table_info(?, 'main') ORDER BY cid")?;
+    let names = found.query_map([table], |r| r.get(0))?;
+    names.collect()
+}
+
+/// The last ids that are taken.
+struct Ids {
+    block: i64,
+    slice: i64,
+}
+
+impl Ids {
+    /// What a column gets.
+    fn value(&self, table: &str, column: &str) -> String {
+        let after = match (table, column) {
+            (table, "block") if BY_NUMBER.contains(&table) => None,
+            (_, "block") | ("block", "id") => Some(self.block),
+            (_, "slice") | ("slice", "id") => Some(self.slice),
+            _ => None,
+        };
+        match after {
+            Some(last) => format!("{column} + {last}"),
+            None => column.to_owned(),
+        }
+    }
+}
