@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run -> its results, with the subjects, points and cases of the whole run, whatever target they are of.
 
-use super::{Key, Over, Results, Warning, WarningKind, batches, load};
+use super::{Key, Over, Results, Warning, WarningKind, batches, load, warnings};
 use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
 
 /// Everything that a run's samples say, whatever was measured. Nothing for a run without a plan (imported
@@ -24,6 +24,9 @@ pub(super) fn of(
         Some(_) => load(run, plan),
         None => of_targets(run, plan, batches),
     };
+    if plan.load().is_none() {
+        results.warnings.extend(warnings::of_hosts(run, plan));
+    }
     results.blocks = run.complete_blocks().count() as u32;
     let disturbed = run
         .blocks

@@ -8,6 +8,7 @@ mod bias;
 mod builds;
 mod deciding;
 mod documents;
+mod hosts;
 mod lines;
 mod load;
 mod means;

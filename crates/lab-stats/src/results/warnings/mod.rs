@@ -3,12 +3,14 @@
 
 mod agents;
 mod batches;
+mod hosts;
 mod limit;
 mod load;
 mod server;
 mod servers;
 
 pub(super) use batches::of_batches;
+pub(super) use hosts::of_hosts;
 pub(super) use load::of_load;
 
 use super::compare::Pair;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Blocks that several hosts measured: the ratio on each, and whether hosts differ by more than chance.
+
+use crate::analysis::Interval;
+use crate::few::{self, Prior};
+use crate::random_effect::{self, Between};
+use crate::stopping;
+use crate::table::{Table, sound_plan};
+use lab_model::{Agent, Block, Plan, PointId, Run, SubjectId, TargetId};
+
+/// A host, and what it measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuringHost<'r> {
+    /// One of its agents: a run that was resumed has several of one host.
+    pub agent: &'r Agent,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// Numbers of blocks that were begun there, and not finished because the host was lost.
+    pub lost: Vec<u32>,
+}
+
+/// A subject against its target's baseline, host by host: in the typical time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostEffect {
+    /// Who.
+    pub subject: SubjectId,
+    /// On which target.
+    pub target: TargetId,
+    /// Where; `None`: the geometric mean over all points of the target, where there are several.
+    pub point: Option<PointId>,
+    /// On each host, in the order of [`hosts`]: the ratio with an interval of its own; `None`: fewer than two blocks.
+    pub ratios: Vec<Option<Interval>>,
+    /// How much the logarithms of the ratios differ between hosts.
+    pub between: Between,
+    /// They differ by more than chance explains, at a level that holds for all of a run together.
+    pub differ: bool,
+}
+
+/// The hosts of a run, in the order in which they are in its file; none: the lab measured itself.
+pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
+    let mut hosts: Vec<MeasuringHost> = Vec::new();
+    for agent in &run.agents {
+        if !hosts.iter().any(|host| is_same(host.agent, agent)) {
+            hosts.push(MeasuringHost {
+                agent,
+                blocks: 0,
+                lost: Vec::new(),
+            });
+        }
+    }
+    for (block, measured) in run.blocks.iter().filter_map(|b| Some((b, b.agent?))) {
+        let Some(agent) = run.agents.get(measured) else {
+            continue;
+        };
+        let mut hosts = hosts.iter_mut();
+        if let Some(host) = hosts.find(|host| is_same(host.agent, agent)) {
+            match block.state {
+                lab_model::BlockState::Complete => host.blocks += 1,
+                lab_model::BlockState::Incomplete if agent.lost.is_some() => {
+                    host.lost.push(block.number);
+                }
+                _ => {}
+            }
+            // How it ended is what a reader wants to know.
+            if agent.lost.is_some() {
+                host.agent = agent;
+            }
+        }
+    }
+    hosts
+}
+
+fn is_same(a: &Agent, b: &Agent) -> bool {
+    (&a.name, &a.machine) == (&b.name, &b.machine)
+}
+
+/// Of each subject that is compared, over all points and at each; none where fewer than two hosts have blocks.
+pub fn effects(run: &Run) -> Vec<HostEffect> {
+    let (Some(plan), hosts) = (sound_plan(run), hosts(run)) else {
+        return Vec::new();
+    };
+    if plan.load().is_some() || hosts.iter().filter(|host| host.blocks > 0).count() < 2 {
+        return Vec::new();
+    }
+    let table = Table::new(run, plan);
+    let blocks: Vec<Option<usize>> = run
+        .complete_blocks()
+        .map(|block| host_of(run, &hosts, block))
+        .collect();
+    let places = places(plan);
+    let asked: Vec<(Place, Vec<Vec<f64>>)> = places
+        .into_iter()
+        .map(|place| {
+            let logs = place.logs(plan, &table);
+            let mut by_host = vec![Vec::new(); hosts.len()];
+            for (host, log) in blocks.iter().zip(logs) {
+                if let (Some(host), Some(log)) = (host, log) {
+                    by_host[*host].push(log);
+                }
+            }
+            (place, by_host)
+        })
+        .collect();
+    let alpha = stopping::alpha(run, plan);
+    let family = alpha / asked.len().max(1) as f64;
+    let effect = |(place, by_host): (Place, Vec<Vec<f64>>)| {
+        let between = random_effect::between(&by_host, family)?;
+        Some(HostEffect {
+            subject: place.subject,
+            target: plan.subjects[place.subject].target,
+            point: place.point,
+            ratios: by_host.iter().map(|logs| ratio(logs, alpha)).collect(),
+            between,
+            differ: between.p < family,
+        })
+    };
+    asked.into_iter().filter_map(effect).collect()
+}
+
+fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
+    let agent = run.agents.get(block.agent?)?;
+    hosts.iter().position(|host| is_same(host.agent, agent))
+}
+
+/// What is compared.
+struct Place {
+    subject: SubjectId,
+    point: Option<PointId>,
+    points: Vec<PointId>,
+}
+
+/// Over all points, and at each.
+fn places(plan: &Plan) -> Vec<Place> {
+    let mut places = Vec::new();
+    for subject in plan.compared() {
+        let target = plan.subjects[subject].target;
+        let counts = |p: &PointId| {
+            let case = plan.case(*p);
+            plan.points[*p].target == target
+                && plan.takes_part(subject, *p)
+                && case.rate.is_none()
+                && !case.uncompared
+        };
+        let points: Vec<PointId> = (0..plan.points.len()).filter(counts).collect();
+        if subject == plan.baseline_on(target) {
+            continue;
+        }
+        if points.len() > 1 {
+            places.push(Place {
+                subject,
+                point: None,
+                points: points.clone(),
+            });
+        }
+        places.extend(points.into_iter().map(|point| Place {
+            subject,
+            point: Some(point),
+            points: vec![point],
+        }));
+    }
+    places
+}
+
+impl Place {
+    /// The logarithm of the ratio in each block that has it at all points.
+    fn logs(&self, plan: &Plan, table: &Table) -> Vec<Option<f64>> {
+        let baseline = plan.baseline_on(plan.subjects[self.subject].target);
+        let each = self.points.iter();
+        let each = each.map(|&point| table.log_ratios(self.subject, baseline, point));
+        let each: Vec<Vec<Option<f64>>> = each.collect();
+        let mean = |block: usize| {
+            let logs = each.iter().map(|logs| logs[block]);
+            let sum: Option<f64> = logs.sum();
+            Some(sum? / each.len() as f64)
+        };
+        (0..table.blocks()).map(mean).collect()
+    }
+}
+
+/// By Student's t, by itself.
+fn ratio(logs: &[f64], alpha: f64) -> Option<Interval> {
+    if logs.len() < 2 {
+        return None;
+    }
+    let (of_logs, _) = few::interval(logs, alpha, Prior::NONE, 0.0);
+    Some(Interval {
+        estimate: of_logs.estimate.exp(),
+        low: of_logs.low.exp(),
+        high: of_logs.high.exp(),
+        ..of_logs
+    })
+}

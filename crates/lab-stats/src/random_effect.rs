@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How much groups differ beyond the scatter within them: one random effect, in groups of any sizes.
+//!
+//! Sources: A. Wald, *A note on the analysis of variance with unequal class frequencies*, Annals of Mathematical
+//! Statistics 11, 1940: an exact interval for the variance between groups as a multiple of the variance within them, for
+//! values that scatter normally and alike. R. Burdick & F. Graybill, *Confidence Intervals on Variance Components*, 1992,
+//! sections 4.3 and 4.6.
+
+use crate::analysis::Interval;
+
+/// Steps by which a root is enclosed: to a 2^60th of where it is looked for.
+const STEPS: usize = 60;
+
+/// The greatest multiple that is told from infinity.
+const MOST: f64 = 1e12;
+
+/// What groups say of how much they differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// The standard deviation between groups. The interval is the exact one of its multiple of the standard deviation
+    /// within groups, times the estimate of that; of groups of one size it contains that of J. Williams, Biometrika 49, 1962.
+    pub deviation: Interval,
+    /// The standard deviation within groups.
+    pub within: f64,
+    /// p-value of there being no difference between groups (the F test).
+    pub p: f64,
+}
+
+/// Of the values of each group, with an interval at a level of `1 - alpha`. `None`: fewer than two groups, or no group
+/// has two values, or values within groups do not differ at all.
+pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
+    let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
+    let values: usize = groups.iter().map(|group| group.len()).sum();
+    let (above, below) = (groups.len().checked_sub(1)?, values - groups.len());
+    if above == 0 || below == 0 {
+        return None;
+    }
+    let means: Vec<(f64, f64)> = groups
+        .iter()
+        .map(|group| (size(group), mean(group)))
+        .collect();
+    let squares = |(group, (_, mean)): (&&Vec<f64>, &(f64, f64))| -> f64 {
+        group.iter().map(|value| (value - mean).powi(2)).sum()
+    };
+    let within = groups.iter().zip(&means).map(squares).sum::<f64>() / below as f64;
+    if within <= 0.0 {
+        return None;
+    }
+    let freedom = (above as f64, below as f64);
+    let f = |multiple: f64| spread(&means, multiple) / (freedom.0 * within);
+    // The multiple with which the means spread just so much.
+    let multiple = |wanted: f64| falls_to(&f, wanted);
+    let deviation = |wanted: f64| (multiple(wanted) * within).sqrt();
+    let quantile = |tail: f64| falls_to(&|x: f64| upper_tail(x, freedom), tail);
+    Some(Between {
+        deviation: Interval {
+            estimate: deviation(1.0),
+            low: deviation(quantile(alpha / 2.0)),
+            high: match f(0.0) < 1.0 {
+                false => deviation(quantile(1.0 - alpha / 2.0)),
+                true => (by_chance(&means, quantile(1.0 - alpha / 2.0)) * within).sqrt(),
+            },
+            level: Interval::level_of(alpha),
+        },
+        within: within.sqrt(),
+        p: upper_tail(f(0.0), freedom),
+    })
+}
+
+/// The greatest multiple where means spread by less than chance alone has them spread: that of means which spread by just
+/// so much. Wald's interval itself may then hold nothing but 0, or not even that.
+fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
+    let all: f64 = means.iter().map(|(n, _)| n).sum();
+    let squares: f64 = means.iter().map(|(n, _)| n * n).sum();
+    let usual = (all - squares / all) / (means.len() as f64 - 1.0);
+    (1.0 / quantile - 1.0).max(0.0) / usual
+}
+
+fn size(group: &[f64]) -> f64 {
+    group.len() as f64
+}
+
+fn mean(group: &[f64]) -> f64 {
+    group.iter().sum::<f64>() / size(group)
+}
+
+/// The squares by which means differ from their mean, each by its weight where the variance between groups is this
+/// multiple of that within them.
+fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
+    let weighted = || {
+        means
+            .iter()
+            .map(|(n, mean)| (n / (1.0 + n * multiple), mean))
+    };
+    let weights: f64 = weighted().map(|(weight, _)| weight).sum();
+    let middle = weighted().map(|(weight, mean)| weight * mean).sum::<f64>() / weights;
+    weighted()
+        .map(|(weight, mean)| weight * (mean - middle).powi(2))
+        .sum()
+}
+
+/// Where a function that falls from 0 on has this value: 0 where it begins below, infinite where it stays above.
+fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
+    if function(0.0) <= value {
+        return 0.0;
+    }
+    let mut high = 1.0;
+    while function(high) > value {
+        high *= 4.0;
+        if high > MOST {
+            return f64::INFINITY;
+        }
+    }
+    let mut low = 0.0;
+    for _ in 0..STEPS {
+        let middle = 0.5 * (low + high);
+        match function(middle) > value {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The chance that Fisher's F exceeds x (Abramowitz & Stegun 26.6.2).
+fn upper_tail(x: f64, (above, below): (f64, f64)) -> f64 {
+    incomplete_beta(below / 2.0, above / 2.0, below / (below + above * x))
+}
+
+/// The regularised incomplete beta function (Abramowitz & Stegun 26.5.8), the fraction by Lentz's method.
+fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return x.clamp(0.0, 1.0);
+    }
+    // Where the fraction converges fast; else that of the complement does.
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - incomplete_beta(b, a, 1.0 - x);
+    }
+    let front = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b);
+    let front = (front + a * x.ln() + b * (-x).ln_1p()).exp() / a;
+    let tiny = |value: f64| match value.abs() < f64::MIN_POSITIVE {
+        true => f64::MIN_POSITIVE,
+        false => value,
+    };
+    let mut d = 1.0 / tiny(1.0 - (a + b) * x / (a + 1.0));
+    let (mut c, mut fraction) = (1.0, d);
+    for step in 1..10_000 {
+        let m = f64::from(step);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let before = fraction;
+        for term in [even, odd] {
+            d = 1.0 / tiny(1.0 + term * d);
+            c = tiny(1.0 + term / c);
+            fraction *= c * d;
+        }
+        if (fraction - before).abs() <= 1e-14 * fraction.abs() {
+            break;
+        }
+    }
+    front * fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrap::SplitMix64;
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-8 * b.abs(), "{a} {b}");
+    }
+
+    /// Integrals of the density by Simpson's rule with 400,000 steps.
+    #[test]
+    fn tails_are_integrals_of_the_density() {
+        close(upper_tail(1.0, (1.0, 10.0)), 0.340_893_132_302);
+        close(upper_tail(4.5, (3.0, 20.0)), 0.014_373_244_611);
+        close(upper_tail(0.2, (5.0, 7.0)), 0.952_416_450_221);
+        assert_eq!(upper_tail(0.0, (2.0, 9.0)), 1.0);
+    }
+
+    /// Of groups of one size the estimate is (mean square between - within) / size.
+    #[test]
+    fn groups_of_one_size_are_judged_as_an_analysis_of_variance_does() {
+        let groups = [
+            vec![1.0, 1.2, 0.9, 1.1],
+            vec![1.5, 1.4, 1.7, 1.6],
+            vec![1.0, 0.8, 1.1, 0.9],
+        ];
+        let found = between(&groups, 0.05).unwrap();
+        let mean_square = 0.62 / 1.5;
+        let within = 0.05 / 3.0;
+        close(found.within, f64::sqrt(within));
+        close(
+            found.deviation.estimate,
+            f64::sqrt((mean_square - within) / 4.0),
+        );
+        close(found.p, upper_tail(mean_square / within, (2.0, 9.0)));
+        assert!(found.deviation.low > 0.0 && found.p < 0.05);
+    }
+
+    #[test]
+    fn what_says_nothing_has_no_result() {
+        assert_eq!(between(&[vec![1.0, 2.0]], 0.05), None);
+        assert_eq!(between(&[vec![1.0], vec![2.0]], 0.05), None);
+        assert_eq!(between(&[vec![1.0, 1.0], vec![2.0, 2.0]], 0.05), None);
+        let same = between(&[vec![1.0, 2.0], vec![1.0, 2.0]], 0.05).unwrap();
+        assert_eq!((same.deviation.estimate, same.deviation.low), (0.0, 0.0));
+        assert!(same.p > 0.99 && same.deviation.high > 0.0);
+    }
+
+    /// The interval holds the truth about as often as it says, in groups of unlike sizes, and no difference is found
+    /// where there is none more often than that.
+    #[test]
+    fn simulated_intervals_hold() {
+        let mut random = SplitMix64::new(26);
+        let mut uniform = move || (random.next() >> 11) as f64 / (1u64 << 53) as f64;
+        let mut normal = move || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+        for truth in [0.0, 0.5, 2.0] {
+            let (mut holds, mut differ) = (0, 0);
+            for _ in 0..1_000 {
+                let groups: Vec<Vec<f64>> = [3, 5, 9, 6]
+                    .into_iter()
+                    .map(|n| {
+                        let effect = truth * normal();
+                        (0..n).map(|_| effect + normal()).collect()
+                    })
+                    .collect();
+                let found = between(&groups, 0.1).unwrap();
+                let interval = found.deviation;
+                holds += usize::from(interval.low <= truth && truth <= interval.high);
+                differ += usize::from(found.p < 0.1);
+            }
+            assert!((870..=975).contains(&holds), "{truth}: {holds}");
+            assert!(truth > 0.0 || (60..=140).contains(&differ), "{differ}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Blocks of several hosts whose true ratios are known.
+
+use crate::simulator::{CALM, Simulator, World, run};
+use lab_model::{Agent, Block, BlockState, Run};
+use lab_stats::hosts::{effects, hosts};
+use lab_stats::results::{WarningKind, results};
+
+/// Blocks of hosts on which the subject's ratio is this, in turns.
+fn measured(ratios: &[f64], blocks: usize) -> Run {
+    let world = |ratio| World {
+        ratios: vec![ratio],
+        sweep: vec![10.0, 20.0],
+        ..CALM
+    };
+    let mut run = run(&world(1.0), 5, 8);
+    let mut simulators: Vec<Simulator> = Vec::new();
+    for (host, &ratio) in ratios.iter().enumerate() {
+        simulators.push(Simulator::new(&world(ratio), 100 + host as u64));
+        run.agents.push(Agent {
+            name: format!("host {host}"),
+            ..Agent::default()
+        });
+    }
+    for number in 0..blocks {
+        let host = number % ratios.len();
+        simulators[host].add_block(&mut run);
+        run.blocks[number].agent = Some(host);
+    }
+    run
+}
+
+fn warnings(run: &Run) -> Vec<String> {
+    let all = results(run).warnings.into_iter();
+    let of_hosts = all.filter(|w| w.kind == WarningKind::Agents);
+    of_hosts.map(|w| w.text).collect()
+}
+
+#[test]
+fn a_host_that_is_unlike_the_others_is_told() {
+    let run = measured(&[1.2, 1.2, 1.5], 18);
+    let found = effects(&run);
+    // Over both points, and at each.
+    assert_eq!(found.len(), 3);
+    for effect in &found {
+        assert!(effect.differ && effect.subject == 1, "{effect:?}");
+        let truths = [1.2, 1.2, 1.5];
+        for (ratio, truth) in effect.ratios.iter().zip(truths) {
+            let ratio = ratio.expect("six blocks");
+            assert!((ratio.estimate / truth - 1.0).abs() < 0.03, "{ratio:?}");
+        }
+        // ln(1.5 / 1.2) = 0.22 in one of three hosts: a standard deviation of 0.13.
+        let between = effect.between.deviation;
+        assert!(
+            between.low > 0.03 && between.low < 0.13 && between.high > 0.13,
+            "{between:?}"
+        );
+    }
+    let said = warnings(&run);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("Hosts differ by more than chance: s1's ratio"),
+        "{said:?}"
+    );
+    assert!(said[0].contains("1.50 on host 2"), "{said:?}");
+}
+
+#[test]
+fn hosts_that_are_alike_are_not_told_apart() {
+    let run = measured(&[1.2, 1.2, 1.2], 18);
+    let found = effects(&run);
+    assert!(
+        found
+            .iter()
+            .all(|e| !e.differ && e.between.deviation.low == 0.0),
+        "{found:?}"
+    );
+    assert!(found.iter().all(|e| e.between.deviation.high > 0.0));
+    assert_eq!(warnings(&run), [""; 0]);
+}
+
+#[test]
+fn a_lost_host_is_named_with_its_block() {
+    let mut run = measured(&[1.2, 1.2], 8);
+    run.agents[1].lost = Some("its process ended".into());
+    run.blocks.push(Block {
+        number: 8,
+        agent: Some(1),
+        state: BlockState::Incomplete,
+        ..Block::default()
+    });
+    let said = warnings(&run);
+    let wanted = "Hosts were lost: host 1 (its process ended; its block 9 was measured elsewhere).";
+    assert_eq!(said[0], wanted);
+    // A run that goes on has new agents on the same hosts.
+    run.agents.push(Agent {
+        name: "host 1".into(),
+        ..Agent::default()
+    });
+    run.blocks[7].agent = Some(2);
+    let blocks: Vec<usize> = hosts(&run).iter().map(|host| host.blocks).collect();
+    assert_eq!(blocks, [4, 4]);
+}
+
+#[test]
+fn one_host_is_compared_with_nobody() {
+    assert_eq!(effects(&measured(&[1.2], 8)), []);
+    let mut own = measured(&[1.2], 8);
+    own.agents.clear();
+    own.blocks.iter_mut().for_each(|block| block.agent = None);
+    assert_eq!(hosts(&own), []);
+}
+
+/// What a reader leaves out is in no figure, and is told.
+#[test]
+fn a_host_is_left_out() {
+    let mut run = measured(&[1.2, 1.5], 12);
+    run.leave_out(&["host 1".into()]).unwrap();
+    assert_eq!(results(&run).blocks, 6);
+    let said = warnings(&run);
+    assert_eq!(
+        said,
+        ["By the reader's wish blocks that host 1 measured are in no figure."]
+    );
+}
