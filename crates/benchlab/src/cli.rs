@@ -98,9 +98,43 @@ pub struct On {
     /// namespaces), slurm:8; they are started for it and gone after it
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub on: Option<Arc<dyn Launcher>>,
+    #[command(flatten)]
+    pub lost: Lost,
+}
+
+/// When agents are lost.
+#[derive(Args, Default)]
+pub struct Lost {
     /// An agent that says nothing for so long is lost [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = silence)]
     pub lost_after: Option<Duration>,
+}
+
+/// What `run --on` names.
+#[derive(Clone)]
+pub enum RunOn {
+    /// Hosts that measure blocks.
+    Hosts(Arc<dyn Launcher>),
+    /// Folders that subjects work in.
+    Folders(Vec<PathBuf>),
+}
+
+impl RunOn {
+    /// What starts agents on the hosts; `None`: these are folders.
+    pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
+        match self {
+            RunOn::Hosts(launcher) => Some(launcher),
+            RunOn::Folders(_) => None,
+        }
+    }
+
+    /// The folders.
+    pub fn folders(&self) -> &[PathBuf] {
+        match self {
+            RunOn::Hosts(_) => &[],
+            RunOn::Folders(folders) => folders,
+        }
+    }
 }
 
 /// `benchlab run`
@@ -125,10 +159,13 @@ pub struct RunArgs {
     /// Values for a sweep or a factor; `all` for all of them
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// Folders that subjects work in, for experiments about disks [default: every writable filesystem on a disk
-    /// of its own, and one in memory]
-    #[arg(long, value_delimiter = ',', value_name = "DIR,…")]
-    pub on: Vec<PathBuf>,
+    /// Hosts that measure blocks, several at once: ssh:HOST,HOST, slurm:8, local:2, netns:NAME,NAME. Of experiments
+    /// about disks: the folders that subjects work in [default: every writable filesystem on a disk of its own, and
+    /// one in memory]
+    #[arg(long, value_name = "WHERE|DIR,…", value_parser = run_on)]
+    pub on: Vec<RunOn>,
+    #[command(flatten)]
+    pub lost: Lost,
     /// The subject that the others are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
@@ -841,6 +878,18 @@ fn silence(text: &str) -> Result<Duration, String> {
     match long >= Duration::from_secs(3) {
         true => Ok(long),
         false => Err("at least 3s are wanted: agents say every second that they are there".into()),
+    }
+}
+
+/// Hosts as `--on` has them everywhere, or folders.
+fn run_on(text: &str) -> Result<RunOn, String> {
+    let kind = text.split_once(':').map_or("", |(kind, _)| kind);
+    match ["local", "netns", "ssh", "slurm"].contains(&kind) {
+        true => Ok(RunOn::Hosts(launcher::parse(text)?)),
+        false => {
+            let folders = text.split(',').map(PathBuf::from);
+            Ok(RunOn::Folders(folders.collect()))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod cli;
 mod exit;
+mod hosts;
 mod links;
 mod measuring;
 mod output;
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         Verb::Doctor => verbs::doctor::doctor(&cli),
         Verb::Completions(args) => verbs::generate::completions(args),
         Verb::Man(args) => verbs::generate::man(args),
-        Verb::Agent(args) => verbs::agent::agent(args),
+        Verb::Agent(args) => verbs::agent::agent(&cli, args),
     };
     match ended {
         Ok(code) => code,

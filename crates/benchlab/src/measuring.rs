@@ -4,7 +4,7 @@
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
 use crate::verbs::report;
-use lab_bench::{BenchError, Scratch, Session, Workload, commit_of, host, unix_seconds};
+use lab_bench::{BenchError, Executor, Scratch, Session, commit_of, host, unix_seconds};
 use lab_model::{Ending, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -32,15 +32,15 @@ pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,
     run: Run,
-    workload: Box<dyn Workload + 'a>,
+    executor: Box<dyn Executor + 'a>,
 ) -> Result<Ending, Exit> {
     let path = writer.path().to_path_buf();
     let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
-    let session = Session::new(plan, writer, run, workload);
+    let session = Session::by(plan, writer, run, executor);
     let ending = session.measure(&mut |step| follower.step(step));
     follower.end();
     let ending = ending.map_err(|error| match error {
-        BenchError::ServerLost(why) => {
+        BenchError::ServerLost(why) | BenchError::AgentsLost(why) => {
             let message = format!(
                 "{why}\nwhat was measured is kept: go on with `benchlab resume {}`",
                 path.display()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The folders that subjects of an experiment about disks work in, and what is known of them.
 
-use crate::cli::RunArgs;
+use crate::cli::{RunArgs, RunOn};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::output::say;
@@ -10,29 +10,28 @@ use lab_model::host::Finding;
 use lab_model::{Failure, Host, Kind, Plan, Subject};
 use lab_plan::{Experiment, Project};
 use lab_stats::results::Over;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Those that were asked for, or else all; none for an experiment whose subjects work in no folder.
 pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
     let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
+    let asked: Vec<&PathBuf> = args.on.iter().flat_map(RunOn::folders).collect();
     if !in_folder {
-        return match args.on.is_empty() {
+        return match asked.is_empty() {
             true => Ok(Vec::new()),
             false => Err(Exit::wrong(format!(
-                "--on: `{}` works in no folder",
+                "--on: `{}` works in no folder; hosts are named as ssh:HOST, slurm:8 or local:2",
                 experiment.name
             ))),
         };
     }
     let wrong = |why| Exit::wrong(format!("--on {why}"));
-    let mut places: Vec<Place> = match args.on.is_empty() {
+    let mut places: Vec<Place> = match asked.is_empty() {
         true => Place::all(),
         false => {
-            let asked = args
-                .on
-                .iter()
-                .map(|folder| Place::at(folder).map_err(wrong));
+            let asked = asked.iter();
+            let asked = asked.map(|folder| Place::at(folder).map_err(wrong));
             asked.collect::<Result<_, _>>()?
         }
     };
@@ -41,7 +40,7 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
         return Err(wrong(format!("{folder}: it is named twice")));
     }
     if !experiment.each_place {
-        if places.len() > 1 && !args.on.is_empty() {
+        if places.len() > 1 && !asked.is_empty() {
             return Err(wrong(format!(
                 "…: `{}` works in one folder",
                 experiment.name

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Agents as the command line asks for them, and how the lab ends when they cannot be had.
 
-use crate::cli::On;
+use crate::cli::{Lost, On};
 use crate::exit::{self, Exit};
 use lab_bench::interrupt;
 use lab_many::launcher::Launcher;
@@ -14,6 +14,13 @@ const LOST_AFTER: Duration = Duration::from_secs(10);
 
 impl On {
     /// How agents are started by a launcher.
+    pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> Starting {
+        self.lost.starting(launcher)
+    }
+}
+
+impl Lost {
+    /// The same.
     pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> Starting {
         Starting {
             launcher: launcher.clone(),

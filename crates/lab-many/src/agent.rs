@@ -4,6 +4,7 @@
 use crate::clock::Reading;
 use crate::message::{Hello, ToAgent, ToCoordinator};
 use crate::{program, wire};
+use lab_bench::interrupt;
 use nix::unistd::{Pid, dup2_stdout, gethostname};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long work may go on after the coordinator is gone, until the process ends with whatever it does.
-const LAST: Duration = Duration::from_secs(2);
+/// How long work may go on after the coordinator is gone, until the process ends with whatever it does, ms.
+static LAST: AtomicU64 = AtomicU64::new(2_000);
 
 /// Between two signs that an agent, or its coordinator, is there.
 pub const BEAT: Duration = Duration::from_secs(1);
@@ -33,6 +34,11 @@ static STOPPED: AtomicU64 = AtomicU64::new(0);
 /// Whether what is being done is to end at once.
 pub fn is_stopped() -> bool {
     OVER.load(SeqCst) || DOING.load(SeqCst) <= STOPPED.load(SeqCst)
+}
+
+/// From now on work may go on for so long after the coordinator is gone.
+pub fn end_within(time: Duration) {
+    LAST.store(time.as_millis() as u64, SeqCst);
 }
 
 /// From now on work of this number is done, from 1.
@@ -157,6 +163,7 @@ impl Listener {
             }
         }
         OVER.store(true, SeqCst);
+        interrupt::request();
     }
 
     fn tell_time(&self, number: u64, received: Reading) -> io::Result<()> {
@@ -181,7 +188,8 @@ impl Listener {
                 gone_for += step;
             }
             let silent_ns = self.now_ns().saturating_sub(self.heard_ns.load(SeqCst));
-            if gone_for >= LAST || silent_ns > silence_ns {
+            let last = Duration::from_millis(LAST.load(SeqCst));
+            if gone_for >= last || silent_ns > silence_ns {
                 std::process::exit(1);
             }
             if beat % 10 == 0 && !OVER.load(SeqCst) {

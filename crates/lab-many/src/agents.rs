@@ -195,6 +195,11 @@ impl Agents {
         }
     }
 
+    /// From now on an agent that is of no use does not take part.
+    pub fn dismiss(&mut self, agent: AgentId, why: String) {
+        self.lose(agent, why);
+    }
+
     /// From now on an agent does not take part.
     fn lose(&mut self, agent: AgentId, why: String) -> Event {
         let pid = self.agents[agent].hello.pid;

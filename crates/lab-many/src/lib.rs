@@ -9,6 +9,7 @@
 pub mod agent;
 mod agents;
 pub mod clock;
+pub mod experiment;
 pub mod launcher;
 mod limits;
 mod link;

@@ -2,6 +2,7 @@
 //! The kinds of work that agents do.
 
 use crate::agent::{Coordinator, Start};
+use crate::experiment::{self, MakeReady};
 use crate::load::agent::LoadAgent;
 use crate::usage::agent::UsageAgent;
 use crate::{load, usage, watch};
@@ -16,10 +17,12 @@ pub enum Work {
     Usage(usage::Order),
     /// Logs.
     Watch(watch::Order),
+    /// Blocks of an experiment.
+    Experiment(experiment::Order),
 }
 
-/// An agent from its start to its end. Error: it is none, or its work cannot be understood.
-pub fn serve(start: Start) -> Result<(), String> {
+/// An agent from its start to its end; `make_ready` is for experiments. Error: it is none, or its work cannot be understood.
+pub fn serve(start: Start, make_ready: MakeReady) -> Result<(), String> {
     let coordinator = Coordinator::connect(start)?;
     let (mut load, mut usage) = (LoadAgent::default(), UsageAgent::default());
     while let Some((work, _)) = coordinator.next::<Work>()? {
@@ -27,6 +30,9 @@ pub fn serve(start: Start) -> Result<(), String> {
             Work::Load(order) => load.carry_out(order, &coordinator),
             Work::Usage(order) => usage.carry_out(order, &coordinator),
             Work::Watch(order) => watch::agent::carry_out(order, &coordinator),
+            Work::Experiment(order) => {
+                experiment::agent::carry_out(order, make_ready, &coordinator)
+            }
         };
         if let Err(why) = done {
             coordinator.fail(why)?;

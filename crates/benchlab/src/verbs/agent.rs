@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab agent`: what `--on` starts; it is not for people.
 
-use crate::cli::AgentArgs;
+use crate::cli::{AgentArgs, Cli};
 use crate::exit::{self, Exit};
+use crate::hosts;
 use lab_many::agent::Start;
 use lab_many::work;
 use std::process::ExitCode;
 
 /// Does what its coordinator wants, until that is gone.
-pub fn agent(args: &AgentArgs) -> Result<ExitCode, Exit> {
+pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
     let start = Start {
         hash: args.hash,
         copied: args.copied,
     };
-    let served = work::serve(start);
+    let served = work::serve(start, &|wanted| hosts::make_ready(cli, wanted));
     served.map_err(|why| Exit::new(exit::FAILED, why))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,10 +3,12 @@
 
 use crate::cli::{Budget, Cli, ResumeArgs, Verb};
 use crate::exit::{self, Exit};
+use crate::hosts;
 use crate::measuring;
 use crate::services;
 use crate::verbs::load::{self, Resumed};
-use crate::verbs::{compare, project, run};
+use crate::verbs::run::{self, Measurers, Prepared};
+use crate::verbs::{compare, project};
 use lab_bench::{fingerprint, interrupt};
 use lab_model::{Ending, Plan, Subject};
 use lab_plan::Experiment;
@@ -62,10 +64,23 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;
-    same_subjects(&project, &experiment, &plan, args)?;
+    let prepared = same_subjects(&project, &experiment, &plan, args)?;
+    if !earlier.agents.is_empty() {
+        let Cli { verb, .. } = load::began(&args.file)?;
+        let Verb::Run(run) = verb else {
+            return Err(Exit::wrong(format!("{file} was not begun by `run`")));
+        };
+        let prepared = Prepared {
+            failures: earlier.failures,
+            ..prepared
+        };
+        let measurers = Measurers::hosts(&run, (&project, &plan), &prepared, earlier.agents.len())?;
+        return run::carry_out(&project, &plan, begin()?, measurers);
+    }
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
-    run::carry_out(&project, &plan, begin()?, scratch, servers)
+    let measurers = Measurers::Here { scratch, servers };
+    run::carry_out(&project, &plan, begin()?, measurers)
 }
 
 /// Puts on the rest of a load.
@@ -92,30 +107,19 @@ fn same_subjects(
     experiment: &Experiment,
     plan: &lab_model::Plan,
     args: &ResumeArgs,
-) -> Result<(), Exit> {
+) -> Result<Prepared, Exit> {
     let recorded = lab_store::recorded_hashes(&args.file)?;
-    if let Some(gone) = plan
-        .subjects
-        .iter()
-        .filter(|s| s.control_of.is_none())
-        .find(|s| {
-            experiment
-                .subject(plan, s)
-                .is_none_or(|now| now.model.program != s.program)
-        })
-    {
+    if let Some(gone) = hosts::unlike(experiment, plan) {
         return Err(Exit::wrong(format!(
             "`{}` is not what it was when the run began: start a new run",
             gone.name
         )));
     }
-    let hashes = run::prepare(project, experiment, plan, false)?.hashes;
-    match hashes
-        .iter()
-        .find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash))
-    {
+    let prepared = run::prepare(project, experiment, plan, false)?;
+    let mut hashes = prepared.hashes.iter();
+    match hashes.find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
         Some((name, _)) => Err(changed("the sources of", name)),
-        None => Ok(()),
+        None => Ok(prepared),
     }
 }
 

@@ -3,16 +3,19 @@
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
+use crate::hosts;
 use crate::links;
 use crate::measuring;
 use crate::places;
 use crate::ready::ready;
 use crate::services;
+use crate::verbs::load::words;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
-    BatchWorkload, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
+    BatchWorkload, Here, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
     generator_threads, interrupt, unix_seconds,
 };
+use lab_many::experiment::{BlockAgents, Hosts};
 use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Serving, Subject};
 use lab_plan::{Experiment, Extent, Project, Selection};
 use lab_store::RunWriter;
@@ -41,7 +44,14 @@ const QUICK: Duration = Duration::from_secs(60);
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &args.experiment)?;
-    let places = places::places(&experiment, args)?;
+    let launcher = hosts::launcher(args)?;
+    let places = match launcher {
+        None => places::places(&experiment, args)?,
+        Some(_) => {
+            hosts::check_experiment(&experiment)?;
+            Vec::new()
+        }
+    };
     let mut plan = links::plan(&mut selection(args, &experiment, &places)?, &experiment)?;
     match plan.load_mut() {
         None => {
@@ -60,17 +70,30 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             "--plan is for programs that work in batches: servers are compared by percentiles too",
         ));
     }
+    if launcher.is_some() {
+        hosts::check(&plan)?;
+    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
-    let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
-    let scratch = measuring::scratch(args.scratch.as_deref())?;
-    let servers = services::start(&plan, &args.service, &scratch, &failures)?;
+    let prepared = prepare(&project, &experiment, &plan, args.install)?;
+    let host = match launcher {
+        None => measuring::fit_host(args.measuring.strict, measuring::CORES)?,
+        Some(_) => hosts::coordinator(),
+    };
+    let measurers = match launcher {
+        None => {
+            let scratch = measuring::scratch(args.scratch.as_deref())?;
+            let servers = services::start(&plan, &args.service, &scratch, &prepared.failures)?;
+            Measurers::Here { scratch, servers }
+        }
+        Some(_) => Measurers::hosts(args, (&project, &plan), &prepared, 0)?,
+    };
+    let Prepared { hashes, failures } = prepared;
     if let Some(blocks) = args.plan {
         return forecast(&plan, blocks, |plan, writer| {
             failures
                 .iter()
                 .try_for_each(|failure| writer.failure(failure))?;
-            measure_rest(&project, plan, writer, scratch, servers).map(drop)
+            measure_rest(&project, plan, writer, measurers).map(drop)
         });
     }
     let folder = runs_folder(cli, args.measuring.runs.as_deref())?;
@@ -78,18 +101,21 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
     let host = match places.is_empty() {
-        true => links::told(with_scratch(host, &scratch, &plan), &plan),
+        true => links::told(measurers.told(host, &plan), &plan),
         false => places::told(host, &places),
     };
     writer.host(&host)?;
     writer.plan(&plan)?;
+    if launcher.is_some() {
+        writer.command_line(&words())?;
+    }
     hashes
         .iter()
         .try_for_each(|(name, hash)| writer.hash(name, hash))?;
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    let ended = carry_out(&project, &plan, writer, scratch, servers)?;
+    let ended = carry_out(&project, &plan, writer, measurers)?;
     if args.explain {
         explain::after_run(cli, &path, args)?;
     }
@@ -99,16 +125,58 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     Ok(ended)
 }
 
+/// Who measures a run.
+pub enum Measurers {
+    /// This machine.
+    Here {
+        /// Where databases live.
+        scratch: Scratch,
+        /// Those that subjects use.
+        servers: Servers,
+    },
+    /// Hosts that are ready.
+    Hosts {
+        /// They.
+        hosts: Box<Hosts>,
+        /// The loss of one ends the run.
+        strict: bool,
+    },
+}
+
+impl Measurers {
+    /// The hosts that the words of a command line name. Error: one cannot be had, or is not what it must be.
+    pub fn hosts(
+        args: &RunArgs,
+        of: (&Project, &Plan),
+        prepared: &Prepared,
+        earlier: usize,
+    ) -> Result<Measurers, Exit> {
+        let launcher = hosts::launcher(args)?;
+        let launcher = launcher.ok_or_else(|| Exit::wrong("the run names no hosts with --on"))?;
+        let hosts = hosts::start((args, launcher), of, prepared, earlier)?;
+        Ok(Measurers::Hosts {
+            hosts: Box::new(hosts),
+            strict: args.measuring.strict,
+        })
+    }
+
+    fn told(&self, host: Host, plan: &Plan) -> Host {
+        match self {
+            Measurers::Here { scratch, .. } => with_scratch(host, scratch, plan),
+            Measurers::Hosts { .. } => host,
+        }
+    }
+}
+
 /// Measures what is missing in a run file, and reports.
 pub fn carry_out(
     project: &Project,
     plan: &Plan,
     writer: RunWriter,
-    scratch: Scratch,
-    servers: Servers,
+    measurers: Measurers,
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
-    let ending = measure_rest(project, plan, writer, scratch, servers)?;
+    let ending = measure_rest(project, plan, writer, measurers)?;
     report::after_run(&path)?;
     places::rule(plan, &path)?;
     measuring::ended(ending)
@@ -118,16 +186,26 @@ fn measure_rest(
     project: &Project,
     plan: &Plan,
     writer: RunWriter,
-    scratch: Scratch,
-    servers: Servers,
+    measurers: Measurers,
 ) -> Result<Ending, Exit> {
+    let (scratch, servers) = match measurers {
+        Measurers::Here { scratch, servers } => (scratch, servers),
+        Measurers::Hosts { hosts, strict } => {
+            for (id, agent) in hosts.described() {
+                writer.agent(id, agent)?;
+            }
+            let run = writer.load()?;
+            let agents = BlockAgents::new(plan, *hosts, strict, measuring::scratch(None)?);
+            return measuring::measure(plan, writer, run, Box::new(agents));
+        }
+    };
     let run = writer.load()?;
     let folder = project.folder();
     let workload: Box<dyn Workload> = match plan.serving() {
         None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
         Some(serving) => Box::new(ServerWorkload::new(plan, serving, folder, &run, scratch)?),
     };
-    measuring::measure(plan, writer, run, workload)
+    measuring::measure(plan, writer, run, Box::new(Here::new(plan, workload)))
 }
 
 /// The subjects of a plan, made ready.
@@ -176,7 +254,8 @@ pub fn prepare(
     Ok(Prepared { hashes, failures })
 }
 
-fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
+/// What the databases are on, among the facts of the host.
+pub fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
     if !plan.targets.iter().any(|target| target.kind.is_database()) {
         return host;
     }

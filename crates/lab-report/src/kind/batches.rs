@@ -5,8 +5,8 @@ use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::{
-    Parts, calls, charts, costs, findings, links, scaling, sentence, side_by_side, split, table,
-    timeline,
+    Parts, calls, charts, costs, findings, hosts, links, scaling, sentence, side_by_side, split,
+    table, timeline,
 };
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
@@ -60,6 +60,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     }
     let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
     sections.push(resources(scopes));
+    sections.push(hosts::section(&first));
     Parts {
         chart: match of_calls {
             true => calls::chart(scopes),
@@ -280,5 +281,7 @@ fn how(scope: &Scope) -> Vec<String> {
     let times = "Times are typical times: the median over blocks of the interquartile mean. Mean times count every \
                  pause; what pauses cost is what they have beyond the typical times.";
     let turns = std::iter::once(turns).chain(at_once);
-    turns.chain([times.to_string()]).collect()
+    turns
+        .chain([times.to_string(), hosts::measured_on(scope)])
+        .collect()
 }

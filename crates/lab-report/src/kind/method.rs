@@ -26,9 +26,13 @@ pub fn begun(measured: &Measured) -> Document {
     }
 }
 
-/// When a run began: `2026-11-21 09:15 UTC on AMD EPYC 7B13`.
+/// When a run began, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
 pub fn made(run: &Run) -> String {
     let minute = say::minute(run.started_unix_s);
+    let hosts = measuring_hosts(run);
+    if hosts > 0 {
+        return format!("{minute} UTC on {}", count(hosts, "host"));
+    }
     let mut facts = run.host.facts.iter();
     let cpu = facts.find(|(name, _)| name == "cpu");
     let cpu = cpu.map_or(String::new(), |(_, cpu)| format!(" on {cpu}"));
@@ -100,6 +104,12 @@ pub fn ending(run: &Run) -> &'static str {
 
 /// The machine, and what would disturb a measurement on it.
 pub fn host(run: &Run) -> Section {
+    if measuring_hosts(run) > 0 {
+        let mut section = Section::folded("The coordinator");
+        section.push(Item::Facts(run.host.facts.clone()));
+        section.text("Nothing was measured on it: its machine is not among the conditions.");
+        return section;
+    }
     let mut section = Section::folded("The host");
     if !run.host.facts.is_empty() {
         section.push(Item::Facts(run.host.facts.clone()));
@@ -123,4 +133,10 @@ pub fn host(run: &Run) -> Section {
         });
     }
     section
+}
+
+/// Hosts that measured blocks; 0: the lab did itself.
+fn measuring_hosts(run: &Run) -> usize {
+    let hosts = lab_stats::hosts::hosts(run).into_iter();
+    hosts.filter(|host| host.blocks > 0).count()
 }

@@ -18,6 +18,7 @@ pub mod explain;
 mod findings;
 pub mod forecast;
 pub mod history;
+mod hosts;
 mod imports;
 mod links;
 mod load;

@@ -6,7 +6,7 @@ use crate::cli::{Cli, CompareArgs, Where};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
-use lab_bench::{CommandWorkload, fingerprint, interrupt, unix_seconds};
+use lab_bench::{CommandWorkload, Here, fingerprint, interrupt, unix_seconds};
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
 use lab_plan::{Comparison, Given, Words};
 use lab_report::{Format, kind};
@@ -91,7 +91,8 @@ pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     let how = plan.commands().expect("a plan of commands");
     let run = writer.load()?;
     let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;
-    measuring::measure(plan, writer, run, Box::new(workload))
+    let here = Here::new(plan, Box::new(workload));
+    measuring::measure(plan, writer, run, Box::new(here))
 }
 
 fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {

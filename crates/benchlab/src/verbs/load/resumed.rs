@@ -28,12 +28,7 @@ impl Resumed {
                  `benchlab report {shown}` shows what was measured; start the load again for more"
             ))
         })?;
-        let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
-        let cli = cli.map_err(|e| {
-            Exit::wrong(format!(
-                "{shown} was begun by another version of the lab: {e}"
-            ))
-        })?;
+        let cli = parsed(file, words)?;
         let file = file.to_path_buf();
         let resumed = Resumed { file, plan, agents };
         Ok((resumed, cli))
@@ -54,6 +49,23 @@ impl Resumed {
         }
         Ok(RunWriter::resume(&self.file)?)
     }
+}
+
+/// The command line that began a run. Error: it was not kept.
+pub fn began(file: &Path) -> Result<Cli, Exit> {
+    let words = lab_store::command_line(file)?;
+    let unknown = || Exit::wrong(format!("{} does not say how it was begun", file.display()));
+    parsed(file, words.ok_or_else(unknown)?)
+}
+
+fn parsed(file: &Path, words: Vec<String>) -> Result<Cli, Exit> {
+    let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
+    cli.map_err(|e| {
+        let file = file.display();
+        Exit::wrong(format!(
+            "{file} was begun by another version of the lab: {e}"
+        ))
+    })
 }
 
 /// The seed of the run that is resumed, or else the given one or a new one.

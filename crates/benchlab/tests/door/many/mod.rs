@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--on`: agents that share a load or read logs, and what becomes of it when they, or their coordinator, are gone.
 
+mod hosts;
 mod losses;
 mod namespaces;
 mod server;

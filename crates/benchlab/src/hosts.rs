@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hosts that measure an experiment's blocks: how they are asked for, and what each must have.
+
+use crate::cli::{Cli, RunArgs};
+use crate::exit::{self, Exit};
+use crate::measuring;
+use crate::services;
+use crate::starting::exit_of;
+use crate::verbs::project;
+use crate::verbs::run::{self, Prepared};
+use lab_bench::host;
+use lab_many::experiment::{Bench, Hosts, HostsStart, Wanted};
+use lab_many::launcher::Launcher;
+use lab_model::{Host, Kind, Plan, Subject};
+use lab_plan::{Experiment, Project};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The launcher of `--on`; `None`: this machine measures. Error: there are several, or the run is none for hosts.
+pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
+    let mut launchers = args.on.iter().filter_map(|on| on.launcher());
+    let Some(launcher) = launchers.next() else {
+        return Ok(None);
+    };
+    if args.on.len() > 1 {
+        return Err(Exit::wrong("--on names hosts once"));
+    }
+    let other = [
+        ("--plan", args.plan.is_some()),
+        ("--explain", args.explain),
+        ("--why", args.why),
+        ("--service", !args.service.is_empty()),
+    ];
+    match other.iter().find(|(_, asked)| *asked) {
+        Some((name, _)) => Err(Exit::wrong(format!(
+            "{name} is for one machine: leave it out, or --on"
+        ))),
+        None => Ok(Some(launcher)),
+    }
+}
+
+/// Whether hosts can measure an experiment, as far as its file tells. Error: why not.
+pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
+    let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
+    let mut subjects = experiment.subjects.iter();
+    match in_folder || subjects.any(|s| !s.model.host.is_empty()) {
+        true => Err(Exit::wrong(format!(
+            "--on: `{}` measures disks and settings of one machine; here --on names folders",
+            experiment.name
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Whether hosts can measure a plan. Error: why not.
+pub fn check(plan: &Plan) -> Result<(), Exit> {
+    match plan.load() {
+        Some(_) => Err(Exit::wrong(format!(
+            "--on: `{}` loads servers, and measures them on one machine; `benchlab load --on` loads one from several",
+            plan.experiment
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Has agents started and their hosts made ready. Error: one cannot be had, or is not what it must be.
+pub fn start(
+    (args, launcher): (&RunArgs, &Arc<dyn Launcher>),
+    (project, plan): (&Project, &Plan),
+    prepared: &Prepared,
+    earlier: usize,
+) -> Result<Hosts, Exit> {
+    let wanted = Wanted {
+        plan: plan.clone(),
+        folder: project.folder().to_path_buf(),
+        hashes: prepared.hashes.clone(),
+        failures: prepared.failures.clone(),
+        scratch: args.scratch.clone(),
+        strict: args.measuring.strict,
+    };
+    let places = launcher.places().len();
+    eprintln!("benchlab: making {places} hosts ready");
+    let start = HostsStart {
+        starting: args.lost.starting(launcher),
+        wanted,
+        earlier,
+    };
+    let hosts = Hosts::start(start, &mut |line| eprintln!("benchlab: {line}"));
+    hosts.map_err(|e| {
+        let Exit { code, message } = exit_of(e);
+        Exit::new(code, format!("{message}\nnothing was measured"))
+    })
+}
+
+/// The coordinator's machine, on which nothing is measured.
+pub fn coordinator() -> Host {
+    Host {
+        findings: Vec::new(),
+        ..host::inspect(measuring::CORES)
+    }
+}
+
+/// Makes this machine, an agent's, ready. Error: it is not what is wanted, in words for people.
+pub fn make_ready(cli: &Cli, wanted: &Wanted) -> Result<Bench, String> {
+    ready(cli, wanted).map_err(|exit| exit.message)
+}
+
+fn ready(cli: &Cli, wanted: &Wanted) -> Result<Bench, Exit> {
+    let plan = &wanted.plan;
+    let project = found(cli, &wanted.folder)?;
+    let folder = project.folder();
+    let experiment = Experiment::read(&project, &plan.experiment)?;
+    if let Some(subject) = unlike(&experiment, plan) {
+        return Err(other_revision(folder, &subject.name));
+    }
+    same(
+        wanted,
+        &run::prepare(&project, &experiment, plan, false)?,
+        folder,
+    )?;
+    let host = measuring::fit_host(wanted.strict, measuring::CORES);
+    let host =
+        host.map_err(|e| Exit::new(exit::UNFIT, format!("the host is not fit: {}", e.message)))?;
+    let scratch = measuring::scratch(wanted.scratch.as_deref())?;
+    let servers = services::start(plan, &[], &scratch, &wanted.failures)?;
+    Ok(Bench {
+        folder: folder.to_path_buf(),
+        host: run::with_scratch(host, &scratch, plan),
+        scratch,
+        servers,
+    })
+}
+
+/// The project where the coordinator has it, or else where this machine says that it is.
+fn found(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
+    let same_place = folder.join("experiments").is_dir();
+    match (same_place, &cli.project) {
+        (true, _) => Ok(Project::find(folder)?),
+        (false, Some(_)) => project(cli),
+        (false, None) => Err(Exit::wrong(format!(
+            "there is no project in {}: bring it there, or set BENCHLAB_PROJECT to its folder",
+            folder.display()
+        ))),
+    }
+}
+
+/// A subject of the plan that the experiment does not have, or has with another program.
+pub fn unlike<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
+    let is_other = |s: &&Subject| {
+        let now = experiment.subject(plan, s);
+        now.is_none_or(|now| now.model.program != s.program)
+    };
+    let mut subjects = plan.subjects.iter().filter(|s| s.control_of.is_none());
+    subjects.find(is_other)
+}
+
+/// Error: a subject was made from something else than the coordinator's, or cannot run.
+fn same(wanted: &Wanted, here: &Prepared, folder: &Path) -> Result<(), Exit> {
+    for (name, hash) in &wanted.hashes {
+        let own = here.hashes.iter().find(|(own, _)| own == name);
+        match own {
+            Some((_, own)) if own == hash => {}
+            Some(_) => return Err(other_revision(folder, name)),
+            None => {
+                let failed = here.failures.iter();
+                let mut mine = failed.filter(|f| wanted.plan.subject_label(f.subject) == *name);
+                let why = mine
+                    .next()
+                    .map_or("it is not built", |f| f.message.as_str());
+                return Err(Exit::new(
+                    exit::FAILED,
+                    format!(
+                        "`{name}` runs on the coordinator's machine, but cannot run here: {why}"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn other_revision(folder: &Path, name: &str) -> Exit {
+    Exit::wrong(format!(
+        "the sources of `{name}` in {} are not the coordinator's: bring the project there to the same revision",
+        folder.display()
+    ))
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `run --on`: blocks of an experiment on several hosts, and what becomes of them when a host, or the coordinator, is gone.
+
+use super::sshd::Sshd;
+use super::{children, is_there};
+use crate::project::{Ended, NOOP, Project, blocks_of, ended, rows, subject, wait_until};
+use lab_model::{BlockState, Ending, Run};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Child, Stdio};
+
+const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
+
+/// Pairs of a block that takes about a second.
+const LONG: &str = "400";
+
+fn start(project: &Project, blocks: &str) -> Child {
+    let words = blocks_of(blocks, LONG);
+    project.start(&[&words[..], &["--on", "local:2", "--lost-after", "5s"]].concat())
+}
+
+/// Once so many blocks count.
+fn wait_for_blocks(project: &Project, blocks: usize) {
+    let kept = |run: Run| run.complete_blocks().count() >= blocks;
+    wait_until("blocks", || {
+        !project.files().is_empty() && lab_store::load(&project.file()).is_ok_and(kept)
+    });
+}
+
+fn strike(pid: i32, signal: Signal) {
+    kill(Pid::from_raw(pid), signal).unwrap();
+}
+
+fn resume(project: &Project) -> Ended {
+    let file = project.file();
+    project.call(&["resume", file.to_str().expect("UTF-8")])
+}
+
+/// Each block counts once, was measured whole by one agent, and all of its work was checked.
+#[track_caller]
+fn assert_whole(run: &Run, blocks: u32) {
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_eq!(run.failures, []);
+    let mut numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
+    numbers.sort();
+    assert!(numbers.iter().copied().eq(0..blocks), "{numbers:?}");
+    let plan = run.plan.as_ref().expect("a plan");
+    let turns = plan.points.len() * plan.subjects.len() * 2 * plan.measure.pairs as usize;
+    for block in run.complete_blocks() {
+        assert!(block.agent.is_some(), "{}", block.number);
+        let places: BTreeSet<_> = block
+            .samples
+            .iter()
+            .map(|s| (s.point, s.pass, s.turn))
+            .collect();
+        assert_eq!((places.len(), block.samples.len()), (turns, turns));
+    }
+    // One host piloted, for all.
+    assert_eq!(run.pilots.len(), plan.points.len() * plan.subjects.len());
+}
+
+/// The processes are gone, and so is what they made.
+#[track_caller]
+fn assert_nothing_left(project: &Project, agents: &[i32]) {
+    wait_until("the agents' end", || {
+        !agents.iter().any(|&pid| is_there(pid))
+    });
+    let left: Vec<_> = fs::read_dir(project.scratch()).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn two_hosts_measure_the_blocks_of_one_run() {
+    let project = Project::noop(&[]);
+    let words = blocks_of("6", "2");
+    let ended = project.call(&[&words[..], &["--on", "local:2"]].concat());
+    ended.expect(0);
+    let run = project.load();
+    assert_whole(&run, 6);
+    let measured: BTreeSet<_> = run.complete_blocks().map(|b| b.agent).collect();
+    assert_eq!(measured, BTreeSet::from([Some(0), Some(1)]));
+    let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["local 1", "local 2"]);
+    assert!(
+        run.agents
+            .iter()
+            .all(|a| a.lost.is_none() && !a.host.facts.is_empty())
+    );
+    // What the operations yielded is kept as on one machine.
+    let file = project.file();
+    assert_eq!(
+        rows(
+            &file,
+            "SELECT 1 FROM sample WHERE check_value IS NULL OR units IS NULL"
+        ),
+        [""; 0]
+    );
+    assert_nothing_left(&project, &[]);
+    let file = file.to_str().unwrap();
+    let report = |words: &[&str]| project.call(&[&["report", file, "--full"], words].concat());
+    report(&[]).expect(0).shows(&[
+        "Hosts",
+        "Ratio on each host",
+        "local 2",
+        "Whether hosts differ",
+    ]);
+    let blocks = run.complete_blocks().filter(|b| b.agent == Some(0)).count();
+    let said = format!("{blocks} block");
+    report(&["--without", "local 2"]).expect(0).shows(&[
+        &said,
+        "local 2 (left out)",
+        "By the reader's wish",
+    ]);
+}
+
+#[test]
+fn a_block_whose_host_is_killed_is_measured_elsewhere() {
+    lose_a_host(Signal::SIGKILL, "its process ended");
+}
+
+#[test]
+fn a_block_whose_host_is_frozen_is_measured_elsewhere() {
+    lose_a_host(Signal::SIGSTOP, "it said nothing for 5 s");
+}
+
+fn lose_a_host(signal: Signal, why: &str) {
+    let project = Project::noop(&[]);
+    let lab = start(&project, "6");
+    wait_for_blocks(&project, 1);
+    let agents = children(lab.id());
+    strike(agents[1], signal);
+    let ended = ended(lab.wait_with_output().unwrap());
+    let said = format!("the host local 2 was lost: {why}");
+    ended.expect(0).says(&[&said, "is measured elsewhere"]);
+    ended.shows(&["Hosts were lost: local 2 ("]);
+    let run = project.load();
+    assert_whole(&run, 6);
+    assert!(run.agents[0].lost.is_none() && run.agents[1].lost.is_some());
+    let begun = run
+        .blocks
+        .iter()
+        .filter(|b| b.state == BlockState::Incomplete);
+    let begun: Vec<_> = begun.map(|b| b.agent).collect();
+    assert_eq!(begun, [Some(1)]);
+    wait_until("the host's end", || !is_there(agents[1]));
+}
+
+#[test]
+fn a_run_goes_on_after_its_coordinator_was_killed() {
+    let project = Project::noop(&[]);
+    let mut lab = start(&project, "4");
+    wait_for_blocks(&project, 1);
+    let agents = children(lab.id());
+    assert_eq!(agents.len(), 2);
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    assert_nothing_left(&project, &agents);
+    let before = rows(&project.file(), SAMPLES);
+    assert!(!before.is_empty());
+    resume(&project).expect(0);
+    let run = project.load();
+    assert_whole(&run, 4);
+    // Those of the second time are others, on the same hosts.
+    assert_eq!(run.agents.len(), 4);
+    assert_eq!(rows(&project.file(), SAMPLES)[..before.len()], before);
+}
+
+#[test]
+fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
+    let project = Project::noop(&[]);
+    let lab = start(&project, "4");
+    wait_for_blocks(&project, 1);
+    let agents = children(lab.id());
+    strike(lab.id() as i32, Signal::SIGINT);
+    let stopped = ended(lab.wait_with_output().unwrap());
+    stopped.expect(130).says(&["go on with `benchlab resume "]);
+    assert_nothing_left(&project, &agents);
+    resume(&project).expect(0);
+    assert_whole(&project.load(), 4);
+}
+
+#[test]
+fn a_run_without_any_host_left_can_be_resumed() {
+    let project = Project::noop(&[]);
+    let lab = start(&project, "4");
+    wait_for_blocks(&project, 1);
+    children(lab.id())
+        .into_iter()
+        .for_each(|pid| strike(pid, Signal::SIGKILL));
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended
+        .expect(1)
+        .says(&["all hosts were lost", "go on with `benchlab resume "]);
+    resume(&project).expect(0);
+    assert_whole(&project.load(), 4);
+}
+
+/// As on one machine: it is a result, and stops nobody else.
+#[test]
+fn a_subject_that_fails_on_a_host_takes_no_further_part() {
+    let project = Project::with_faults(&["crash-in-block"]);
+    let words = blocks_of("3", "2");
+    let ended = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "5s"]].concat());
+    ended.expect(0);
+    let run = project.load();
+    assert_eq!(run.complete_blocks().count(), 3);
+    // Both hosts may have been at it at once.
+    assert!((1..=2).contains(&run.failures.len()), "{:?}", run.failures);
+    assert!(
+        run.failures
+            .iter()
+            .all(|f| f.kind == "crash" && f.subject == 2)
+    );
+    for block in run.complete_blocks() {
+        for subject in [0, 1] {
+            assert!(block.samples.iter().any(|s| s.subject == subject));
+        }
+    }
+}
+
+#[test]
+fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
+    let project = Project::noop(&[]);
+    let run = |more: &[&str]| project.run(&[&["--on", "local:2"], more].concat());
+    run(&["--plan=2"])
+        .expect(2)
+        .says(&["--plan is for one machine"]);
+    run(&["--explain"])
+        .expect(2)
+        .says(&["--explain is for one machine"]);
+    run(&["--on", "local:1"])
+        .expect(2)
+        .says(&["--on names hosts once"]);
+    project
+        .run(&["--on", "local:0"])
+        .expect(2)
+        .says(&["from 1 to"]);
+    project
+        .run(&["--on", "/tmp"])
+        .expect(2)
+        .says(&["works in no folder; hosts are named as"]);
+    assert!(project.files().is_empty());
+    let targets = "targets = [\"folder\"]\n[target.folder]\neach = false\n";
+    let head = "[experiment]\ntitle = \"F\"\nquestion = \"Q\"\nbaseline = \"one\"\n";
+    let one = subject("one", &["plain.py"]);
+    let folders = Project::with_text(&[head, targets, NOOP, &one].concat());
+    folders
+        .run(&["--on", "local:2"])
+        .expect(2)
+        .says(&["`t` measures disks", "--on names folders"]);
+}
+
+/// A host that has another file in the place of one of the project's, by mount_namespaces(7).
+#[test]
+fn a_host_with_another_revision_is_refused() {
+    let sources = "sources = [\"source\"]\ndriver";
+    let project = Project::noop(&[subject("third", &["plain.py"]).replace("driver", sources)]);
+    let (source, other) = (project.join("source"), project.join("other"));
+    fs::write(&source, "one").unwrap();
+    fs::write(&other, "two").unwrap();
+    let mounted = format!(
+        "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",
+        other.display(),
+        source.display()
+    );
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &mounted)]) else {
+        return;
+    };
+    let run = |hosts: &str| {
+        let mut command = project.command(&[&blocks_of("2", "2")[..], &["--on", hosts]].concat());
+        command.env("BENCHLAB_SSH", sshd.client());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        ended(command.output().unwrap())
+    };
+    let refused = run("ssh:gen1,gen2");
+    if !refused.stderr.contains("unshare") {
+        refused.expect(1).says(&[
+            "gen2: the sources of `third` in ",
+            "bring the project there to the same revision",
+            "nothing was measured",
+        ]);
+    }
+    assert!(project.files().is_empty());
+    run("ssh:gen1").expect(0);
+    assert_whole(&project.load(), 2);
+    assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The agent's end of an experiment: the lab's own driver of blocks, which writes what it measures into a file of its own.
+
+use super::{Bench, MakeReady, Order, Report, Step, Task};
+use crate::agent::{Coordinator, end_within};
+use crate::program::VERSION;
+use crate::work::Work;
+use lab_bench::{
+    BatchWorkload, Executor, Here, Progress, RunContext, Stop, give_back, keep_to_part,
+    unix_seconds,
+};
+use lab_model::{Block, Plan};
+use lab_store::RunWriter;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long subjects and servers may take to end once the coordinator is gone.
+const END: Duration = Duration::from_secs(8);
+
+/// Does what is asked for: makes the host ready and measures, until there is no more. Error: it cannot.
+pub fn carry_out(order: Order, make_ready: MakeReady, to: &Coordinator) -> Result<(), String> {
+    let Order::Ready { wanted, part } = order else {
+        return Err("this host was not made ready to measure".into());
+    };
+    end_within(END);
+    keep_to_part(part.0, part.1).map_err(|e| format!("the cores cannot be divided: {e}"))?;
+    let bench = make_ready(&wanted)?;
+    to.say(&Report::Ready(bench.host.clone()), &[])?;
+    match next(to)? {
+        Some(first) => measure(&wanted.plan, bench, first, to),
+        None => Ok(()),
+    }
+}
+
+fn next(to: &Coordinator) -> Result<Option<Task>, String> {
+    match to.next::<Work>()? {
+        Some((Work::Experiment(Order::Task(task)), _)) => Ok(Some(task)),
+        Some(_) => Err("this host was made ready to measure blocks".into()),
+        None => Ok(None),
+    }
+}
+
+/// Measures from the first piece of work on, with which the run's pilots come.
+fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(), String> {
+    let Bench {
+        folder,
+        scratch,
+        servers,
+        ..
+    } = bench;
+    let file = scratch.folder().join("sent.lab");
+    let workload = BatchWorkload::new(plan, &folder, &first.known.run(), scratch, servers);
+    let workload = workload.map_err(|e| e.to_string())?;
+    let mut host = BlockHost {
+        plan,
+        file: &file,
+        here: Here::new(plan, Box::new(workload)),
+        prepared: false,
+        blocks: Vec::new(),
+        to,
+    };
+    let mut task = first;
+    loop {
+        host.carry_out(&task)?;
+        match next(to)? {
+            Some(next) => task = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// A host that measures blocks.
+struct BlockHost<'a> {
+    plan: &'a Plan,
+    /// In which the records of a piece of work are.
+    file: &'a Path,
+    here: Here<'a>,
+    prepared: bool,
+    /// Those that it measured before, without their samples.
+    blocks: Vec<Block>,
+    to: &'a Coordinator,
+}
+
+impl BlockHost<'_> {
+    /// Does a piece of work, and sends its records.
+    fn carry_out(&mut self, task: &Task) -> Result<(), String> {
+        let writer = RunWriter::create(self.file, VERSION, unix_seconds());
+        let writer = writer.and_then(|writer| writer.plan(self.plan).map(|()| writer));
+        let writer = writer.map_err(|e| e.to_string())?;
+        let mut run = task.known.run();
+        run.blocks = self.blocks.clone();
+        let mut context = RunContext::new(self.plan, writer, run);
+        self.work(task, &mut context).map_err(|stop| match stop {
+            Stop::Interrupted => "stopped".into(),
+            Stop::ServerLost(why) | Stop::AgentsLost(why) => why,
+            Stop::Store(e) => e.to_string(),
+        })?;
+        let blocks = context.run.blocks.drain(..);
+        self.blocks = blocks.map(without_samples).collect();
+        let finished = context.writer.finish(None, None);
+        finished.map_err(|e| e.to_string())?;
+        let bytes = std::fs::read(self.file).and_then(|bytes| {
+            std::fs::remove_file(self.file)?;
+            Ok(bytes)
+        });
+        let bytes = bytes.map_err(|e| format!("{}: {e}", self.file.display()))?;
+        self.to.say(&Report::Done, &bytes)?;
+        give_back();
+        Ok(())
+    }
+
+    fn work(&mut self, task: &Task, context: &mut RunContext) -> Result<(), Stop> {
+        let to = self.to;
+        let mut tell = |progress: Progress| match &progress {
+            // Lines that the coordinator shows.
+            Progress::Note(text) => eprintln!("{text}"),
+            Progress::Restored(why) => eprintln!("{why}; it was started again"),
+            progress => {
+                if let Some(step) = step(progress) {
+                    // Who does not listen any more is heard of by the other thread.
+                    let _ = to.say(&Report::Step(step), &[]);
+                }
+            }
+        };
+        if !std::mem::replace(&mut self.prepared, true) {
+            for metric in self.here.metrics() {
+                context.writer.metric(&metric)?;
+            }
+            self.here.prepare(context, &mut tell)?;
+        }
+        match task.block {
+            Some(numbered) => self.here.measure(context, numbered, &mut tell),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the driver asks of blocks before is how they were disturbed.
+fn without_samples(block: Block) -> Block {
+    Block {
+        number: block.number,
+        attempt: block.attempt,
+        state: block.state,
+        disturbance: block.disturbance,
+        ..Block::default()
+    }
+}
+
+/// What a coordinator shows of a step.
+fn step(progress: &Progress) -> Option<Step> {
+    match *progress {
+        Progress::Pilot {
+            subject,
+            point,
+            done,
+            of,
+        } => Some(Step::Pilot {
+            subject,
+            point,
+            done,
+            of,
+        }),
+        Progress::Point {
+            block,
+            point,
+            subject,
+            done,
+            of,
+        } => Some(Step::Point {
+            block,
+            point,
+            subject,
+            done,
+            of,
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The coordinator's end of an experiment: hands missing blocks out to the hosts, and takes what they measured into the
+//! run file.
+
+use super::{Hosts, Known, Order, Report, Step, Task};
+use crate::agents::Agents;
+use crate::link::Event;
+use crate::work::Work;
+use lab_bench::{
+    Executor, Machine, Progress, RunContext, Scratch, Stop, Tell, ThisMachine, missing_block,
+    unix_seconds,
+};
+use lab_model::{AgentId, Block, BlockState, Metric, Plan};
+use lab_store::StoreError;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long it listens before it is asked whether to stop.
+const LISTEN: Duration = Duration::from_millis(50);
+
+/// Has the hosts measure a run's blocks, each whole ones.
+pub struct BlockAgents<'a> {
+    plan: &'a Plan,
+    agents: Agents,
+    /// Agents that the run file knows from before.
+    earlier: usize,
+    stops: fn() -> bool,
+    /// The loss of one ends the run.
+    strict: bool,
+    /// The block that each is at, and how often it was begun before; `None`: what precedes the first.
+    under_way: HashMap<AgentId, Option<(u32, u32)>>,
+    /// Agents that were told of pilots and settings.
+    told: HashSet<AgentId>,
+    /// In which received files lie until they are taken in.
+    scratch: Scratch,
+}
+
+impl<'a> BlockAgents<'a> {
+    /// Of hosts that are ready.
+    pub fn new(plan: &'a Plan, hosts: Hosts, strict: bool, scratch: Scratch) -> BlockAgents<'a> {
+        BlockAgents {
+            plan,
+            agents: hosts.agents,
+            earlier: hosts.earlier,
+            stops: hosts.stops,
+            strict,
+            under_way: HashMap::new(),
+            told: HashSet::new(),
+            scratch,
+        }
+    }
+
+    /// Gives an agent a piece of work. Of pilots and settings it is told once: it keeps them.
+    fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
+        let known = match self.told.insert(agent) {
+            true => Known::of(&run.run),
+            false => Known {
+                failures: run.run.failures.clone(),
+                ..Known::default()
+            },
+        };
+        let order = Order::Task(Task { known, block });
+        self.agents.give(agent, &Work::Experiment(order));
+        self.under_way.insert(agent, block);
+    }
+
+    /// Gives each host that has nothing to do the next block that is missing.
+    fn hand_out(&mut self, run: &RunContext) {
+        for agent in self.agents.present() {
+            if self.under_way.contains_key(&agent) {
+                continue;
+            }
+            let numbers = self.under_way.values().flatten();
+            let numbers: Vec<u32> = numbers.map(|(number, _)| *number).collect();
+            let (number, attempt) = missing_block(&run.run, &numbers);
+            if number < self.plan.measure.max_blocks {
+                self.give(agent, Some((number, attempt)), run);
+            }
+        }
+    }
+
+    /// Until somebody has done a piece of work, or was lost in one.
+    fn wait(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+        loop {
+            if (self.stops)() {
+                return Err(Stop::Interrupted);
+            }
+            if self.agents.present().is_empty() {
+                return Err(Stop::AgentsLost("all hosts were lost".into()));
+            }
+            let Some((agent, event)) = self.agents.next(LISTEN) else {
+                continue;
+            };
+            let name = self.agents.name(agent).to_owned();
+            match event {
+                Event::Work(head, body) => match serde_json::from_value(head) {
+                    Ok(Report::Step(step)) => tell(step.into()),
+                    Ok(Report::Done) => return self.done(agent, &body, run, tell),
+                    _ => return self.lost(agent, "its words are not understood", run, tell),
+                },
+                Event::Line(line) => tell(Progress::Note(&format!("{name}: {line}"))),
+                Event::Clock(_) => {}
+                Event::Failed(why) | Event::Lost(why) => {
+                    return self.lost(agent, &why, run, tell);
+                }
+            }
+        }
+    }
+
+    /// Takes in what an agent measured.
+    fn done(
+        &mut self,
+        agent: AgentId,
+        records: &[u8],
+        run: &mut RunContext,
+        tell: Tell,
+    ) -> Result<(), Stop> {
+        let file = self.scratch.folder().join("received.lab");
+        let written = std::fs::write(&file, records);
+        written.map_err(|e| StoreError::Other(file.clone(), e.to_string()))?;
+        let came = match lab_store::load(&file) {
+            Ok(came) if came.plan.as_ref() == Some(self.plan) => came,
+            Ok(_) => return self.lost(agent, "it measured another plan", run, tell),
+            Err(e) => return self.lost(agent, &e.to_string(), run, tell),
+        };
+        self.under_way.remove(&agent);
+        let place = self.earlier + agent;
+        run.writer.take_in(&file, place)?;
+        remove(file)?;
+        run.run.pilots.extend(came.pilots);
+        run.run.settings.extend(came.settings);
+        for service in came.services {
+            run.run.services.retain(|s| s.target != service.target);
+            run.run.services.push(service);
+        }
+        for failure in came.failures {
+            run.participants.exclude(failure.subject, failure.point);
+            run.run.failures.push(failure.clone());
+            tell(Progress::Failed(failure));
+        }
+        for mut block in came.blocks {
+            block.agent = Some(place);
+            let (number, state) = (block.number, block.state);
+            let took = Duration::from_nanos(block.duration_ns) / self.at_once();
+            run.run.blocks.push(block);
+            match state {
+                BlockState::Complete => tell(Progress::Complete(&run.run, took)),
+                BlockState::Disturbed => tell(Progress::Disturbed(number)),
+                BlockState::Incomplete => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What an agent was at is done elsewhere.
+    fn lost(
+        &mut self,
+        agent: AgentId,
+        why: &str,
+        run: &mut RunContext,
+        tell: Tell,
+    ) -> Result<(), Stop> {
+        let name = self.agents.name(agent).to_owned();
+        if self.agents.lost(agent).is_none() {
+            self.agents.dismiss(agent, why.to_owned());
+        }
+        let place = self.earlier + agent;
+        run.writer.agent_lost(place, why)?;
+        if let Some(known) = run.run.agents.get_mut(place) {
+            known.lost = Some(why.to_owned());
+        }
+        let block = self.under_way.remove(&agent).flatten();
+        let redone = match block {
+            Some((number, attempt)) => {
+                let now = unix_seconds();
+                run.writer.lost_block(number, attempt, place, now)?;
+                run.run.blocks.push(Block {
+                    number,
+                    attempt,
+                    started_unix_s: now,
+                    agent: Some(place),
+                    ..Block::default()
+                });
+                format!("; block {} is measured elsewhere", number + 1)
+            }
+            None => String::new(),
+        };
+        let text = format!("the host {name} was lost: {why}{redone}");
+        tell(Progress::Note(&text));
+        if self.strict {
+            return Err(Stop::AgentsLost(format!(
+                "the host {name} was lost, and --strict was given: {why}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn remove(file: PathBuf) -> Result<(), StoreError> {
+    let removed = std::fs::remove_file(&file);
+    removed.map_err(|e| StoreError::Other(file, e.to_string()))
+}
+
+impl Executor for BlockAgents<'_> {
+    fn machine(&self) -> &dyn Machine {
+        &ThisMachine
+    }
+
+    fn at_once(&self) -> u32 {
+        self.agents.present().len().max(1) as u32
+    }
+
+    /// They come with what the hosts measured.
+    fn metrics(&self) -> Vec<Metric> {
+        Vec::new()
+    }
+
+    /// One host pilots for all, so that a batch has the same operations on each.
+    fn prepare(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+        if run.run.complete_blocks().next().is_some() {
+            return Ok(());
+        }
+        while let Some(&agent) = self.agents.present().first() {
+            self.give(agent, None, run);
+            while self.under_way.contains_key(&agent) {
+                self.wait(run, tell)?;
+            }
+            if self.agents.lost(agent).is_none() {
+                return Ok(());
+            }
+        }
+        Err(Stop::AgentsLost("all hosts were lost".into()))
+    }
+
+    fn block(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+        self.hand_out(run);
+        self.wait(run, tell)
+    }
+
+    fn finish(&mut self, _: &mut RunContext) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+impl From<Step> for Progress<'_> {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Pilot {
+                subject,
+                point,
+                done,
+                of,
+            } => Progress::Pilot {
+                subject,
+                point,
+                done,
+                of,
+            },
+            Step::Point {
+                block,
+                point,
+                subject,
+                done,
+                of,
+            } => Progress::Point {
+                block,
+                point,
+                subject,
+                done,
+                of,
+            },
+        }
+    }
+}

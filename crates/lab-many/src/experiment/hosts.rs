@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hosts that are made ready for an experiment, all at once; one that is not what it must be is refused.
+
+use super::{Order, Report, Wanted};
+use crate::agents::{Agents, StartError, Starting};
+use crate::link::Event;
+use crate::work::Work;
+use lab_model::{Agent, AgentId, ClockOffset};
+use std::time::Duration;
+
+/// How long it listens before it is asked whether to stop.
+const LISTEN: Duration = Duration::from_millis(50);
+
+/// How hosts are had.
+pub struct HostsStart {
+    /// Where, and how long they may be silent.
+    pub starting: Starting,
+    /// What each must have.
+    pub wanted: Wanted,
+    /// Agents that the run file knows from before.
+    pub earlier: usize,
+}
+
+/// Hosts that are ready.
+pub struct Hosts {
+    pub(super) agents: Agents,
+    pub(super) described: Vec<Agent>,
+    pub(super) earlier: usize,
+    pub(super) stops: fn() -> bool,
+}
+
+impl Hosts {
+    /// Starts an agent on each and makes it ready. `tell`: what they say meanwhile. Error: one cannot be had, or is not
+    /// what it must be; then none is left.
+    pub fn start(start: HostsStart, tell: &mut dyn FnMut(&str)) -> Result<Hosts, StartError> {
+        let mut agents = Agents::start(&start.starting)?;
+        let clocks = agents.compare_clocks();
+        let parts = parts(&agents);
+        for (agent, part) in parts.into_iter().enumerate() {
+            let wanted = Box::new(start.wanted.clone());
+            let order = Order::Ready { wanted, part };
+            agents.give(agent, &Work::Experiment(order));
+        }
+        let mut hosts = Hosts {
+            described: describe(&agents, &clocks),
+            agents,
+            earlier: start.earlier,
+            stops: start.starting.stops,
+        };
+        hosts.wait(tell)?;
+        Ok(hosts)
+    }
+
+    fn wait(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), StartError> {
+        let mut waited_for = self.agents.present();
+        while !waited_for.is_empty() {
+            if (self.stops)() {
+                return Err(StartError::Stopped);
+            }
+            let Some((agent, event)) = self.agents.next(LISTEN) else {
+                continue;
+            };
+            let name = self.agents.name(agent);
+            let refused = |why: &str| StartError::Refused(format!("{name}: {why}"));
+            match event {
+                Event::Work(head, _) => match serde_json::from_value(head) {
+                    Ok(Report::Ready(host)) => {
+                        self.described[agent].host = host;
+                        waited_for.retain(|&a| a != agent);
+                    }
+                    _ => return Err(refused("the agent's words are not understood")),
+                },
+                Event::Failed(why) => return Err(refused(&why)),
+                Event::Lost(why) => return Err(refused(&format!("the agent was lost: {why}"))),
+                Event::Line(line) => tell(&format!("{name}: {line}")),
+                Event::Clock(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the run file keeps of them, with the places that they have in it.
+    pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
+        let described = self.described.iter().enumerate();
+        described.map(|(agent, described)| (self.earlier + agent, described))
+    }
+}
+
+fn describe(agents: &Agents, clocks: &[Option<(ClockOffset, ClockOffset)>]) -> Vec<Agent> {
+    let describe = |agent: AgentId| Agent {
+        name: agents.name(agent).into(),
+        launcher: agents.launcher().into(),
+        machine: agents.hello(agent).machine.clone(),
+        version: agents.hello(agent).version.clone(),
+        clock: clocks[agent].map(|(_, utc)| utc).unwrap_or_default(),
+        ..Agent::default()
+    };
+    (0..agents.len()).map(describe).collect()
+}
+
+/// Which part of its machine's cores each agent has: those of one machine share them.
+fn parts(agents: &Agents) -> Vec<(usize, usize)> {
+    let machine = |agent| &agents.hello(agent).machine;
+    let beside = |agent| (0..agents.len()).filter(move |&other| machine(other) == machine(agent));
+    let part = |agent| {
+        let before = beside(agent).filter(|&other| other < agent);
+        (before.count(), beside(agent).count())
+    };
+    (0..agents.len()).map(part).collect()
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The hosts that measured an experiment's blocks: what each is, its ratios, and whether hosts differ.
+
+use super::measured::Measured;
+use super::say;
+use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_model::{Agent, Unit};
+use lab_stats::analysis::Interval;
+use lab_stats::hosts::{HostEffect, MeasuringHost, effects, hosts};
+
+/// Nothing where the lab measured itself.
+pub fn section(measured: &Measured) -> Section {
+    let mut section = Section::new("Hosts");
+    let run = measured.run;
+    let hosts = hosts(run);
+    if hosts.is_empty() {
+        return section;
+    }
+    let effects = effects(run);
+    if !effects.is_empty() {
+        section.table(ratios(measured, &hosts, &effects));
+        let mut scatter = Section::folded("Whether hosts differ");
+        scatter.table(scatters(measured, &effects));
+        section.section(scatter);
+    }
+    section.table(machines(&hosts));
+    section
+}
+
+/// On which hosts a run was measured, in a sentence; empty where the lab measured itself.
+pub fn measured_on(measured: &Measured) -> String {
+    let hosts = hosts(measured.run);
+    let each = hosts.iter().filter(|host| host.blocks > 0);
+    let each = each.map(|host| format!("{} ({})", host.agent.name, host.blocks));
+    let each: Vec<String> = each.collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(
+            "Each block was measured on one of the hosts: {} of them on each; ratios are taken within a block.",
+            say::list(&each)
+        ),
+    }
+}
+
+fn place(measured: &Measured, effect: &HostEffect) -> String {
+    let subject = measured.label(effect.subject);
+    match effect.point {
+        Some(point) => format!("{subject} {}", measured.at(Some(point))),
+        None => format!("{subject} over all points"),
+    }
+}
+
+/// A column for each host.
+fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) -> Table {
+    let columns = hosts
+        .iter()
+        .map(|host| Column::of(host.agent.name.as_str(), Unit::Ratio));
+    let columns = std::iter::once(Column::from("subject")).chain(columns);
+    let mut table = Table::new("Ratio on each host", columns);
+    for effect in effects {
+        let cells = effect.ratios.iter();
+        let cells = cells.map(|ratio| Cell::from(ratio.as_ref().map(Quantity::ratio)));
+        let name = Cell::from(place(measured, effect));
+        table.row(std::iter::once(name).chain(cells).collect());
+    }
+    table.caption = "Typical time as a multiple of the baseline's on the same host: geometric means over its blocks, each \
+                     with an interval of its own by Student's t."
+        .into();
+    table.without_empty_columns()
+}
+
+fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
+    let columns = [
+        Column::from("subject"),
+        Column::of("between hosts", Unit::Share),
+        Column::of("between blocks", Unit::Share),
+        Column::from("p"),
+        Column::from("hosts differ"),
+    ];
+    let mut table = Table::new("Standard deviations of the ratio", columns);
+    for effect in effects {
+        let between = &effect.between;
+        let (word, tone) = match effect.differ {
+            true => ("yes", Tone::Alarm),
+            false => ("not decided", Tone::Plain),
+        };
+        table.row(vec![
+            place(measured, effect).into(),
+            Quantity::estimate(&part(&between.deviation), Unit::Share).into(),
+            Quantity::exact(between.within.exp_m1(), Unit::Share).into(),
+            chance(between.p).into(),
+            Cell::from(word).toned(tone),
+        ]);
+    }
+    table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which takes blocks to scatter \
+                     normally and alike on all hosts. All intervals hold together; few hosts say little of how much \
+                     others would differ."
+        .into();
+    table
+}
+
+fn chance(p: f64) -> String {
+    match p < 0.001 {
+        true => "< 0.001".into(),
+        false => format!("{p:.3}"),
+    }
+}
+
+/// Of a ratio, from that of its logarithm.
+fn part(of_logs: &Interval) -> Interval {
+    Interval {
+        estimate: of_logs.estimate.exp_m1(),
+        low: of_logs.low.exp_m1(),
+        high: of_logs.high.exp_m1(),
+        ..*of_logs
+    }
+}
+
+fn machines(hosts: &[MeasuringHost]) -> Table {
+    let columns = [
+        Column::from("host"),
+        Column::from("machine"),
+        Column::of("blocks", Unit::Count("blocks".into())),
+        Column::from("cpu"),
+        Column::from("cores"),
+        Column::from("kernel"),
+        Column::from("databases"),
+        Column::from("unfit"),
+        Column::from("lost"),
+    ];
+    let mut table = Table::new("What they are", columns);
+    for host in hosts {
+        let agent = host.agent;
+        let findings = agent.host.findings.iter().filter(|f| f.unfit);
+        let unfit: Vec<&str> = findings.map(|f| f.what.as_str()).collect();
+        let name = match agent.is_left_out {
+            true => format!("{} (left out)", agent.name),
+            false => agent.name.clone(),
+        };
+        table.row(vec![
+            name.into(),
+            format!("{} ({})", agent.machine, agent.launcher).into(),
+            Quantity::exact(host.blocks as f64, Unit::Count("blocks".into())).into(),
+            fact(agent, "cpu").into(),
+            fact(agent, "cores").into(),
+            fact(agent, "kernel").into(),
+            fact(agent, "databases").into(),
+            unfit.join("; ").into(),
+            agent.lost.clone().unwrap_or_default().into(),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+fn fact(agent: &Agent, name: &str) -> String {
+    let mut facts = agent.host.facts.iter();
+    let fact = facts.find(|(n, _)| n == name);
+    fact.map_or(String::new(), |(_, value)| value.clone())
+}
