@@ -3,7 +3,7 @@
 //! them: which few matter, when, and how much room is left.
 //!
 //! [`read`] reads a log into a [`Tally`]; [`Tally::watched`] is what a run file keeps; [`analysis`] says what it means,
-//! with intervals.
+//! with intervals. [`Records`] keeps the entries themselves as Parquet files.
 
 mod agent;
 pub mod analysis;
@@ -17,6 +17,7 @@ mod part;
 mod peak;
 pub mod query;
 pub mod read;
+mod records;
 pub mod route;
 mod rules;
 mod seconds;
@@ -30,6 +31,7 @@ pub use format::{Hints, Reader};
 pub use logs_read::{LogsRead, files};
 pub use part::TallyPart;
 pub use read::{Log, ReadError};
+pub use records::Records;
 pub use rules::Rules;
 pub use tally::{NOT_FOUND, OTHERS, Tally};
 pub use time::Zone;

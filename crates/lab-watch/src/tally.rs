@@ -8,6 +8,7 @@ use crate::page::{Page, Width};
 use crate::part::TallyPart;
 use crate::peak::Peak;
 use crate::query;
+use crate::records::{Records, Renamed};
 use crate::route::{self, printable};
 use crate::rules::Rules;
 use crate::seconds::Seconds;
@@ -17,6 +18,7 @@ use lab_model::{LineCounts, PageKind, Watched, WatchedHour, WatchedPage, Watched
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
+use std::io;
 
 /// Pages that are told apart.
 const MOST_PAGES: usize = 100_000;
@@ -116,6 +118,8 @@ pub struct Tally {
     /// Pages were put together once, since there were too many.
     has_learned: bool,
     merged: u64,
+    /// In which entries are kept one by one.
+    records: Option<Records>,
 }
 
 impl Tally {
@@ -147,7 +151,32 @@ impl Tally {
             is_full: false,
             has_learned: false,
             merged: 0,
+            records: None,
         }
+    }
+
+    /// From now on entries are kept one by one, too.
+    pub fn keep_records(&mut self, records: Records) {
+        self.records = Some(records);
+    }
+
+    /// A log of this name begins.
+    pub fn begin_log(&mut self, name: &str) {
+        if let Some(records) = &mut self.records {
+            records.begin_log(name, &self.pages);
+        }
+    }
+
+    /// Ends the records, if they are kept. Error: they could not be written.
+    pub fn end_records(&mut self) -> io::Result<()> {
+        let Some(records) = self.records.take() else {
+            return Ok(());
+        };
+        let variables = learned(&self.pages, &self.rules);
+        records.finish(
+            &self.pages,
+            renamed_all(&self.pages, &variables, &self.rules),
+        )
     }
 
     /// A part of what is counted in several places.
@@ -212,6 +241,9 @@ impl Tally {
     #[inline]
     pub fn add(&mut self, entry: &Entry) {
         let at = self.page_of(entry);
+        if let Some(records) = &mut self.records {
+            records.add(entry, at, &self.pages);
+        }
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
         if let Some(time) = entry.time_s {
@@ -474,6 +506,10 @@ impl Tally {
     fn compact(&mut self) {
         self.has_learned = true;
         self.variables = learned(&self.pages, &self.rules);
+        if let Some(records) = &mut self.records {
+            let became = renamed_all(&self.pages, &self.variables, &self.rules);
+            records.rename(&self.pages, became);
+        }
         let pages = std::mem::take(&mut self.pages);
         self.pages = folded(pages, &self.variables, &self.rules);
         self.cache.fill(Seen::default());
@@ -672,16 +708,33 @@ fn learned(pages: &[Page], rules: &Rules) -> Variables {
     learn(&routes)
 }
 
+/// What a page is called once it is known what varies.
+fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
+    if page.is_missing() {
+        return NOT_FOUND.into();
+    }
+    let is_named = rules.names(&page.name[route_at(&page.name)..]);
+    match page.kind == PageKind::Page && !is_named {
+        true => renamed(variables, &page.name),
+        false => page.name.clone(),
+    }
+}
+
+/// Of all pages what they become.
+fn renamed_all(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
+    let became = |page: &Page| {
+        let name = name_of(page, variables, rules);
+        (page.kind, page.name.clone(), name)
+    };
+    pages.iter().map(became).collect()
+}
+
 /// Pages with their new names, those of one name put together.
 fn folded(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Page> {
     let mut places: HashMap<(PageKind, String), usize> = HashMap::new();
     let mut folded: Vec<Page> = Vec::new();
     for mut page in pages {
-        if page.is_missing() {
-            page.name = NOT_FOUND.into();
-        } else if page.kind == PageKind::Page && !rules.names(&page.name[route_at(&page.name)..]) {
-            page.name = renamed(variables, &page.name);
-        }
+        page.name = name_of(&page, variables, rules);
         match places.get(&(page.kind, page.name.clone())) {
             Some(&place) => folded[place].merge(page),
             None => {

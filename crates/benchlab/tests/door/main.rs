@@ -28,5 +28,6 @@ mod servers_faults;
 mod stopping;
 mod two_runs;
 mod watch;
+mod watch_parquet;
 mod web_paths;
 mod web_servers;

@@ -344,7 +344,7 @@ pub fn server_program(name: &str, program: &[&str]) -> String {
 }
 
 /// The Python that has the databases' drivers; `make setup` makes it.
-fn drivers() -> PathBuf {
+pub fn drivers() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     workspace.join("build/tests/venv/bin/python")
 }

@@ -77,6 +77,17 @@ request = "GET /files/some.bin"
 file = "some.bin"
 "#;
 
+/// Where the generator is and what the cores are is a part of what is measured.
+#[test]
+fn hosts_do_not_share_the_blocks_of_servers() {
+    let project = project(&["honest"]);
+    project
+        .run(&["--on", "local:2"])
+        .expect(2)
+        .says(&["`t` loads servers, and measures them on one machine"]);
+    assert!(project.files().is_empty());
+}
+
 fn project(variants: &[&str]) -> Project {
     let subjects = variants.iter().map(|v| subject(v, &["web.py", v]));
     let project = Project::with_text(&(HEAD.to_owned() + CASES + &subjects.collect::<String>()));

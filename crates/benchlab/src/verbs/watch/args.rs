@@ -18,6 +18,7 @@ use std::time::Duration;
                   benchlab watch http://127.0.0.1:8080/monitor\n  \
                   benchlab watch postgresql://USER:PASSWORD@127.0.0.1/DATABASE\n  \
                   benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
+                  benchlab watch --parquet requests access.log\n  \
                   benchlab compare runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
                   Exit codes: 3 a --fail-if is so, 4 it cannot be judged; with --nagios 0 to 3 as Nagios has them."
 )]
@@ -57,6 +58,10 @@ pub struct WatchArgs {
     pub p99_limit: Duration,
     #[command(flatten)]
     pub on: On,
+    /// Keep the requests and statements themselves, with their pages, as Parquet files in this new folder, for DuckDB,
+    /// Spark or DataFusion
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "follow"])]
+    pub parquet: Option<PathBuf>,
     /// Go on with what is written to the log, until Ctrl-C; rotated and truncated files are followed
     #[arg(long, conflicts_with = "on")]
     pub follow: bool,

@@ -23,7 +23,7 @@ use lab_report::{Document, Format, Report, Terminal};
 use lab_stats::results::results;
 use lab_store::RunWriter;
 use lab_watch::analysis::capacity::room;
-use lab_watch::{Hints, Log, LogsRead, ReadError, Rules, Tally, Zone, read};
+use lab_watch::{Hints, Log, LogsRead, ReadError, Records, Rules, Tally, Zone, read};
 use releases::Releases;
 use sources::Source;
 use std::path::Path;
@@ -52,7 +52,9 @@ pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
             if args.follow {
                 follow::follow(&mut watch, &sources)?;
             } else {
+                watch.keep_records()?;
                 watch.read_all(&sources)?;
+                watch.end_records()?;
             }
         }
     }
@@ -128,6 +130,27 @@ impl<'a> Watch<'a> {
         })
     }
 
+    /// Has the entries themselves kept, if that is asked for.
+    fn keep_records(&mut self) -> Result<(), Exit> {
+        let Some(folder) = &self.args.parquet else {
+            return Ok(());
+        };
+        let records = Records::create(folder);
+        let wrong = |e| Exit::wrong(format!("--parquet {}: {e}", folder.display()));
+        self.tally.keep_records(records.map_err(wrong)?);
+        Ok(())
+    }
+
+    fn end_records(&mut self) -> Result<(), Exit> {
+        let Some(folder) = &self.args.parquet else {
+            return Ok(());
+        };
+        let failed = |e| Exit::new(exit::FAILED, format!("--parquet {}: {e}", folder.display()));
+        self.tally.end_records().map_err(failed)?;
+        eprintln!("benchlab: the records are in {}", folder.display());
+        Ok(())
+    }
+
     /// Reads all logs. A log that cannot be read to its end is told, and the others are read. Error: none could be, or it
     /// was stopped.
     fn read_all(&mut self, sources: &[Source]) -> Result<(), Exit> {
@@ -140,6 +163,7 @@ impl<'a> Watch<'a> {
         for source in sources {
             bar.set_message(lab_report::clean(&source.name));
             let mut log = Log::new(&source.name, &self.hints);
+            self.tally.begin_log(&source.name);
             let before: u64 = self.read.sources.iter().map(|s| s.bytes).sum();
             let mut progress = |bytes: u64| {
                 bar.set_position(before + bytes);

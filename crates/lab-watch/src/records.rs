@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries as rows of Parquet files, with their pages for what they are to the tally: in memory that does not grow with the log.
+//!
+//! What varies in routes is known only once all is read. So a row has the page that its entry was first counted as, and a
+//! table of pages says which page of the report that became.
+
+use crate::entry::Entry;
+use crate::page::Page;
+use lab_model::PageKind;
+use parquet::basic::Compression;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows of a row group, which is what is held in memory.
+const GROUP: usize = 1 << 17;
+
+/// Row groups of a file, whose end lists them all: 16 million rows.
+const GROUPS: usize = 128;
+
+const RECORD: &str = "message record {
+    OPTIONAL INT64 time (TIMESTAMP(MICROS, true));
+    REQUIRED INT32 offset_s;
+    REQUIRED BINARY log (UTF8);
+    REQUIRED BINARY kind (UTF8);
+    REQUIRED BINARY page (UTF8);
+    OPTIONAL INT32 status;
+    REQUIRED INT64 bytes;
+    OPTIONAL INT64 duration_ns;
+}";
+
+const PAGE: &str = "message page {
+    REQUIRED BINARY kind (UTF8);
+    REQUIRED BINARY page (UTF8);
+    REQUIRED BINARY name (UTF8);
+}";
+
+/// What became of a page: its kind, the name that rows have, and a later one.
+pub type Renamed = (PageKind, String, String);
+
+/// Writes rows into a folder.
+pub struct Records {
+    folder: PathBuf,
+    log: ByteArray,
+    rows: Vec<Row>,
+    file: Option<SerializedFileWriter<File>>,
+    files: usize,
+    groups: usize,
+    /// What became of pages when they were put together.
+    renamed: Vec<Renamed>,
+    /// What could not be written, told at the end: reading is not stopped for it.
+    failed: Option<ParquetError>,
+}
+
+/// A row; its page by its place.
+struct Row {
+    time_s: Option<i64>,
+    offset_s: i32,
+    page: usize,
+    status: u16,
+    bytes: u64,
+    duration_ns: Option<u64>,
+}
+
+impl Records {
+    /// Into `folder`, which is made. Error: it has something in it, or cannot be made.
+    pub fn create(folder: &Path) -> io::Result<Records> {
+        fs::create_dir_all(folder.join("records"))?;
+        let is_empty = fs::read_dir(folder.join("records"))?.next().is_none();
+        if !is_empty || folder.join("pages.parquet").exists() {
+            return Err(io::Error::other(
+                "it has records already: name another folder",
+            ));
+        }
+        Ok(Records {
+            folder: folder.to_path_buf(),
+            log: ByteArray::from(""),
+            rows: Vec::new(),
+            file: None,
+            files: 0,
+            groups: 0,
+            renamed: Vec::new(),
+            failed: None,
+        })
+    }
+
+    /// A log of this name begins. `pages`: those that rows have until now.
+    pub fn begin_log(&mut self, name: &str, pages: &[Page]) {
+        self.flush(pages);
+        self.log = ByteArray::from(name);
+    }
+
+    /// Adds an entry, which is of a page by its place in `pages`.
+    pub fn add(&mut self, entry: &Entry, page: usize, pages: &[Page]) {
+        self.rows.push(Row {
+            time_s: entry.time_s,
+            offset_s: entry.offset_s,
+            page,
+            status: entry.status,
+            bytes: entry.bytes,
+            duration_ns: entry.duration_ns,
+        });
+        if self.rows.len() >= GROUP {
+            self.flush(pages);
+        }
+    }
+
+    /// Pages are put together; `became`: of each what it became.
+    pub fn rename(&mut self, pages: &[Page], became: Vec<Renamed>) {
+        self.flush(pages);
+        self.renamed.extend(became);
+    }
+
+    /// Writes what is left, and what became of the pages at the end. Error: something could not be written.
+    pub fn finish(mut self, pages: &[Page], became: Vec<Renamed>) -> io::Result<()> {
+        self.flush(pages);
+        let closed = self.close();
+        self.failed.map_or(Ok(()), Err)?;
+        closed?;
+        let path = self.folder.join("pages.parquet");
+        Ok(write_pages(&path, &last_names(self.renamed, became))?)
+    }
+
+    fn flush(&mut self, pages: &[Page]) {
+        let rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() || self.failed.is_some() {
+            return;
+        }
+        self.failed = self.write(&rows, pages).err();
+    }
+
+    fn write(&mut self, rows: &[Row], pages: &[Page]) -> Result<(), ParquetError> {
+        if self.file.is_none() {
+            self.files += 1;
+            let name = format!("records/{:06}.parquet", self.files);
+            self.file = Some(create(&self.folder.join(name), RECORD)?);
+            self.groups = 0;
+        }
+        let Some(file) = &mut self.file else {
+            return Ok(());
+        };
+        let group = file.next_row_group()?;
+        write_rows(group, rows, &self.log, pages)?;
+        self.groups += 1;
+        match self.groups >= GROUPS {
+            true => self.close(),
+            false => Ok(()),
+        }
+    }
+
+    fn close(&mut self) -> Result<(), ParquetError> {
+        match self.file.take() {
+            Some(file) => file.close().map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+fn create(path: &Path, schema: &str) -> Result<SerializedFileWriter<File>, ParquetError> {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    let schema = Arc::new(parse_message_type(schema)?);
+    SerializedFileWriter::new(File::create(path)?, schema, Arc::new(properties.build()))
+}
+
+/// Column by column, in the order of the schema.
+fn write_rows(
+    mut group: SerializedRowGroupWriter<'_, File>,
+    rows: &[Row],
+    log: &ByteArray,
+    pages: &[Page],
+) -> Result<(), ParquetError> {
+    let times = rows
+        .iter()
+        .map(|r| Some(r.time_s?.saturating_mul(1_000_000)));
+    let statuses = rows
+        .iter()
+        .map(|r| (r.status > 0).then_some(r.status.into()));
+    let durations = rows.iter().map(|r| r.duration_ns.map(signed));
+    let names: Vec<ByteArray> = pages.iter().map(|p| p.name.as_str().into()).collect();
+    let kinds: Vec<ByteArray> = pages.iter().map(|p| word(p.kind).into()).collect();
+    let kind = |r: &Row| kinds[r.page].clone();
+    optional_64(&mut group, times.collect())?;
+    column(
+        &mut group,
+        Values::Int32(rows.iter().map(|r| r.offset_s).collect()),
+    )?;
+    column(
+        &mut group,
+        Values::Text(rows.iter().map(|_| log.clone()).collect()),
+    )?;
+    column(&mut group, Values::Text(rows.iter().map(kind).collect()))?;
+    column(
+        &mut group,
+        Values::Text(rows.iter().map(|r| names[r.page].clone()).collect()),
+    )?;
+    optional_32(&mut group, statuses.collect())?;
+    column(
+        &mut group,
+        Values::Int64(rows.iter().map(|r| signed(r.bytes)).collect()),
+    )?;
+    optional_64(&mut group, durations.collect())?;
+    group.close().map(drop)
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A column's values, each of which is there.
+enum Values {
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Text(Vec<ByteArray>),
+}
+
+fn column(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: Values,
+) -> Result<(), ParquetError> {
+    put(group, values, None)
+}
+
+fn optional_32(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: Vec<Option<i32>>,
+) -> Result<(), ParquetError> {
+    let levels: Vec<i16> = values.iter().map(|v| v.is_some().into()).collect();
+    put(
+        group,
+        Values::Int32(values.into_iter().flatten().collect()),
+        Some(&levels),
+    )
+}
+
+fn optional_64(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: Vec<Option<i64>>,
+) -> Result<(), ParquetError> {
+    let levels: Vec<i16> = values.iter().map(|v| v.is_some().into()).collect();
+    put(
+        group,
+        Values::Int64(values.into_iter().flatten().collect()),
+        Some(&levels),
+    )
+}
+
+/// `levels`: 1 where a value is there, 0 where there is none.
+fn put(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: Values,
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let other = || ParquetError::General("the column has another type".into());
+    let mut column = group.next_column()?.ok_or_else(other)?;
+    match (column.untyped(), values) {
+        (ColumnWriter::Int32ColumnWriter(writer), Values::Int32(values)) => {
+            writer.write_batch(&values, levels, None)?;
+        }
+        (ColumnWriter::Int64ColumnWriter(writer), Values::Int64(values)) => {
+            writer.write_batch(&values, levels, None)?;
+        }
+        (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(values)) => {
+            writer.write_batch(&values, levels, None)?;
+        }
+        _ => return Err(other()),
+    }
+    column.close()
+}
+
+/// Of each name that a row can have the last one.
+fn last_names(earlier: Vec<Renamed>, last: Vec<Renamed>) -> Vec<Renamed> {
+    let known = last
+        .iter()
+        .map(|(kind, page, name)| ((*kind, page.as_str()), name));
+    let known: HashMap<(PageKind, &str), &String> = known.collect();
+    let of = |kind, name: &str| known.get(&(kind, name)).map(|name| (*name).clone());
+    let earlier = earlier
+        .into_iter()
+        .filter(|(kind, page, _)| !known.contains_key(&(*kind, page.as_str())))
+        .map(|(kind, page, name)| {
+            let name = of(kind, &name).unwrap_or(name);
+            (kind, page, name)
+        });
+    let earlier: Vec<Renamed> = earlier.collect();
+    last.iter().cloned().chain(earlier).collect()
+}
+
+fn write_pages(path: &Path, pages: &[Renamed]) -> Result<(), ParquetError> {
+    let mut file = create(path, PAGE)?;
+    let mut group = file.next_row_group()?;
+    let texts =
+        |of: fn(&Renamed) -> &str| Values::Text(pages.iter().map(|p| of(p).into()).collect());
+    column(&mut group, texts(|(kind, ..)| word(*kind)))?;
+    column(&mut group, texts(|(_, page, _)| page))?;
+    column(&mut group, texts(|(.., name)| name))?;
+    group.close()?;
+    file.close().map(drop)
+}
+
+fn word(kind: PageKind) -> &'static str {
+    match kind {
+        PageKind::Page => "page",
+        PageKind::Query => "query",
+        PageKind::Bot => "bot",
+        PageKind::Health => "health",
+    }
+}
