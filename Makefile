@@ -49,11 +49,13 @@ test: setup
 $(STEPS:%=step-%): step-%:
 	@MAKEFLAGS= tests/step.py $* $(MAKE) --no-print-directory $*
 
-# What has to end before a step begins: what it needs, and what writes the same files.
+# What has to end before a step begins: what it needs, and what writes the same files. Make comes back to a step that had to
+# wait after all others have begun: so they wait, too, for what the longest, `rust`, waits for.
 step-lab-tests step-subjects: step-lab
 step-rust step-clippy: step-lab-tests
-step-ada-programs step-java step-go step-node step-rust-subjects step-protocol step-protocol-postgresql \
-    step-protocol-mariadb step-rest step-pages: step-subjects
+step-ada-programs step-java: step-subjects
+step-go step-node step-rust-subjects step-protocol step-protocol-postgresql step-protocol-mariadb step-rest \
+    step-pages: step-subjects step-lab-tests
 step-ada step-http: step-ada-programs
 step-clippy-subjects: step-rust-subjects
 
