@@ -200,7 +200,7 @@ fn a_run_without_any_host_left_can_be_resumed() {
 /// As on one machine: it is a result, and stops nobody else.
 #[test]
 fn a_subject_that_fails_on_a_host_takes_no_further_part() {
-    let project = Project::with_faults(&["crash-in-block"]);
+    let project = Project::with_faults(&["killed-in-block"]);
     let words = blocks_of("3", "2");
     let ended = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "5s"]].concat());
     ended.expect(0);
