@@ -9,6 +9,7 @@ use crate::message::{Hello, ToAgent};
 use crate::program::{Program, VERSION};
 use lab_model::{AgentId, ClockOffset};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -110,6 +111,40 @@ impl Agents {
             questions: 0,
             killers: Vec::new(),
         })
+    }
+
+    /// Waits until each that is present has answered once. `take` refuses an answer in words; `tell` has their lines.
+    ///
+    /// # Errors
+    /// `stops` says so, an agent was lost or cannot do its work, or an answer was refused.
+    pub fn answers(
+        &mut self,
+        stops: fn() -> bool,
+        tell: &mut dyn FnMut(&str),
+        take: &mut dyn FnMut(AgentId, Value, Vec<u8>) -> Result<(), String>,
+    ) -> Result<(), StartError> {
+        let mut waited_for = self.present();
+        while !waited_for.is_empty() {
+            if stops() {
+                return Err(StartError::Stopped);
+            }
+            let Some((agent, event)) = self.next(LOOK) else {
+                continue;
+            };
+            let name = self.name(agent);
+            let refused = |why: &str| StartError::Refused(format!("{name}: {why}"));
+            match event {
+                Event::Work(head, body) => {
+                    take(agent, head, body).map_err(|why| refused(&why))?;
+                    waited_for.retain(|&a| a != agent);
+                }
+                Event::Failed(why) => return Err(refused(&why)),
+                Event::Lost(why) => return Err(refused(&format!("the agent was lost: {why}"))),
+                Event::Line(line) => tell(&format!("{name}: {line}")),
+                Event::Clock(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// How many there were at first.

@@ -3,13 +3,8 @@
 
 use super::{Order, Report, Wanted};
 use crate::agents::{Agents, StartError, Starting};
-use crate::link::Event;
 use crate::work::Work;
 use lab_model::{Agent, AgentId, ClockOffset};
-use std::time::Duration;
-
-/// How long it listens before it is asked whether to stop.
-const LISTEN: Duration = Duration::from_millis(50);
 
 /// How hosts are had.
 pub struct HostsStart {
@@ -52,31 +47,15 @@ impl Hosts {
     }
 
     fn wait(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), StartError> {
-        let mut waited_for = self.agents.present();
-        while !waited_for.is_empty() {
-            if (self.stops)() {
-                return Err(StartError::Stopped);
-            }
-            let Some((agent, event)) = self.agents.next(LISTEN) else {
-                continue;
-            };
-            let name = self.agents.name(agent);
-            let refused = |why: &str| StartError::Refused(format!("{name}: {why}"));
-            match event {
-                Event::Work(head, _) => match serde_json::from_value(head) {
-                    Ok(Report::Ready(host)) => {
-                        self.described[agent].host = host;
-                        waited_for.retain(|&a| a != agent);
-                    }
-                    _ => return Err(refused("the agent's words are not understood")),
-                },
-                Event::Failed(why) => return Err(refused(&why)),
-                Event::Lost(why) => return Err(refused(&format!("the agent was lost: {why}"))),
-                Event::Line(line) => tell(&format!("{name}: {line}")),
-                Event::Clock(_) => {}
-            }
-        }
-        Ok(())
+        let described = &mut self.described;
+        self.agents
+            .answers(self.stops, tell, &mut |agent, head, _| {
+                match serde_json::from_value(head) {
+                    Ok(Report::Ready(host)) => described[agent].host = host,
+                    _ => return Err("the agent's words are not understood".into()),
+                }
+                Ok(())
+            })
     }
 
     /// What the run file keeps of them, with the places that they have in it.

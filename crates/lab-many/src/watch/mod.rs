@@ -4,14 +4,9 @@
 pub mod agent;
 
 use crate::agents::{Agents, StartError, Starting};
-use crate::link::Event;
 use crate::work::Work;
 use lab_watch::{LogsRead, Tally, TallyPart};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
-
-/// How long it listens before it is asked whether to stop.
-const LISTEN: Duration = Duration::from_millis(50);
 
 /// What an agent is to read, in the words of the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,35 +57,17 @@ impl WatchAgents {
         tally: &mut Tally,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(LogsRead, Vec<String>), StartError> {
-        let mut waited_for = self.agents.present();
-        for &agent in &waited_for {
+        for agent in self.agents.present() {
             self.agents.give(agent, &Work::Watch(order.clone()));
         }
         let mut reports: Vec<Option<(Report, TallyPart)>> = Vec::new();
         reports.resize_with(self.agents.len(), || None);
-        while !waited_for.is_empty() {
-            if (self.stops)() {
-                return Err(StartError::Stopped);
-            }
-            let Some((agent, event)) = self.agents.next(LISTEN) else {
-                continue;
-            };
-            let name = self.agents.name(agent);
-            let refused = |why: &str| StartError::Refused(format!("{name}: {why}"));
-            match event {
-                Event::Work(head, body) => {
-                    let report = serde_json::from_value(head);
-                    let report = report.map_err(|e| refused(&e.to_string()))?;
-                    let part = TallyPart::unpack(&body).map_err(|why| refused(&why))?;
-                    reports[agent] = Some((report, part));
-                    waited_for.retain(|&a| a != agent);
-                }
-                Event::Failed(why) => return Err(refused(&why)),
-                Event::Lost(why) => return Err(refused(&format!("the agent was lost: {why}"))),
-                Event::Line(line) => tell(&format!("{name}: {line}")),
-                Event::Clock(_) => {}
-            }
-        }
+        self.agents
+            .answers(self.stops, tell, &mut |agent, head, body| {
+                let report = serde_json::from_value(head).map_err(|e| e.to_string())?;
+                reports[agent] = Some((report, TallyPart::unpack(&body)?));
+                Ok(())
+            })?;
         let (mut all, mut failed) = (LogsRead::default(), Vec::new());
         for (agent, report) in reports.into_iter().enumerate() {
             let Some((report, part)) = report else {

@@ -103,25 +103,14 @@ fn machines(agents: &[Agent]) -> Table {
     for agent in agents {
         let clock = &agent.clock;
         let sign = if clock.ahead_ns < 0 { "-" } else { "" };
-        let fact = |name: &str| {
-            let mut facts = agent.host.facts.iter();
-            let fact = facts.find(|(n, _)| n == name);
-            fact.map_or(String::new(), |(_, value)| value.clone())
-        };
-        let unfit = agent.host.findings.iter().filter(|f| f.unfit);
-        let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
-        let name = match agent.is_left_out {
-            true => format!("{} (left out)", agent.name),
-            false => agent.name.clone(),
-        };
         table.row(vec![
-            name.into(),
-            format!("{} ({})", agent.machine, agent.launcher).into(),
-            fact("cores").into(),
+            name(agent).into(),
+            machine(agent).into(),
+            fact(agent, "cores").into(),
             format!("{sign}{}", say::time(clock.ahead_ns.unsigned_abs())).into(),
             format!("± {}", say::time(clock.error_ns)).into(),
             Quantity::exact(clock.round_trip_ns as f64, Unit::Nanoseconds).into(),
-            unfit.join("; ").into(),
+            unfit(agent).into(),
             agent.lost.clone().unwrap_or_default().into(),
         ]);
     }
@@ -129,4 +118,31 @@ fn machines(agents: &[Agent]) -> Table {
                      is measured depends on it."
         .into();
     table.without_empty_columns()
+}
+
+/// Its name, and whether the reader left it out.
+pub(super) fn name(agent: &Agent) -> String {
+    match agent.is_left_out {
+        true => format!("{} (left out)", agent.name),
+        false => agent.name.clone(),
+    }
+}
+
+/// Where it was, and what started it there.
+pub(super) fn machine(agent: &Agent) -> String {
+    format!("{} ({})", agent.machine, agent.launcher)
+}
+
+/// A fact about its machine; empty: not known.
+pub(super) fn fact(agent: &Agent, name: &str) -> String {
+    let mut facts = agent.host.facts.iter();
+    let fact = facts.find(|(n, _)| n == name);
+    fact.map_or(String::new(), |(_, value)| value.clone())
+}
+
+/// What makes its machine unfit to measure; empty: nothing.
+pub(super) fn unfit(agent: &Agent) -> String {
+    let unfit = agent.host.findings.iter().filter(|f| f.unfit);
+    let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
+    unfit.join("; ")
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The hosts that measured an experiment's blocks: what each is, its ratios, and whether hosts differ.
 
+use super::agents::{fact, machine, name, unfit};
 use super::measured::Measured;
 use super::say;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
-use lab_model::{Agent, Unit};
+use lab_model::Unit;
 use lab_stats::analysis::Interval;
 use lab_stats::hosts::{HostEffect, MeasuringHost, effects, hosts};
 
@@ -131,29 +132,17 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
     let mut table = Table::new("What they are", columns);
     for host in hosts {
         let agent = host.agent;
-        let findings = agent.host.findings.iter().filter(|f| f.unfit);
-        let unfit: Vec<&str> = findings.map(|f| f.what.as_str()).collect();
-        let name = match agent.is_left_out {
-            true => format!("{} (left out)", agent.name),
-            false => agent.name.clone(),
-        };
         table.row(vec![
-            name.into(),
-            format!("{} ({})", agent.machine, agent.launcher).into(),
+            name(agent).into(),
+            machine(agent).into(),
             Quantity::exact(host.blocks as f64, Unit::Count("blocks".into())).into(),
             fact(agent, "cpu").into(),
             fact(agent, "cores").into(),
             fact(agent, "kernel").into(),
             fact(agent, "databases").into(),
-            unfit.join("; ").into(),
+            unfit(agent).into(),
             agent.lost.clone().unwrap_or_default().into(),
         ]);
     }
     table.without_empty_columns()
-}
-
-fn fact(agent: &Agent, name: &str) -> String {
-    let mut facts = agent.host.facts.iter();
-    let fact = facts.find(|(n, _)| n == name);
-    fact.map_or(String::new(), |(_, value)| value.clone())
 }
