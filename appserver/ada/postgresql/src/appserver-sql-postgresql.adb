@@ -194,6 +194,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Stopper  := getCancel (DB);
       Self.Latest   := 0;
       Self.Affected := 0;
+      Self.Begins   := False;
       Self.Handle   := DB;
    exception
       when others =>
@@ -251,10 +252,11 @@ package body Appserver.SQL.PostgreSQL is
    end Last_Insert_Id;
 
    overriding function In_Autocommit (Self : Connection) return Boolean is
-     (case transactionStatus (Self.Handle) is
-         when In_Transaction | In_Error => False,
-         when Active                    => not Self.Streams_In_Work,
-         when others                    => True);
+     (not Self.Begins
+      and then (case transactionStatus (Self.Handle) is
+                   when In_Transaction | In_Error => False,
+                   when Active                    => not Self.Streams_In_Work,
+                   when others                    => True));
 
    overriding procedure Cancel (Self : Connection) is
       Message : char_array (1 .. 256);
@@ -265,10 +267,22 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Cancel;
 
+   --  Without a statement there is no transaction. What cannot be sent together with a BEGIN comes
+   --  after it.
+
    overriding procedure Begin_Transaction (Self : in out Connection) is
    begin
-      Run (Self.Handle, "BEGIN");
+      Check_Idle (Self.Handle);
+      Self.Begins := True;
    end Begin_Transaction;
+
+   procedure Begin_Now (Self : in out Connection) is
+   begin
+      if Self.Begins then
+         Self.Begins := False;
+         Run (Self.Handle, "BEGIN");
+      end if;
+   end Begin_Now;
 
    overriding procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
@@ -288,6 +302,7 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait) is
    begin
+      Begin_Now (Self);
       Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
    end Set_Statement_Limit;
 
@@ -295,6 +310,10 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding procedure Commit (Self : in out Connection) is
    begin
+      if Self.Begins then
+         Self.Begins := False;
+         return;
+      end if;
       case transactionStatus (Self.Handle) is
          when Idle =>
             Raise_Error ("25P01", 0, "there is no transaction to commit");
@@ -307,7 +326,11 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding procedure Roll_Back (Self : in out Connection) is
    begin
-      Run (Self.Handle, "ROLLBACK");
+      if Self.Begins then
+         Self.Begins := False;
+      else
+         Run (Self.Handle, "ROLLBACK");
+      end if;
    end Roll_Back;
 
    ---------------
@@ -578,6 +601,52 @@ package body Appserver.SQL.PostgreSQL is
    -- Running --
    -------------
 
+   type Connection_Handle_Reference is not null access constant Connection_Handle;
+
+   --  Leaves the mode in every case: an error, an exception of the program's, an abort
+
+   type Pipeline (DB : Connection_Handle_Reference) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Sends : Boolean := False;
+      Syncs : Natural := 0;
+   end record;
+   --  Sends: since the last sync
+
+   overriding procedure Finalize (Self : in out Pipeline);
+
+   procedure Send_Sync (Self : in out Pipeline) is
+   begin
+      if pipelineSync (Self.DB.all) = 0 then
+         Raise_Failure (Self.DB.all, No_Result);
+      end if;
+      Self.Syncs := Self.Syncs + 1;
+      Self.Sends := False;
+   end Send_Sync;
+
+   --  None stands between the results of two executions
+
+   procedure Read_To_Sync (Self : in out Pipeline) is
+      Result : Result_Handle;
+   begin
+      while Self.Syncs > 0 and then status (Self.DB.all) = Connection_OK loop
+         Result := getResult (Self.DB.all);
+         if resultStatus (Result) = Sync then
+            Self.Syncs := Self.Syncs - 1;
+         end if;
+         clear (Result);
+      end loop;
+   end Read_To_Sync;
+
+   overriding procedure Finalize (Self : in out Pipeline) is
+      Ignored : int;
+   begin
+      if Self.Sends and then pipelineSync (Self.DB.all) /= 0 then
+         Self.Syncs := Self.Syncs + 1;
+      end if;
+      Read_To_Sync (Self);
+      Ignored := exitPipelineMode (Self.DB.all);
+   end Finalize;
+
    --  "cached plan must not change result type", and a statement that was deallocated
 
    subtype Stale_State is String
@@ -615,6 +684,13 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Take_Result;
 
+   Begin_Text : aliased char_array := To_C ("BEGIN");
+
+   function Is_Begin_Sent (DB : Connection_Handle) return Boolean is
+     (sendQueryParams
+        (DB, Strings.To_Chars_Ptr (Begin_Text'Access), 0, System.Null_Address, [],
+         System.Null_Address, System.Null_Address, In_Text) /= 0);
+
    function Is_Sent (Self : Statement) return Boolean is
       DB      : constant Connection_Handle := Connection (Self.Owner.all).Handle;
       Count   : constant int := int (Self.Values.Count);
@@ -632,6 +708,31 @@ package body Appserver.SQL.PostgreSQL is
             In_Text)) /= 0;
    end Is_Sent;
 
+   --  BEGIN with the statement, in one round trip
+
+   procedure Begin_And_Run (Self : in out Statement) with No_Inline;
+   procedure Begin_And_Run (Self : in out Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
+      DB    : aliased constant Connection_Handle := Owner.Handle;
+      Mode  : Pipeline (DB'Unchecked_Access);
+      Begun : Result_Handle;
+   begin
+      Owner.Begins := False;
+      if enterPipelineMode (DB) = 0 then
+         Raise_Failure (DB, No_Result);
+      end if;
+      Mode.Sends := True;
+      if not Is_Begin_Sent (DB) or else not Is_Sent (Self) then
+         Raise_Failure (DB, No_Result);
+      end if;
+      Send_Sync (Mode);
+      Begun := getResult (DB);
+      Check (DB, Begun);
+      clear (Begun);
+      clear (getResult (DB));
+      Self.Result := getResult (DB);
+   end Begin_And_Run;
+
    procedure Run (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
       Count   : constant int := int (Self.Values.Count);
@@ -642,9 +743,12 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Check_Idle (Owner.Handle);
       if Self.Streams then
+         Begin_Now (Owner);
          Owner.Streams_In_Work := not Owner.In_Autocommit;
          Self.Awaits := Is_Sent (Self) and then setSingleRowMode (Owner.Handle) /= 0;
          Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
+      elsif Owner.Begins then
+         Begin_And_Run (Self);
       else
          Self.Result :=
            (if Self.Number > 0
@@ -721,52 +825,6 @@ package body Appserver.SQL.PostgreSQL is
    -- Batches and loads --
    -----------------------
 
-   type Connection_Handle_Reference is not null access constant Connection_Handle;
-
-   --  Leaves the mode in every case: an error, an exception of the program's, an abort
-
-   type Pipeline (DB : Connection_Handle_Reference) is
-     limited new Ada.Finalization.Limited_Controlled with record
-      Sends : Boolean := False;
-      Syncs : Natural := 0;
-   end record;
-   --  Sends: since the last sync
-
-   overriding procedure Finalize (Self : in out Pipeline);
-
-   procedure Send_Sync (Self : in out Pipeline) is
-   begin
-      if pipelineSync (Self.DB.all) = 0 then
-         Raise_Failure (Self.DB.all, No_Result);
-      end if;
-      Self.Syncs := Self.Syncs + 1;
-      Self.Sends := False;
-   end Send_Sync;
-
-   --  None stands between the results of two executions
-
-   procedure Read_To_Sync (Self : in out Pipeline) is
-      Result : Result_Handle;
-   begin
-      while Self.Syncs > 0 and then status (Self.DB.all) = Connection_OK loop
-         Result := getResult (Self.DB.all);
-         if resultStatus (Result) = Sync then
-            Self.Syncs := Self.Syncs - 1;
-         end if;
-         clear (Result);
-      end loop;
-   end Read_To_Sync;
-
-   overriding procedure Finalize (Self : in out Pipeline) is
-      Ignored : int;
-   begin
-      if Self.Sends and then pipelineSync (Self.DB.all) /= 0 then
-         Self.Syncs := Self.Syncs + 1;
-      end if;
-      Read_To_Sync (Self);
-      Ignored := exitPipelineMode (Self.DB.all);
-   end Finalize;
-
    --  That of one execution
 
    function Rows_Of_Next (Self : in out Statement) return Integer_64 is
@@ -799,6 +857,7 @@ package body Appserver.SQL.PostgreSQL is
       Last  : Natural;
    begin
       Check_Idle (DB);
+      Begin_Now (Connection (Self.Owner.all));
       if enterPipelineMode (DB) = 0 then
          Raise_Failure (DB, No_Result);
       end if;
@@ -920,6 +979,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Check_Text (Table & Columns);
       Check_Idle (DB);
+      Begin_Now (Self);
       Result := exec (DB, To_C ("COPY " & Table & " (" & Columns & ") FROM STDIN"));
       if resultStatus (Result) /= Copy_In then
          Raise_Failure (DB, Result);

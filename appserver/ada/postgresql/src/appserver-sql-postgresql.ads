@@ -132,7 +132,8 @@ private
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
    --  Left: those that were closed in a failed transaction, in which the server releases none.
-   --  Streams_In_Work: the stream that is read began in a transaction.
+   --  Streams_In_Work: the stream that is read began in a transaction. Begins: the next statement
+   --  is the first of one.
 
    type Connection is new SQL.Connection with record
       Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
@@ -141,6 +142,7 @@ private
       Left            : Number_Vectors.Vector;
       Affected        : Integer_64 := 0;
       Streams_In_Work : Boolean := False;
+      Begins          : Boolean := False;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);

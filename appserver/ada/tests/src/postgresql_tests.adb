@@ -58,6 +58,36 @@ package body PostgreSQL_Tests is
       Assert (T.DB.In_Autocommit, "over");
    end Failed_Work;
 
+   --  BEGIN goes with the first statement: when that fails, the work has begun all the same
+
+   procedure First_Statement (T : in out Fixture) is
+
+      procedure Fail is
+      begin
+         T.DB.Execute ("SELECT * FROM nowhere");
+      end Fail;
+
+      procedure Select_One is
+      begin
+         T.DB.Execute ("SELECT 1");
+      end Select_One;
+   begin
+      declare
+         Work : Transaction (T.DB'Access);
+      begin
+         Is_Refused (Fail'Access, "42P01");
+         Is_Refused (Select_One'Access, "25P02");
+         Assert (Work.Is_Pending and then not T.DB.In_Autocommit, "open");
+      end;
+      Select_One;
+      declare
+         Work : Transaction (T.DB'Access);
+      begin
+         Work.Commit;
+      end;
+      Assert (T.DB.In_Autocommit, "nothing was to be done");
+   end First_Statement;
+
    procedure Parameters (T : in out Fixture) is
       procedure Has (Text : String; Count : Natural) is
       begin
@@ -229,6 +259,7 @@ package body PostgreSQL_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (Caller.Create ("PostgreSQL: failed work", Failed_Work'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: a first statement", First_Statement'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));

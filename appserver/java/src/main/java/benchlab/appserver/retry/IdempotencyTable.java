@@ -38,6 +38,7 @@ public final class IdempotencyTable {
     final String select;
     final String update;
     private final String insert;
+    private final String insertOrNothing;
 
     /**
      * A table, which is there.
@@ -51,12 +52,13 @@ public final class IdempotencyTable {
         select = "SELECT result FROM " + name + " WHERE id = ?";
         update = "UPDATE " + name + " SET result = ? WHERE id = ?";
         insert = "INSERT INTO " + name + " (id) VALUES (?)";
+        insertOrNothing = insert + " ON CONFLICT DO NOTHING";
     }
 
     /** If the key is there it changes no row, or fails for that, and the transaction goes on. */
     String insert(DatabaseMetaData database) throws SQLException {
         return KNOW_ON_CONFLICT.contains(database.getDatabaseProductName())
-                ? insert + " ON CONFLICT DO NOTHING"
+                ? insertOrNothing
                 : insert;
     }
 

@@ -24,7 +24,10 @@ public final class Transactions {
     private final Source source;
     private final ThreadLocal<Session> open = new ThreadLocal<>();
 
-    /** Where connections come from: a driver, or a pool to which {@code close} gives them back. */
+    /**
+     * Where connections come from: a driver, or a pool to which {@code close} gives them back.
+     * Their autocommit mode is left as it was; without it MariaDB's driver saves two round trips.
+     */
     @FunctionalInterface
     public interface Source {
         Connection open() throws SQLException;
@@ -74,17 +77,21 @@ public final class Transactions {
     private <T, X extends Exception> T runWhole(TransactionWork<T, X> work)
             throws SQLException, X {
         Connection connection = null;
+        boolean hadAutoCommit = false;
         T result;
         try {
             connection = source.open();
-            connection.setAutoCommit(false);
+            hadAutoCommit = connection.getAutoCommit();
+            if (hadAutoCommit) {
+                connection.setAutoCommit(false);
+            }
             result = runOn(new Session(connection), work);
         } catch (Throwable failure) {
             RetriedCall.noteUncommitted(failure);
-            rollBack(connection);
+            rollBack(connection, hadAutoCommit);
             throw failure;
         }
-        commit(connection);
+        commit(connection, hadAutoCommit);
         return result;
     }
 
@@ -102,36 +109,40 @@ public final class Transactions {
         }
     }
 
-    private static void commit(Connection connection) throws SQLException {
+    private static void commit(Connection connection, boolean hadAutoCommit) throws SQLException {
         try {
             connection.commit();
         } catch (SQLException failure) {
-            rollBack(connection); // A commit that was refused may have left it open.
+            rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
             if (Faults.of(failure) == Fault.CONNECTION_LOST) {
                 throw new OutcomeUnknownException(failure);
             }
             throw failure;
         }
-        close(connection);
+        close(connection, hadAutoCommit);
     }
 
     /** A failure here has nobody to go to: it would hide the exception on its way. */
-    private static void rollBack(Connection connection) {
+    private static void rollBack(Connection connection, boolean hadAutoCommit) {
         if (connection == null) {
             return;
         }
         try (connection) {
             connection.rollback();
-            connection.setAutoCommit(true); // Not after a failed rollback: that would commit.
+            if (hadAutoCommit) {
+                connection.setAutoCommit(true); // Not after a failed rollback: that would commit.
+            }
         } catch (SQLException e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
         }
     }
 
     /** After a commit no failure may look as if there was none. */
-    private static void close(Connection connection) {
+    private static void close(Connection connection, boolean hadAutoCommit) {
         try (connection) {
-            connection.setAutoCommit(true);
+            if (hadAutoCommit) {
+                connection.setAutoCommit(true);
+            }
         } catch (SQLException e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a connection was not closed", e);
         }

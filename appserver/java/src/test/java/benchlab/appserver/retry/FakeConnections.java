@@ -13,6 +13,7 @@ import java.util.Map;
 
 final class FakeConnections implements Transactions.Source {
     final List<String> calls = new ArrayList<>();
+    boolean haveAutoCommit = true;
     private final Map<String, SQLException> failures = new HashMap<>();
     private int opened;
 
@@ -34,6 +35,9 @@ final class FakeConnections implements Transactions.Source {
 
     private Object call(String connection, Method method, Object[] arguments) throws SQLException {
         String name = method.getName();
+        if (name.equals("getAutoCommit")) {
+            return haveAutoCommit;
+        }
         note(connection + (name.equals("setAutoCommit") ? arguments[0] : name), name);
         return null;
     }

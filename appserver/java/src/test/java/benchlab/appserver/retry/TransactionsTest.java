@@ -48,6 +48,22 @@ class TransactionsTest {
     }
 
     @Test
+    void theAutoCommitModeIsLeftAsItWas() throws Exception {
+        connections.haveAutoCommit = false;
+        transactions.run(connection -> "done");
+        assertEquals(List.of("c1.open", "c1.commit", "c1.close"), connections.calls);
+        assertThrows(
+                SQLException.class,
+                () ->
+                        transactions.run(
+                                connection -> {
+                                    throw deadlock();
+                                }));
+        assertEquals(
+                List.of("c2.open", "c2.rollback", "c2.close"), connections.calls.subList(3, 6));
+    }
+
+    @Test
     void whatThrowsIsRolledBack() {
         var failure = new IOException();
         assertSame(
