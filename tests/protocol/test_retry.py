@@ -25,8 +25,10 @@ from sql_model import VALUES, split_mix
 from subject import Reply, Subject
 
 SEED = 7
-SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "retry"]
-CASES = ("counter", "transfer", "record", "order", "outage")
+DECLARED = [subject for subject in declared_subjects() if subject.experiment == "retry"]
+WITH_BUDGET = [subject for subject in DECLARED if subject.name.endswith("_budget")]
+SUBJECTS = [subject for subject in DECLARED if subject not in WITH_BUDGET]
+CASES = ("counter", "transfer", "record", "order", "outage", "arrivals")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
 
 BATCHES_MAX = 50
@@ -41,6 +43,8 @@ class Behaviour(NamedTuple):
     """Nothing is applied twice."""
     sleeps: bool = False
     """For seconds, after a lost connection."""
+    has_budget: bool = False
+    """Of 20 retries and one for ten calls."""
 
     def reads_first(self, case: str) -> bool:
         """In a transaction, which SQLite then refuses to let write while another one does."""
@@ -50,8 +54,11 @@ class Behaviour(NamedTuple):
 BEHAVIOURS = {
     "ada": Behaviour(attempts=5, has_key=True),
     "none": Behaviour(attempts=1),
+    "ada_budget": Behaviour(attempts=5, has_key=True, has_budget=True),
     "classic": Behaviour(attempts=12, sleeps=True),
+    "classic_key": Behaviour(attempts=12, has_key=True, sleeps=True),
     "java": Behaviour(attempts=5, has_key=True),
+    "java_budget": Behaviour(attempts=5, has_key=True, has_budget=True),
     "resilience4j": Behaviour(attempts=4),
     "smallrye": Behaviour(attempts=4),
     "tenacity": Behaviour(attempts=4),
@@ -66,6 +73,7 @@ every_subject = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
 every_subject_on_servers = pytest.mark.parametrize("declared", ON_SERVERS, ids=str)
 every_quick_subject_on_servers = pytest.mark.parametrize(
     "declared", [subject for subject in ON_SERVERS if not BEHAVIOURS[subject.name].sleeps], ids=str)
+every_subject_with_a_budget = pytest.mark.parametrize("declared", WITH_BUDGET, ids=str)
 every_subject_on_sqlite = pytest.mark.parametrize("declared", ON_SQLITE, ids=str)
 every_subject_that_reads_first_on_sqlite = pytest.mark.parametrize(
     "declared", [subject for subject in ON_SQLITE if BEHAVIOURS[subject.name].reads_first("record")], ids=str)
@@ -93,7 +101,7 @@ class Opened:
                      **database.arguments(), **more}
         words = (f" {key}={quote(str(value), safe='/:,+')}" for key, value in arguments.items())
         self._subject = subject
-        self._attempts = behaviour.attempts
+        self._behaviour = behaviour
         self._case = case
         self.batches: list[Batch] = []
         self.settings = subject.ask_for("opened", f"open{''.join(words)}").arguments
@@ -108,7 +116,7 @@ class Opened:
         assert latency_count(batch.arguments["latencies"]) == operations
         faults = sum(map(batch.count, ("stale", "deadlock", "disconnected")))
         assert faults == batch.count("retried") + len(batch.failed)
-        assert faults >= self._attempts * len(batch.failed)
+        assert self._behaviour.has_budget or faults >= self._behaviour.attempts * len(batch.failed)
         return batch
 
     def close(self) -> None:
@@ -330,6 +338,30 @@ def test_a_call_is_given_up_after_its_attempts(
     attempts = behaviour.attempts
     assert [third.count(metric) for metric in METRICS] == [0, 5 * attempts, 0, 5 * (attempts - 1)]
     opened.must_be_applied_once(server)
+
+
+@every_subject_with_a_budget
+@one_and_eight
+def test_a_budget_ends_calls_before_their_attempts(
+        server: Server, open_case: Callable[..., Opened], clients: int) -> None:
+    opened = open_case("arrivals", clients)
+    assert not opened.run(10).count("retried")
+    fail_inserts(server, "true")
+    ran = opened.run(100)
+    assert len(ran.failed) == 100
+    assert 0 < ran.count("retried") <= 20 + 100 // 10
+    server.execute({"postgresql": "DROP TRIGGER fail ON effect", "mariadb": "DROP TRIGGER fail"}[server.target])
+    assert not opened.run(20).failed
+    opened.must_be_applied_once(server)
+
+
+@pytest.mark.parametrize("declared", DECLARED, ids=str)
+def test_calls_of_a_rate_are_made_when_they_are_due(
+        filled: Database, open_case: Callable[..., Opened]) -> None:
+    opened = open_case("arrivals", 3, rate="200")
+    ran = opened.run(21).arguments
+    assert int(ran["end"]) - int(ran["start"]) >= 20 * 5_000_000
+    opened.must_be_applied_once(filled)
 
 
 @every_subject_on_servers

@@ -66,7 +66,7 @@ package body Calls is
      (if Name = "counter" then Counter'Access
       elsif Name = "transfer" then Transfer'Access
       elsif Name = "record" then Change_Record'Access
-      elsif Name in "order" | "outage" then Order'Access
+      elsif Name in "order" | "outage" | "arrivals" then Order'Access
       else null);
 
 end Calls;

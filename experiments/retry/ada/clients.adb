@@ -1,21 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Appserver.Retry;
 with Database;
 with Interfaces;
+with Policies;
 
 package body Clients is
 
+   use Appserver;
    use Target_Sessions;
+   use type Kernel.Nanoseconds;
    use type Retry.Fault;
-
-   --  As the example of appserver/ada/BLOCKS.md, without its budget
-
-   By : constant Retry.Policy :=
-     (Budget   => null,
-      Meter    => Counted'Access,
-      Attempts => 5,
-      Deadline => 10.0,
-      others   => <>);
 
    --  No other open case of this machine has the process and the time of its opening
 
@@ -51,8 +46,10 @@ package body Clients is
          Insert_Effect (Self.Session, Self.Batch, Number);
       end Work;
    begin
-      Transactions.Run_Once (By, Self.Session.DB, Key (Self, Number), Work'Access);
+      Transactions.Run_Once (Policies.By, Self.Session.DB, Key (Self, Number), Work'Access);
    end Make_Call;
+
+   Nanoseconds_Per_Second : constant := 1_000_000_000;
 
    procedure Make_Calls
      (Self       : in out Client;
@@ -65,6 +62,9 @@ package body Clients is
    begin
       Recorder.Start;
       for Operation in 1 .. Operations loop
+         if Self.Rate > 0 then
+            Recorder.Await (Kernel.Nanoseconds (Number) * Nanoseconds_Per_Second / Self.Rate);
+         end if;
          begin
             Make_Call (Self, Number);
          exception

@@ -2,7 +2,6 @@
 --
 --  Clients that make calls at once, each in a session of its own.
 
-with Appserver.Retry;
 with Benchlab.Kernel;
 with Benchlab.Latencies;
 with Benchlab.Operation_Sets;
@@ -13,11 +12,7 @@ with Target_Sessions;
 
 package Clients is
 
-   use Appserver;
    use Benchlab;
-
-   Counted : aliased Retry.Meter;
-   --  What all clients met
 
    type Batch_Number is range 0 .. 2 ** 53;
 
@@ -27,6 +22,8 @@ package Clients is
       Inputs        : Seeded_Sequences.Sequence;
       First, Stride : Operation_Number := 0;
       Opened        : Kernel.Nanoseconds := 0;
+      Rate          : Kernel.Nanoseconds := 0;
+      --  Calls of all clients that are due in a second; 0: each is made when the last one has ended
       Batch         : Batch_Number := 0;
       Failed        : Operation_Sets.Operation_Set;
    end record;

@@ -2,6 +2,7 @@
 
 with Benchlab.Kernel;
 with Dialect;
+with Policies;
 with Target_Sessions;
 
 package body Retry_Cases is
@@ -12,7 +13,8 @@ package body Retry_Cases is
    use type Count;
    use type Fields.Metric_Value;
 
-   Most_Clients : constant := 256;
+   Most_Clients     : constant := 256;
+   Most_In_A_Second : constant := 1_000_000;
 
    --  Without the table if this fails: the case is not closed then
 
@@ -39,6 +41,9 @@ package body Retry_Cases is
    is
       Opened : constant Kernel.Nanoseconds := Kernel.Monotonic_Time;
       Count  : constant Positive := Positive (Arguments.Number ("clients", 1, Most_Clients));
+      Rate   : constant Kernel.Nanoseconds :=
+        (if Arguments.Has ("rate")
+         then Kernel.Nanoseconds (Arguments.Number ("rate", 1, Most_In_A_Second)) else 0);
    begin
       Target_Sessions.Set_Target (Arguments.Text ("target"));
       Self.Group.Start (Count);
@@ -52,6 +57,7 @@ package body Retry_Cases is
             Client.First  := Operation_Number (Number - 1);
             Client.Stride := Operation_Number (Count);
             Client.Opened := Opened;
+            Client.Rate   := Rate;
          end;
       end loop;
       Target_Sessions.Make_Key_Table;
@@ -76,9 +82,9 @@ package body Retry_Cases is
          Self.Group.Member (Number).Batch := Self.Batch;
          Self.Group.Member (Number).Failed.Clear;
       end loop;
-      Self.Before := Clients.Counted.Usage;
+      Self.Before := Policies.Counted.Usage;
       Self.Group.Perform (Operations, Check, Units);
-      Self.After := Clients.Counted.Usage;
+      Self.After := Policies.Counted.Usage;
    end Perform;
 
    overriding function Failed (Self : Retry_Case) return Operation_Sets.Operation_Set is

@@ -5,12 +5,13 @@
 
 with Benchlab.Subjects;
 with Database;
+with Policies;
 with Retry_Cases;
 
 procedure Retry_Subject is
 begin
    Benchlab.Subjects.Serve
-     (Name     => "ada",
+     (Name     => (if Policies.Has_Budget then "ada_budget" else "ada"),
       Library  => Database.Library & ", Appserver.Retry 1",
       New_Case => Retry_Cases.New_Case'Access);
 end Retry_Subject;

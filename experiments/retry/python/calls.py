@@ -44,4 +44,5 @@ def calls(placeholder: str) -> dict[str, Call]:
     def order(_cursor: Any, _value: int) -> None:
         pass
 
-    return {"counter": counter, "transfer": transfer, "record": record, "order": order, "outage": order}
+    return {"counter": counter, "transfer": transfer, "record": record, "order": order, "outage": order,
+            "arrivals": order}

@@ -17,6 +17,7 @@ from tenacity import (RetryCallState, RetryError, Retrying, retry_if_exception, 
                       wait_random_exponential)
 
 CLIENTS_MAX = 256
+NANOSECONDS = 1_000_000_000
 ATTEMPTS = 4
 FIRST_WAIT_S = 0.01
 """The bound of the wait before the first retry; it doubles from retry to retry."""
@@ -30,7 +31,9 @@ class Client:
     """Makes calls over a connection of its own, which it replaces when it is lost, and counts faults and
     retries. One thread uses it at a time."""
 
-    def __init__(self, target: Target, connect: Callable[[], Any], call: Call, inputs: list[int]) -> None:
+    def __init__(self, target: Target, connect: Callable[[], Any], call: Call, inputs: list[int], rate: int) -> None:
+        """`rate`: of calls of all clients that are due in a second; 0: each is made when the last one has ended."""
+        self._rate = rate
         self._target = target
         self._connect = connect
         self._call = call
@@ -53,6 +56,8 @@ class Client:
         """This client's share of a batch."""
         failed = []
         for k in operations:
+            if self._rate:
+                latencies.wait(k * NANOSECONDS // self._rate)
             try:
                 self._retrying(self._attempt, k)
             except RetryError:  # it was given up
@@ -91,7 +96,7 @@ def case(target: Target, call: Call) -> Case:
         connect = target.connector(opening)
         with ExitStack() as stack:
             clients = [
-                stack.enter_context(closing(Client(target, connect, call, opening.inputs)))
+                stack.enter_context(closing(Client(target, connect, call, opening.inputs, opening.rate())))
                 for _ in range(opening.integer("clients", 1, CLIENTS_MAX))]
             opening.settings.update(target.settings(clients[0].connection, opening))
             share = stack.enter_context(workers([client.calls for client in clients]))

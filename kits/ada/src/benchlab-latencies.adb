@@ -42,6 +42,17 @@ package body Benchlab.Latencies is
       Self.Last := Now;
    end Lap;
 
+   procedure Await (Self : in out Recorder; Due : Kernel.Nanoseconds) is
+      Time : constant Kernel.Nanoseconds := Self.First + Due;
+      Now  : Kernel.Nanoseconds := Kernel.Monotonic_Time;
+   begin
+      while Now < Time loop
+         delay Duration'Fixed_Value (Time - Now);
+         Now := Kernel.Monotonic_Time;
+      end loop;
+      Self.Last := Time;
+   end Await;
+
    procedure Finish (Self : in out Recorder) is
    begin
       if Self.Last = Self.First then

@@ -24,6 +24,10 @@ package Benchlab.Latencies is
    procedure Lap (Self : in out Recorder) with Inline;
    --  An operation ends now, and the next one begins
 
+   procedure Await (Self : in out Recorder; Due : Kernel.Nanoseconds);
+   --  The next operation is due so long after the start: waits until then. Its latency counts from
+   --  then, whenever it begins.
+
    procedure Finish (Self : in out Recorder);
    --  The last operation ends now, unless a lap ended it
 

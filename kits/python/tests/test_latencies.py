@@ -34,6 +34,25 @@ def test_laps_count_in_their_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Counter(dict(enumerate(latencies.counts))) - Counter() == Counter(map(bucket, waits))
 
 
+def test_operations_that_are_due_wait_for_that_and_count_from_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += round(seconds * 1e9)
+
+    monkeypatch.setattr("lab_kit.latencies.monotonic_ns", lambda: now)
+    monkeypatch.setattr("lab_kit.latencies.sleep", sleep)
+    latencies = Latencies()
+    latencies.start()
+    for due, takes in [(0, 10), (1_000, 2_500), (2_000, 100), (4_000, 7)]:
+        latencies.wait(due)
+        assert now >= due
+        now += takes
+        latencies.lap()
+    assert Counter(dict(enumerate(latencies.counts))) - Counter() == Counter(map(bucket, (10, 2_500, 1_600, 7)))
+
+
 def of(begun: int, ended: int, *counted: int) -> Latencies:
     latencies = Latencies()
     latencies.begun, latencies.ended = begun, ended

@@ -82,6 +82,31 @@ package body Worker_Tests is
       Assert (First.Operations = 0, "forgotten");
    end Recorded;
 
+   --  Who waits for the operation before waits too
+
+   procedure Due (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Times : Latencies.Recorder;
+   begin
+      Times.Start;
+      for Number in Nanoseconds range 0 .. 9 loop
+         Times.Await (Number * 2_000_000);
+         Assert
+           (Monotonic_Time - Times.First_Start >= Number * 2_000_000,
+            "not before it is due:" & Number'Image);
+         if Number = 0 then
+            delay 0.05;
+         end if;
+         Times.Lap;
+      end loop;
+      Assert
+        (Latencies.Bucket'Value
+           (Ada.Strings.Fixed.Head (Times.Image, Ada.Strings.Fixed.Index (Times.Image, ":") - 1))
+         >= Latencies.Bucket_Of (30_000_000),
+         "latencies count from when operations are due");
+   end Due;
+
    function Reply_To (Session : in out Sessions.Session; Line, Verb : String)
      return Fields.Field_List
    is
@@ -240,6 +265,7 @@ package body Worker_Tests is
       Result.Add_Test (Caller.Create ("the buckets of the protocol", Buckets'Access));
       Result.Add_Test (Caller.Create ("buckets without gaps", No_Gaps'Access));
       Result.Add_Test (Caller.Create ("a recorder", Recorded'Access));
+      Result.Add_Test (Caller.Create ("operations that are due", Due'Access));
       Result.Add_Test (Caller.Create ("every operation once", All_Operations'Access));
       Result.Add_Test (Caller.Create ("no latencies", Without_Laps'Access));
       Result.Add_Test (Caller.Create ("a worker that fails", Failing'Access));

@@ -2,7 +2,7 @@
 """The latencies of a case that does several operations at once (docs/protocol.md, Latencies)."""
 
 from collections.abc import Iterable
-from time import monotonic_ns  # on Linux, this is CLOCK_MONOTONIC
+from time import monotonic_ns, sleep  # on Linux, this is CLOCK_MONOTONIC
 
 BUCKETS = 1920
 """As many as latencies of 64 bits have."""
@@ -31,6 +31,13 @@ class Latencies:
 
     def start(self) -> None:
         self.begun = self.ended = monotonic_ns()
+
+    def wait(self, due_ns: int) -> None:
+        """Until the next operation is due, so long after the start. Its latency counts from then."""
+        due = self.begun + due_ns
+        while (left := due - monotonic_ns()) > 0:
+            sleep(left / 1e9)
+        self.ended = due
 
     def finish(self) -> None:
         """Ends the last operation, unless a lap did."""

@@ -8,6 +8,9 @@ from lab_kit import lines
 INPUTS = 4096
 """Values of the seeded sequence that a case gets."""
 
+RATE_MAX = 1_000_000
+"""Operations that are due in a second, at the most."""
+
 _MASK = 2**64 - 1
 
 
@@ -44,3 +47,7 @@ class Opening:
     def integer(self, key: str, least: int, most: int) -> int:
         """The argument `key`; raises UsageError unless it is an integer from `least` to `most`."""
         return lines.integer(self._arguments, key, least, most)
+
+    def rate(self) -> int:
+        """How many operations are due in a second; 0 if the case has no rate."""
+        return self.integer("rate", 1, RATE_MAX) if "rate" in self._arguments else 0

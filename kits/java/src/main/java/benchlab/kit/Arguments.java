@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
 
 /** The arguments of {@code open}: the case's parameters, and the seed of its inputs. */
 public final class Arguments {
+    private static final long RATE_MAX = 1_000_000;
     private static final Pattern DIGITS = Pattern.compile("[0-9]+");
 
     private final Map<String, String> values;
@@ -40,6 +41,11 @@ public final class Arguments {
             // Refused below, like a number that is out of range.
         }
         throw Refusal.usage(key + " is not a whole number from " + least + " to " + most);
+    }
+
+    /** How many operations are due in a second; 0 if the case has no rate. */
+    public long rate() throws Refusal {
+        return has("rate") ? integer("rate", 1, RATE_MAX) : 0;
     }
 
     /** The inputs of the case, computed from its seed. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * One thread for each worker, alive until this is closed. A case that does several operations at
@@ -46,6 +47,8 @@ public final class Workers implements AutoCloseable {
         }
     }
 
+    private static final long NANOS_PER_S = 1_000_000_000;
+
     /** All wait here for the start of a batch, and again for its end. */
     private final Phaser barrier = new Phaser(1);
 
@@ -55,7 +58,18 @@ public final class Workers implements AutoCloseable {
 
     /** Starts a thread for each worker; the latency of every operation is told. */
     public Workers(List<? extends Worker> workers) {
-        this(workers.stream().map(Workers::measured).toList(), true);
+        this(workers, 0);
+    }
+
+    /**
+     * Starts a thread for each worker; operation k is due k / rate s after the start of its batch,
+     * and its latency counts from then.
+     *
+     * @param rate {@link Arguments#rate()}; 0: each worker begins an operation when it has ended
+     *     the one before
+     */
+    public Workers(List<? extends Worker> workers, long rate) {
+        this(workers.stream().map(worker -> measured(worker, rate)).toList(), true);
     }
 
     /** Starts a thread for each worker; no latencies are told. */
@@ -119,8 +133,34 @@ public final class Workers implements AutoCloseable {
         long perform(Share share, Latencies latencies) throws Exception;
     }
 
+    private static MeasuredWorker measured(Worker worker, long rate) {
+        return rate == 0 ? oneAfterTheOther(worker) : whenDue(worker, rate);
+    }
+
+    private static MeasuredWorker whenDue(Worker worker, long rate) {
+        return (share, latencies) -> {
+            long sum = 0;
+            long start = System.nanoTime();
+            for (long k = share.first(); k < share.end(); k += share.step()) {
+                long due = start + k * NANOS_PER_S / rate;
+                waitUntil(due);
+                sum += worker.perform(k);
+                latencies.record(System.nanoTime() - due);
+            }
+            return sum;
+        };
+    }
+
+    private static void waitUntil(long nanoTime) {
+        long left = nanoTime - System.nanoTime();
+        while (left > 0) {
+            LockSupport.parkNanos(left);
+            left = nanoTime - System.nanoTime();
+        }
+    }
+
     /** The clock is read once per operation: the end of one is the start of the next. */
-    private static MeasuredWorker measured(Worker worker) {
+    private static MeasuredWorker oneAfterTheOther(Worker worker) {
         return (share, latencies) -> {
             long sum = 0;
             long now = System.nanoTime();

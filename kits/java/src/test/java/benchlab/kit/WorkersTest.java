@@ -104,6 +104,33 @@ class WorkersTest {
         }
     }
 
+    @Test
+    void beginsNoOperationBeforeItIsDue() throws Exception {
+        var begun = new long[20];
+        Worker worker = k -> begun[(int) k] = System.nanoTime();
+        try (var workers = new Workers(List.of(worker, worker, worker), 500)) {
+            long start = workers.perform(20).times().start();
+            for (int k = 0; k < begun.length; k++) {
+                assertTrue(begun[k] - start >= k * 2_000_000L, "operation " + k);
+            }
+        }
+    }
+
+    /** Who waits for the operation before waits too. */
+    @Test
+    void countsLatenciesFromWhenOperationsAreDue() throws Exception {
+        Worker slowAtFirst =
+                k -> {
+                    Thread.sleep(k == 0 ? 50 : 0);
+                    return 1;
+                };
+        try (var workers = new Workers(List.of(slowAtFirst), 1000)) {
+            var latencies = counts(workers.perform(30).times().latencies().format());
+            int least = Latencies.index(20_000_000);
+            assertTrue(latencies.keySet().stream().allMatch(index -> index >= least));
+        }
+    }
+
     /** Of eight workers, three have something to do in the second batch. */
     @Test
     void sharesWithoutLatencies() throws Exception {

@@ -59,7 +59,7 @@ enum Call {
             case "counter" -> COUNTER;
             case "transfer" -> TRANSFER;
             case "record" -> RECORD;
-            case "order", "outage" -> ORDER;
+            case "order", "outage", "arrivals" -> ORDER;
             default -> throw Refusal.unsupported("there is no case " + name);
         };
     }

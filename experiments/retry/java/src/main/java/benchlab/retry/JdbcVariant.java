@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class JdbcVariant implements Variant {
 
     private final Retrying retrying;
+    private final KeyTable keys;
     private final Map<PassingFault, LongAdder> faults = new EnumMap<>(PassingFault.class);
     private final LongAdder retries = new LongAdder();
 
@@ -23,8 +24,15 @@ final class JdbcVariant implements Variant {
         void call(Callable<Void> attempt) throws Exception;
     }
 
+    /** Without keys. */
     JdbcVariant(Retrying retrying) {
+        this(retrying, null);
+    }
+
+    /** Each transaction takes its call's key first, and does nothing if that is there. */
+    JdbcVariant(Retrying retrying, KeyTable keys) {
         this.retrying = retrying;
+        this.keys = keys;
         for (PassingFault fault : PassingFault.values()) {
             faults.put(fault, new LongAdder());
         }
@@ -32,7 +40,7 @@ final class JdbcVariant implements Variant {
 
     @Override
     public void call(Client client, long batch, long k) throws Exception {
-        retrying.call(new Attempt(client, k));
+        retrying.call(new Attempt(client, batch, k));
     }
 
     @Override
@@ -42,14 +50,23 @@ final class JdbcVariant implements Variant {
         return new Figures(counts, retries.sum());
     }
 
+    @Override
+    public void close() throws SQLException {
+        if (keys != null) {
+            keys.close();
+        }
+    }
+
     /** An attempt at a call, each time that it is run. */
     private final class Attempt implements Callable<Void> {
         private final Client client;
+        private final long batch;
         private final long k;
         private boolean isRetry;
 
-        Attempt(Client client, long k) {
+        Attempt(Client client, long batch, long k) {
             this.client = client;
+            this.batch = batch;
             this.k = k;
         }
 
@@ -71,7 +88,9 @@ final class JdbcVariant implements Variant {
         private void transact() throws SQLException {
             Connection connection = client.connection();
             try {
-                client.work(connection, k);
+                if (keys == null || keys.take(connection, keys.key(batch, k))) {
+                    client.work(connection, k);
+                }
                 connection.commit();
             } catch (Exception failure) {
                 try {

@@ -2,41 +2,29 @@
 // benchlab.appserver.retry, with an idempotency key for each call.
 package benchlab.retry;
 
-import benchlab.appserver.retry.Fault;
+import benchlab.appserver.retry.Budget;
 import benchlab.appserver.retry.IdempotencyTable;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retry;
 import benchlab.appserver.retry.RetryFigures;
 import benchlab.appserver.retry.RetryMeter;
-import benchlab.sql.Database;
-import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.EnumMap;
-import java.util.UUID;
 
-/** The library makes the transactions; the table of its keys is there while a case is open. */
+/** The library makes the transactions. */
 final class KeyedVariant implements Variant {
 
     private static final int ATTEMPTS = 5;
-    private static final String TABLE = "retry_key";
-    private static final String CREATE =
-            """
-            CREATE TABLE IF NOT EXISTS %s (
-                id %s PRIMARY KEY,
-                result text,
-                created timestamp DEFAULT CURRENT_TIMESTAMP)""";
 
-    private final Database database;
     private final RetryMeter meter = new RetryMeter();
-    private final Policy policy = Policy.ofAttempts(ATTEMPTS).meter(meter);
-    private final IdempotencyTable keys = new IdempotencyTable(TABLE);
-    private final String opening = UUID.randomUUID().toString();
+    private final IdempotencyTable table = new IdempotencyTable(KeyTable.NAME);
+    private final KeyTable keys;
+    private final Policy policy;
 
-    /** @param keyType of the column with the keys: {@link IdempotencyTable} */
-    KeyedVariant(Database database, String keyType) throws SQLException {
-        this.database = database;
-        execute(CREATE.formatted(TABLE, keyType));
+    /** @param budget null: as many retries as the attempts allow */
+    KeyedVariant(KeyTable keys, Budget budget) {
+        this.keys = keys;
+        policy = Policy.ofAttempts(ATTEMPTS).meter(meter).budget(budget);
     }
 
     @Override
@@ -44,7 +32,7 @@ final class KeyedVariant implements Variant {
         Retry.call(
                 policy,
                 client.transactions(),
-                keys.key(opening + "/" + batch + "/" + k),
+                table.key(keys.key(batch, k)),
                 connection -> {
                     client.work(connection, k);
                     return null;
@@ -62,16 +50,8 @@ final class KeyedVariant implements Variant {
         return new Figures(faults, figures.retries());
     }
 
-    /** So that the next one finds no keys. */
     @Override
     public void close() throws SQLException {
-        execute("DROP TABLE " + TABLE);
-    }
-
-    private void execute(String sql) throws SQLException {
-        try (Connection connection = database.connect();
-                Statement statement = connection.createStatement()) {
-            statement.executeUpdate(sql);
-        }
+        keys.close();
     }
 }

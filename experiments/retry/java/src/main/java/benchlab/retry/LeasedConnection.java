@@ -9,10 +9,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/**
- * To close it is to give it back. It is never in autocommit mode: its transactions begin by
- * themselves.
- */
+/** To close it is to give it back. It is never in autocommit mode. */
 final class LeasedConnection implements InvocationHandler {
 
     private final Client client;
@@ -34,7 +31,7 @@ final class LeasedConnection implements InvocationHandler {
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
         return switch (method.getName()) {
-            case "close", "setAutoCommit" -> null;
+            case "close" -> null;
             case "rollback" -> {
                 client.rollBack();
                 yield null;

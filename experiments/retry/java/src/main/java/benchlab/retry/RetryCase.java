@@ -21,8 +21,12 @@ final class RetryCase implements Case {
     private final Workers workers;
     private long batch;
 
-    /** @param variant is closed by this case, also if it cannot be opened */
-    RetryCase(Variant variant, Database database, Call call, Sequence inputs, int count)
+    /**
+     * @param variant is closed by this case, also if it cannot be opened
+     * @param rate of calls that are due in a second; 0: a client calls when its last call has ended
+     */
+    RetryCase(
+            Variant variant, Database database, Call call, Sequence inputs, int count, long rate)
             throws Exception {
         this.variant = variant;
         this.database = database;
@@ -34,7 +38,7 @@ final class RetryCase implements Case {
             disconnect();
             throw e;
         }
-        workers = new Workers(clients);
+        workers = new Workers(clients, rate);
     }
 
     /** Of the first client, in autocommit mode, which leaves no transaction open. */

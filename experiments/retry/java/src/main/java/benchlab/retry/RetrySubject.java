@@ -2,6 +2,7 @@
 // The retry experiment in Java: what calls again after faults that pass, over the same drivers.
 package benchlab.retry;
 
+import benchlab.appserver.retry.Budget;
 import benchlab.kit.Arguments;
 import benchlab.kit.Case;
 import benchlab.kit.Lab;
@@ -20,6 +21,7 @@ public record RetrySubject(String name, String library, Target target, Opener op
         implements Subject {
 
     private static final int CLIENTS_MAX = 256;
+    private static final String OURS = "benchlab.appserver.retry 1, ";
 
     /** Makes a variant that works on a database. */
     @FunctionalInterface
@@ -41,11 +43,19 @@ public record RetrySubject(String name, String library, Target target, Opener op
                             name, driver, target, database -> new JdbcVariant(Callable::call));
                     case "classic" -> new RetrySubject(
                             name, driver, target, database -> new JdbcVariant(Classic::call));
-                    case "java" -> new RetrySubject(
+                    case "classic_key" -> new RetrySubject(
                             name,
-                            "benchlab.appserver.retry 1, " + driver,
+                            driver,
                             target,
-                            database -> new KeyedVariant(database, target.keyType()));
+                            database ->
+                                    new JdbcVariant(Classic::call, new KeyTable(database, target)));
+                    case "java" -> new RetrySubject(
+                            name, OURS + driver, target, database -> keyed(database, target, null));
+                    case "java_budget" -> new RetrySubject(
+                            name,
+                            OURS + driver,
+                            target,
+                            database -> keyed(database, target, new Budget(0.1, 20)));
                     case "resilience4j" -> new RetrySubject(
                             name,
                             Resilience4j.library() + ", " + driver,
@@ -60,12 +70,18 @@ public record RetrySubject(String name, String library, Target target, Opener op
                 });
     }
 
+    private static Variant keyed(Database database, Target target, Budget budget)
+            throws SQLException {
+        return new KeyedVariant(new KeyTable(database, target), budget);
+    }
+
     @Override
     public Case open(String name, Arguments arguments) throws Exception {
         Call call = Call.named(name);
         int clients = (int) arguments.integer("clients", 1, CLIENTS_MAX);
+        long rate = arguments.rate();
         Sequence inputs = arguments.sequence();
         Database database = target.sql().opener().open(arguments, true);
-        return new RetryCase(opener.open(database), database, call, inputs, clients);
+        return new RetryCase(opener.open(database), database, call, inputs, clients, rate);
     }
 }

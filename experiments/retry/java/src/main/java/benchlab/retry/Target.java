@@ -8,20 +8,26 @@ import java.util.Map;
 /**
  * @param sql the SQL experiment's subject for the same target, which knows how to connect
  * @param keyType the type of a column with idempotency keys
+ * @param insertIfAbsent inserts a key into a table, whose name is to be put in
  */
-record Target(SqlSubject sql, String keyType) {
+record Target(SqlSubject sql, String keyType, String insertIfAbsent) {
 
     private static final String BUSY_TIMEOUT_MS = "1000";
+    private static final String OR_NOTHING =
+            "INSERT INTO %s (id) VALUES (?) ON CONFLICT DO NOTHING";
 
     static Target named(String name, String subject) {
         return switch (name) {
             case "sqlite" -> new Target(
                     SqlSubject.sqlite(subject, Map.of("busy_timeout", BUSY_TIMEOUT_MS)),
-                    "varchar(255)");
-            case "postgresql" -> new Target(SqlSubject.postgresql(subject), "varchar(255)");
+                    "varchar(255)",
+                    OR_NOTHING);
+            case "postgresql" -> new Target(
+                    SqlSubject.postgresql(subject), "varchar(255)", OR_NOTHING);
             case "mariadb" -> new Target(
                     SqlSubject.mariaDb(subject),
-                    "varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin");
+                    "varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+                    "INSERT IGNORE INTO %s (id) VALUES (?)");
             default -> throw new IllegalArgumentException(name);
         };
     }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the idempotency keys of calls are.
+package benchlab.retry;
+
+import benchlab.sql.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.UUID;
+
+/** A table that is there while a case is open. A key is of one opening, one batch and one call. */
+final class KeyTable implements AutoCloseable {
+
+    static final String NAME = "retry_key";
+
+    private static final String CREATE =
+            """
+            CREATE TABLE IF NOT EXISTS %s (
+                id %s PRIMARY KEY,
+                result text,
+                created timestamp DEFAULT CURRENT_TIMESTAMP)""";
+
+    private final Database database;
+    private final String insert;
+    private final String opening = UUID.randomUUID().toString();
+
+    KeyTable(Database database, Target target) throws SQLException {
+        this.database = database;
+        insert = target.insertIfAbsent().formatted(NAME);
+        execute(CREATE.formatted(NAME, target.keyType()));
+    }
+
+    String key(long batch, long k) {
+        return opening + "/" + batch + "/" + k;
+    }
+
+    /** Puts a key there, as it is done by hand; false if an earlier attempt has committed it. */
+    boolean take(Connection transaction, String key) throws SQLException {
+        try (PreparedStatement statement = transaction.prepareStatement(insert)) {
+            statement.setString(1, key);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
+    /** So that the next one finds no keys. */
+    @Override
+    public void close() throws SQLException {
+        execute("DROP TABLE " + NAME);
+    }
+
+    private void execute(String sql) throws SQLException {
+        try (Connection connection = database.connect();
+                Statement statement = connection.createStatement()) {
+            statement.executeUpdate(sql);
+        }
+    }
+}
