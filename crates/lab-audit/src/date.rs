@@ -10,6 +10,12 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(time.as_second() as f64)
 }
 
+/// The day of a time in seconds since 1970, such as `2026-10-21`, in UTC.
+pub fn day(unix_seconds: f64) -> String {
+    let time = jiff::Timestamp::from_second(unix_seconds as i64);
+    time.map_or("–".into(), |time| time.strftime("%Y-%m-%d").to_string())
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -17,5 +23,6 @@ mod tests {
         let at = super::unix_seconds("Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(at, Some(784_111_777.0));
         assert_eq!(super::unix_seconds("soon"), None);
+        assert_eq!(super::day(784_111_777.0), "1994-11-06");
     }
 }

@@ -160,11 +160,10 @@ fn run(program: &str, words: &[&str]) -> Result<(), String> {
     };
     let done = run(program).or_else(|_| run(&format!("/usr/sbin/{program}")));
     let done = done.map_err(|_| format!("`{program}` of iproute2 is not installed"))?;
-    match done.status.success() {
-        true => Ok(()),
-        false => {
-            let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-            Err(format!("{program} {}: {said}", words.join(" ")))
-        }
+    if done.status.success() {
+        Ok(())
+    } else {
+        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        Err(format!("{program} {}: {said}", words.join(" ")))
     }
 }

@@ -64,6 +64,29 @@ impl Root {
         self.line(path)?.parse().ok()
     }
 
+    /// The first line of a file that every Linux has.
+    ///
+    /// # Errors
+    /// Why it cannot be seen, in a sentence.
+    pub fn told_line(&self, path: &str) -> Result<String, String> {
+        let text = self.text(path).map_err(|why| format!("{why}."))?;
+        let line = text.lines().next().unwrap_or_default().trim();
+        match line.is_empty() {
+            true => Err(format!("/{path} is empty.")),
+            false => Ok(line.to_owned()),
+        }
+    }
+
+    /// The same of a whole number.
+    ///
+    /// # Errors
+    /// Why it cannot be seen, in a sentence.
+    pub fn told(&self, path: &str) -> Result<u64, String> {
+        let line = self.told_line(path)?;
+        line.parse()
+            .map_err(|_| format!("/{path} holds no whole number."))
+    }
+
     /// The names in a folder, sorted; none if there is no such folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(path))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a probe says of a thing: values by name, or why one could not be seen.
 
-use lab_model::Unit;
 use lab_model::audit::EvidenceValue;
+use lab_model::{Unit, trimmed};
 use std::collections::BTreeMap;
 
 /// A value that a probe saw.
@@ -59,6 +59,11 @@ impl Value {
     /// Nanoseconds.
     pub fn ns(ns: f64) -> Value {
         Value::Number(ns, Unit::Nanoseconds)
+    }
+
+    /// What was seen, or why it could not be.
+    pub fn seen<T>(seen: Result<T, String>, value: impl FnOnce(T) -> Value) -> Value {
+        seen.map_or_else(Value::Unknown, value)
     }
 
     /// A word.
@@ -142,11 +147,7 @@ fn digits(number: f64) -> String {
         n if n >= 1.0 => 2,
         _ => 3,
     };
-    let text = format!("{number:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    trimmed(&format!("{number:.decimals$}")).to_owned()
 }
 
 #[cfg(test)]

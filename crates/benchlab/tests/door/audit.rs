@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -152,27 +153,37 @@ fn a_gate_ends_with_3_and_names_what_failed() {
     assert!(text(&output.stderr).contains("there is no proc/ in it"));
 }
 
+/// What the rules that concern measuring hold against this machine, the doctor says word for word, and nothing else.
 #[test]
 fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     let folder = TempDir::new().expect("a folder");
-    let json = benchlab(
-        folder.path(),
-        &["audit", "host", "--no-run", "--format", "json"],
-    );
+    let words = ["audit", "host", "--no-run", "--format", "json"];
+    let json = benchlab(folder.path(), &words);
     let report: Value = serde_json::from_str(&stdout(&json)).expect("JSON");
     let rows = report["rows"].as_array().expect("rows");
-    let clock = rows
-        .iter()
-        .find(|row| row["case"] == "clock-source" && row["verdict"] == "good");
+    let against = |row: &&Value| row["verdict"] == "bad" || row["verdict"] == "advice";
+    let told: Vec<&Value> = rows.iter().filter(against).collect();
     let doctor = Command::new(env!("CARGO_BIN_EXE_benchlab"))
         .arg("doctor")
         .env_remove("BENCHLAB_PROJECT")
         .output();
     let doctor = text(&doctor.expect("benchlab").stdout);
-    assert_eq!(
-        clock.is_none(),
-        doctor.contains("the clock source is"),
-        "{doctor}"
+    // What is seen of a machine while it is watched may change between two looks.
+    let steady = [
+        ("cpu-virtual", "this is a virtual machine"),
+        ("cpu-smt", "two threads share each core"),
+        ("cpu-turbo", "turbo clocks are on"),
+        ("cpu-governor", "the frequency governor is"),
+        ("clock-source", "the clock source is"),
+        ("system-preload", "preloaded: "),
+    ];
+    for (rule, sentence) in steady {
+        let audited = told.iter().any(|row| row["case"] == rule);
+        assert_eq!(audited, doctor.contains(sentence), "{rule}: {doctor}");
+    }
+    assert!(
+        !doctor.contains("tcp_"),
+        "rules that do not concern measuring are the audit's alone"
     );
 }
 
@@ -208,6 +219,10 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
             && !screen.contains('\u{1b}')
     );
     for (words, why) in [
+        (
+            vec!["audit", "net", "https://a.example/"],
+            "https://a.example/: a host's name",
+        ),
         (vec!["audit", "cookies", "nowhere.har"], "nowhere.har"),
         (vec!["audit", "site", "ftp://a.example/"], "the scheme"),
         (
@@ -221,6 +236,48 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
             "{}",
             text(&output.stderr)
         );
+    }
+}
+
+/// A server and a file of bad will: no format prints a control character of theirs, and none hangs.
+#[test]
+fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
+    let folder = TempDir::new().expect("a folder");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let body = "<img src='/\u{1b}[31m\u{202e}\u{9b}.png'><script src='//\u{7}evil.invalid/\u{1b}.js'></script>";
+            let fields = "Server: \u{202e}n\u{9b}x\r\nSet-Cookie: sid=\u{9b}31m; Path=/\r\nETag: \"\u{9b}\"\r\n";
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{fields}Content-Length: {length}\r\n\r\n{body}"
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    let cookies: String = (0..10_000)
+        .map(|i| format!("c{i}\u{1b}[31m=\u{7}; "))
+        .collect();
+    let har = serde_json::json!({"log": {"entries": [{"request": {"url": "http://a.example/\u{1b}", "headers":
+        [{"name": "Cookie", "value": cookies}]}, "response": {"status": 200, "headers": [{"name": "Server", "value": "\u{1b}]0;x\u{7}"}]}}]}});
+    fs::write(folder.path().join("evil.har"), har.to_string()).expect("a file");
+    let url = format!("http://127.0.0.1:{port}/");
+    let site = ["audit", "site", &url, "--ask-rate", "1000"];
+    let audits = [
+        &site[..],
+        &["audit", "site", "evil.har"],
+        &["audit", "cookies", "evil.har"],
+    ];
+    for audit in audits {
+        for format in ["terminal", "markdown", "csv", "json", "xml", "html"] {
+            let words = [audit, &["--no-run", "--full", "--format", format]].concat();
+            let screen = stdout(&benchlab(folder.path(), &words));
+            let raw = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{202e}';
+            let line = screen.lines().find(|line| line.contains(raw));
+            assert_eq!(line, None, "{format} of {audit:?}");
+        }
     }
 }
 

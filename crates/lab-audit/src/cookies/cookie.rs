@@ -20,6 +20,8 @@ pub struct Cookie {
     pub hash: String,
     /// What was said when it was set; `None`: that was not seen.
     pub attributes: Option<Attributes>,
+    /// The server has deleted it since.
+    pub gone: bool,
 }
 
 /// What a `Set-Cookie` says besides name and value.
@@ -119,12 +121,42 @@ impl Cookie {
         self.name.len() + 1 + self.value_bytes
     }
 
+    /// Whether its name says that it is a session or a token. What guards a form (CSRF) is read by scripts.
+    pub fn is_login(&self) -> bool {
+        const PARTS: [&str; 5] = ["session", "sessid", "token", "jwt", "login"];
+        const WORDS: [&str; 4] = ["sid", "sess", "auth", "authorization"];
+        let name = self.name.to_ascii_lowercase();
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let guards = name.contains("csrf") || name.contains("xsrf");
+        let named = PARTS.iter().any(|part| name.contains(part));
+        !guards && (named || words.any(|word| WORDS.contains(&word)))
+    }
+
+    /// Whether its name says that it is wanted during a login only.
+    pub fn is_passing(&self) -> bool {
+        const PARTS: [&str; 7] = [
+            "oauth_state",
+            "nonce",
+            "pkce",
+            "redirect",
+            "return_to",
+            "returnurl",
+            "login_hint",
+        ];
+        let name = self.name.to_ascii_lowercase();
+        PARTS.iter().any(|part| name.contains(part))
+    }
+
     /// Whether a request to a host and path carries it (RFC 6265, 5.4).
     pub fn is_sent_to(&self, host: &str, path: &str) -> bool {
+        if self.gone {
+            return false;
+        }
         let host_only = self.attributes.as_ref().is_some_and(|a| a.host_only);
-        let there = match host_only {
-            true => host.eq_ignore_ascii_case(&self.domain),
-            false => within(host, &self.domain),
+        let there = if host_only {
+            host.eq_ignore_ascii_case(&self.domain)
+        } else {
+            within(host, &self.domain)
         };
         let below = path.strip_prefix(self.path.trim_end_matches('/'));
         there && below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
@@ -168,7 +200,7 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
 }
 
 /// A `Set-Cookie` field of an answer from a host, for a path: the cookie and its value (RFC 6265, 5.2).
-/// `None`: it has neither name nor value.
+/// `None`: it has neither name nor value, or is for a domain that the host is not below: browsers refuse it.
 pub fn set_cookie(
     field: &str,
     host: &str,
@@ -192,6 +224,7 @@ pub fn set_cookie(
         value_bytes: value.len(),
         hash: hasher.hash(value),
         attributes: None,
+        gone: false,
     };
     for part in parts {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -210,12 +243,16 @@ pub fn set_cookie(
             _ => {}
         }
     }
+    if !host.is_empty() && !within(host, &cookie.domain) {
+        return None;
+    }
+    cookie.gone = attributes.lifetime_s.is_some_and(|seconds| seconds <= 0.0);
     cookie.attributes = Some(attributes);
     Some((cookie, value.to_owned()))
 }
 
-/// RFC 6265, 5.1.4.
-fn default_path(path: &str) -> String {
+/// The folder that a path is in (RFC 6265, 5.1.4).
+pub fn default_path(path: &str) -> String {
     match path.rfind('/') {
         None | Some(0) => "/".into(),
         Some(at) => path[..at].into(),

@@ -81,6 +81,7 @@ impl Collector {
     pub fn answer(&mut self, host: &str, path: &str, fields: impl Iterator<Item = String>) {
         for field in fields {
             match set_cookie(&field, host, path, &self.hasher) {
+                Some((cookie, _)) if cookie.gone => self.delete(&cookie),
                 Some((cookie, value)) => drop(self.add(cookie, value)),
                 None => self.seen.skipped += 1,
             }
@@ -100,12 +101,14 @@ impl Collector {
         self.request(host, path, kind, sent, other_bytes);
     }
 
+    fn delete(&mut self, cookie: &Cookie) {
+        if let Some(at) = self.known.get(&key(cookie)) {
+            self.seen.cookies[*at].gone = true;
+        }
+    }
+
     fn add(&mut self, cookie: Cookie, value: String) -> usize {
-        let key = (
-            cookie.name.clone(),
-            cookie.domain.clone(),
-            cookie.path.clone(),
-        );
+        let key = key(&cookie);
         match self.known.get(&key) {
             Some(&at) => {
                 let attributes = self.seen.cookies[at].attributes.take();
@@ -152,6 +155,7 @@ impl Collector {
             value_bytes: value.len(),
             hash,
             attributes: None,
+            gone: false,
         };
         self.add(cookie, value.to_owned())
     }
@@ -282,6 +286,7 @@ impl Collector {
                     same_site: String::new(),
                     lifetime_s: expires.map(|at| at - now),
                 }),
+                gone: false,
             };
             self.add(cookie, value.to_owned());
         }
@@ -340,6 +345,7 @@ impl Collector {
                     same_site: word(5).to_owned(),
                     lifetime_s: lifetime(word(1)),
                 }),
+                gone: false,
             };
             self.add(cookie, (*value).to_owned());
         }
@@ -373,13 +379,22 @@ impl Collector {
                 .collect();
             self.request("", "/", Kind::Page, cookies, None);
         }
-        match found {
-            true => Ok(()),
-            false => Err(InputError(
+        if found {
+            Ok(())
+        } else {
+            Err(InputError(
                 "it is neither HAR nor a jar of curl nor a table or `Cookie:` line copied from a browser".into(),
-            )),
+            ))
         }
     }
+}
+
+/// What a browser keeps one cookie for (RFC 6265, 5.3): name, domain and path.
+fn key(cookie: &Cookie) -> (String, String, String) {
+    let Cookie {
+        name, domain, path, ..
+    } = cookie;
+    (name.clone(), domain.clone(), path.clone())
 }
 
 fn devtools_begins(text: &str) -> bool {

@@ -9,11 +9,11 @@ pub mod wire;
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-use cookie::{Cookie, Kind, Request};
+use cookie::{Cookie, Kind, Request, default_path};
 use input::Seen;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
-use owner::{Owner, owner};
+use owner::{Owner, owner, within};
 use std::collections::HashMap;
 
 /// What a request may have so that it fits one packet: 1,500 bytes of Ethernet less the headers of IPv6 and TCP
@@ -23,7 +23,8 @@ pub const PACKET: usize = 1428;
 /// The classes of things that cookies have.
 pub const CLASSES: [Class; 3] = [COOKIE, HOST, SITE];
 
-const COOKIE: Class = Class {
+/// A cookie.
+pub const COOKIE: Class = Class {
     name: "cookie",
     none: "There is no cookie.",
     values: &[
@@ -58,11 +59,22 @@ const COOKIE: Class = Class {
             "copies",
             "cookies of the same name in one request, itself included",
         ),
+        ("requests", "requests that carried it"),
+        (
+            "folder",
+            "the path that all pages and API calls that carried it are below",
+        ),
+        (
+            "outside",
+            "static files beyond that path that were asked for with it",
+        ),
         ("set_line", "the line that sets it as the rules want it"),
+        ("folder_line", "the same, for that path"),
     ],
 };
 
-const HOST: Class = Class {
+/// A host that requests go to.
+pub const HOST: Class = Class {
     name: "host",
     none: "No request is known.",
     values: &[
@@ -80,7 +92,8 @@ const HOST: Class = Class {
     ],
 };
 
-const SITE: Class = Class {
+/// All of it.
+pub const SITE: Class = Class {
     name: "site",
     none: "There is no cookie.",
     values: &[
@@ -113,6 +126,29 @@ fn field_bytes(cookies: &[Cookie], sent: &[usize]) -> usize {
 
 /// The audit of what was seen. `rate`: requests per second, for what a day costs.
 pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Audit {
+    let figures = figures(seen, rate);
+    Audit {
+        kind: AuditKind::Cookies,
+        targets,
+        facts: facts(seen, rate),
+        findings: judge(rules, &figures.things, &CLASSES),
+        tables: figures.tables,
+        chart: figures.chart,
+    }
+}
+
+/// What was seen, for rules and for readers.
+pub struct Figures {
+    /// For rules.
+    pub things: Vec<Thing>,
+    /// Owners, cookies, domains, and the kinds of requests.
+    pub tables: Vec<EvidenceTable>,
+    /// Whose bytes a request carries.
+    pub chart: Option<EvidenceBars>,
+}
+
+/// The figures of what was seen. `rate`: requests per second, for what a day costs.
+pub fn figures(seen: &Seen, rate: f64) -> Figures {
     let largest = largest(seen);
     let owners: Vec<Owner> = seen
         .cookies
@@ -128,14 +164,12 @@ pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Au
     let split = largest
         .map(|request| split(seen, &owners, request))
         .unwrap_or_default();
-    Audit {
-        kind: AuditKind::Cookies,
-        targets,
-        facts: facts(seen, rate),
-        findings: judge(rules, &things, &CLASSES),
+    Figures {
+        things,
         tables: vec![
             owner_table(seen, &split, largest),
             cookie_table(seen, &owners, &carried),
+            domain_table(seen),
             wire_table(seen, rate),
         ],
         chart: (!split.is_empty()).then(|| chart(&split)),
@@ -150,12 +184,38 @@ fn largest(seen: &Seen) -> Option<&Request> {
 }
 
 /// How requests carry a cookie.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Carried {
     /// How many of each kind do.
     requests: [usize; Kind::ALL.len()],
     /// The most cookies of its name in one of them, itself included.
     copies: usize,
+    /// What the paths of pages and API calls that carry it have in common.
+    folder: Option<String>,
+    /// Static files beyond that path which carry it.
+    outside: usize,
+}
+
+impl Carried {
+    fn all(&self) -> usize {
+        self.requests.iter().sum()
+    }
+
+    fn needed(&self) -> usize {
+        self.requests[Kind::Page as usize] + self.requests[Kind::Api as usize]
+    }
+}
+
+/// What two folders are both below.
+fn common(one: &str, other: &str) -> String {
+    let both = one.split('/').zip(other.split('/'));
+    let same: Vec<&str> = both.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let folder = same.join("/");
+    if folder.is_empty() {
+        "/".into()
+    } else {
+        folder
+    }
 }
 
 /// Of each cookie.
@@ -172,6 +232,21 @@ fn carried(seen: &Seen) -> Vec<Carried> {
             let copies = names[seen.cookies[at].name.as_str()];
             carried[at].requests[request.kind as usize] += 1;
             carried[at].copies = carried[at].copies.max(copies);
+            if matches!(request.kind, Kind::Page | Kind::Api) {
+                let folder = default_path(&request.path);
+                let known = carried[at].folder.take();
+                carried[at].folder = Some(known.map_or(folder.clone(), |k| common(&k, &folder)));
+            }
+        }
+    }
+    for request in seen.requests.iter().filter(|r| r.kind == Kind::Static) {
+        for &at in &request.cookies {
+            let below = |folder: &String| {
+                let rest = request.path.strip_prefix(folder.trim_end_matches('/'));
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            let beyond = carried[at].folder.as_ref().is_some_and(|f| !below(f));
+            carried[at].outside += usize::from(beyond);
         }
     }
     carried
@@ -184,21 +259,17 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
     thing.set("bytes", Value::bytes(cookie.bytes() as u64));
     thing.set("domain", Value::word(&cookie.domain));
     thing.set("path", Value::word(&cookie.path));
-    let lower = cookie.name.to_ascii_lowercase();
-    let named = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let login = !matches!(owner, Owner::Tracker(_))
-        && named(&["sess", "sid", "auth", "token", "jwt", "login"]);
+    let login = !matches!(owner, Owner::Tracker(_)) && cookie.is_login();
     thing.set("login", Value::Flag(login));
-    let passing = named(&[
-        "oauth_state",
-        "nonce",
-        "pkce",
-        "redirect",
-        "return_to",
-        "returnurl",
-        "login_hint",
-    ]);
-    thing.set("passing", Value::Flag(passing));
+    thing.set("passing", Value::Flag(cookie.is_passing()));
+    thing.set("requests", Value::count(carried.all() as u64, "requests"));
+    // One page says little about the path of all.
+    if let Some(folder) = carried.folder.as_ref().filter(|_| carried.needed() > 1) {
+        thing.set("folder", Value::word(folder));
+        let line = set_line(&cookie.name, folder, is_http_only(cookie, login));
+        thing.set("folder_line", Value::Word(line));
+        thing.set("outside", Value::count(carried.outside as u64, "requests"));
+    }
     attributes(cookie, &mut thing);
     let stat = carried.requests[Kind::Static as usize];
     thing.set("static_requests", Value::count(stat as u64, "requests"));
@@ -210,7 +281,8 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
         "copies",
         Value::count(carried.copies.max(1) as u64, "cookies"),
     );
-    thing.set("set_line", Value::Word(set_line(cookie, login)));
+    let line = set_line(&cookie.name, &cookie.path, is_http_only(cookie, login));
+    thing.set("set_line", Value::Word(line));
     thing
 }
 
@@ -247,13 +319,14 @@ fn attributes(cookie: &Cookie, thing: &mut Thing) {
 }
 
 /// `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`
-fn set_line(cookie: &Cookie, login: bool) -> String {
-    let http_only = cookie.attributes.as_ref().is_none_or(|a| a.http_only) || login;
+fn set_line(name: &str, path: &str, http_only: bool) -> String {
     let http_only = if http_only { "; HttpOnly" } else { "" };
-    format!(
-        "Set-Cookie: {}=…; Path={}; Secure{http_only}; SameSite=Lax",
-        cookie.name, cookie.path
-    )
+    format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite=Lax")
+}
+
+/// Whether scripts should not see it, as far as its name and what was said of it tell.
+fn is_http_only(cookie: &Cookie, login: bool) -> bool {
+    login || cookie.attributes.as_ref().is_none_or(|a| a.http_only)
 }
 
 /// The largest request of each host.
@@ -370,6 +443,13 @@ fn count(n: usize, of: &'static str) -> EvidenceValue {
 
 fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> EvidenceTable {
     let total: usize = split.iter().map(|share| share.bytes).sum();
+    let head = largest.and_then(|r| r.head_bytes);
+    let of_head = |bytes: usize| {
+        let part = head.map(|head| bytes as f64 / head.max(1) as f64);
+        part.map_or(EvidenceValue::Nothing, |part| {
+            EvidenceValue::Number(part, Unit::Share)
+        })
+    };
     let row = |share: &Share| {
         let part = share.bytes as f64 / total.max(1) as f64;
         let cookies = match share.cookies {
@@ -381,6 +461,7 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
             cookies,
             bytes(share.bytes),
             EvidenceValue::Number(part, Unit::Share),
+            of_head(share.bytes),
         ]
     };
     let mut rows: Vec<Vec<EvidenceValue>> = split.iter().map(row).collect();
@@ -391,10 +472,10 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
             count(request.cookies.len(), "cookies"),
             bytes(total),
             all,
+            of_head(total),
         ]);
     }
     let of = largest.map_or(String::new(), |r| format!("{}{}", r.host, r.path));
-    let head = largest.and_then(|r| r.head_bytes);
     let head = head.map_or(String::new(), |head| {
         format!(" The whole head has {head} bytes.")
     });
@@ -404,7 +485,7 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
             "The Cookie field of the largest {} ({of}) in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
             largest.map_or("request", |r| r.kind.name())
         ),
-        columns: ["owner", "cookies", "bytes", "share"]
+        columns: ["owner", "cookies", "bytes", "share", "of the head"]
             .map(String::from)
             .into(),
         rows: if seen.cookies.is_empty() {
@@ -460,6 +541,54 @@ fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceT
         .map(String::from)
         .into(),
         rows: by_size.into_iter().take(SHOWN).map(row).collect(),
+    }
+}
+
+/// What each domain has, with what is there twice.
+fn domain_table(seen: &Seen) -> EvidenceTable {
+    const SHOWN: usize = 100;
+    let (mut names, mut values) = (HashMap::new(), HashMap::new());
+    let mut domains: Vec<(&str, Vec<&Cookie>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for cookie in &seen.cookies {
+        let of_name: &mut Vec<&Cookie> = names.entry(&cookie.name).or_default();
+        of_name.push(cookie);
+        if cookie.value_bytes > 0 {
+            *values.entry(&cookie.hash).or_insert(0) += 1;
+        }
+        let place = *places.entry(&cookie.domain).or_insert_with(|| {
+            domains.push((cookie.domain.as_str(), Vec::new()));
+            domains.len() - 1
+        });
+        domains[place].1.push(cookie);
+    }
+    let same_name = |cookie: &Cookie| {
+        let others = names[&cookie.name].iter().take(SHOWN);
+        let mut others = others.filter(|other| !std::ptr::eq(**other, cookie));
+        others.any(|other| within(&cookie.domain, &other.domain))
+    };
+    let row = |(domain, cookies): &(&str, Vec<&Cookie>)| {
+        let how_many = |of: &dyn Fn(&Cookie) -> bool| cookies.iter().filter(|c| of(c)).count();
+        vec![
+            word(*domain),
+            count(cookies.len(), "cookies"),
+            bytes(cookies.iter().map(|c| c.bytes()).sum()),
+            count(how_many(&same_name), "cookies"),
+            count(
+                how_many(&|c| values.get(&c.hash).is_some_and(|n| *n > 1)),
+                "cookies",
+            ),
+        ]
+    };
+    EvidenceTable {
+        title: "Domains".into(),
+        caption: "A name that is there twice: a cookie of the same name goes to that domain too, for another path or from a \
+                  domain above it. A value that is there twice is known by its hash."
+            .into(),
+        columns: ["domain", "cookies", "bytes", "same name", "same value"]
+            .map(String::from)
+            .into(),
+        rows: domains.iter().take(SHOWN).map(row).collect(),
     }
 }
 
@@ -552,9 +681,16 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
         .iter()
         .map(|r| field_bytes(&seen.cookies, &r.cookies))
         .sum();
+    let pages = seen.requests.iter().filter(|r| r.kind == Kind::Page);
+    let pages = pages.count().max(1) as f64;
+    let (per_page, a_day) = (all as f64 / pages, all as f64 / pages * rate * 86_400.0);
     facts.push((
-        "cookies of all requests".into(),
-        format!("{:.1} kB in HTTP/1.1", all as f64 / 1000.0),
+        "cookies of a page with its files".into(),
+        format!(
+            "{:.1} kB in HTTP/1.1; at {rate} such pages/s {:.1} GB a day",
+            per_page / 1e3,
+            a_day / 1e9
+        ),
     ));
     if seen.skipped > 0 {
         facts.push((

@@ -69,18 +69,20 @@ pub fn within(host: &str, domain: &str) -> bool {
 
 impl Tracker {
     fn sets(&self, name: &str, domain: &str) -> bool {
-        let named = match self.prefix {
-            true => name.starts_with(&self.name),
-            false => name == self.name,
+        let named = if self.prefix {
+            name.starts_with(&self.name)
+        } else {
+            name == self.name
         };
         if !named {
             return false;
         }
         // A name such as `id` says nothing without its domain; `__utmv` does.
         let telling = self.name.starts_with('_') && self.name.len() >= 3;
-        let there = match self.domain.is_empty() {
-            true => telling || self.name.len() >= 6,
-            false => within(domain, &self.domain),
+        let there = if self.domain.is_empty() {
+            telling || self.name.len() >= 6
+        } else {
+            within(domain, &self.domain)
         };
         there || telling
     }

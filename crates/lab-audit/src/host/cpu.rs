@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cores, clocks and NUMA nodes.
 
-use super::{Machine, Probe};
+use super::{Machine, Probe, field};
 use crate::root::Root;
 use crate::value::{Thing, Value};
 
@@ -35,12 +35,18 @@ impl Probe for Cpu {
         host.set_some("governor", governor(root));
         host.set_some("turbo", turbo(root).map(Value::Flag));
         host.set_some("smt", flag(root, &format!("{CPU}/smt/active")));
-        host.set("virtual_machine", Value::Flag(virtual_machine(root)));
+        host.set(
+            "virtual_machine",
+            Value::seen(virtual_machine(root), Value::Flag),
+        );
         host.set_some("throttled", throttled(root));
-        host.set_some(
+        host.set_some("quota_throttled", quota_throttled(root));
+        host.set(
             "clock_source",
-            root.line(&format!("{CLOCK}/current_clocksource"))
-                .map(Value::Word),
+            Value::seen(
+                root.told_line(&format!("{CLOCK}/current_clocksource")),
+                Value::Word,
+            ),
         );
         host.set_some(
             "clock_sources",
@@ -87,11 +93,14 @@ fn turbo(root: &Root) -> Option<bool> {
     })
 }
 
-fn virtual_machine(root: &Root) -> bool {
-    let text = root.text("proc/cpuinfo").unwrap_or_default();
+/// Error: why it cannot be seen.
+fn virtual_machine(root: &Root) -> Result<bool, String> {
+    if root.line("sys/hypervisor/type").is_some() {
+        return Ok(true);
+    }
+    let text = root.text("proc/cpuinfo").map_err(|why| format!("{why}."))?;
     let flags = text.lines().find(|line| line.starts_with("flags"));
-    flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
-        || root.line("sys/hypervisor/type").is_some()
+    Ok(flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")))
 }
 
 fn throttled(root: &Root) -> Option<Value> {
@@ -103,6 +112,14 @@ fn throttled(root: &Root) -> Option<Value> {
     counts
         .reduce(|a, b| a + b)
         .map(|n| Value::count(n, "times"))
+}
+
+/// Of the group of programs that this one is in (cgroup v2, cpu.stat).
+fn quota_throttled(root: &Root) -> Option<Value> {
+    let groups = root.text("proc/self/cgroup").ok()?;
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let text = root.text(&format!("sys/fs/cgroup{path}/cpu.stat")).ok()?;
+    field(&text, "nr_throttled").map(|n| Value::count(n, "times"))
 }
 
 fn cores(root: &Root) -> Vec<String> {

@@ -6,7 +6,7 @@ use crate::root::Root;
 use crate::smart::Smart;
 use crate::storage::Medium;
 use crate::value::{Class, Thing, Value};
-use lab_model::audit::EvidenceTable;
+use lab_model::audit::{EvidenceTable, EvidenceValue};
 use std::thread;
 
 pub struct Disks;
@@ -183,6 +183,53 @@ fn endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing)
 fn unknown(disk: &mut Thing, names: &[&'static str], why: &str) {
     for name in names {
         disk.set(name, Value::Unknown(format!("{why}.")));
+    }
+}
+
+/// The partitions side by side, with what is mounted from them.
+pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
+    let word = |thing: &Thing, name: &str| thing.values.get(name).map(Value::text);
+    let mounted = |partition: &Thing| {
+        let device = Some(format!("/dev/{}", partition.name));
+        let of = |thing: &&Thing| thing.class == "filesystem" && word(thing, "device") == device;
+        let filesystem = things.iter().find(of)?;
+        Some(format!(
+            "{} on {}",
+            word(filesystem, "type")?,
+            filesystem.name
+        ))
+    };
+    let aligned = |partition: &Thing| {
+        let at_block = partition.values.get("misalignment") == Some(&Value::bytes(0));
+        match (
+            at_block,
+            partition.values.get("at_mib") == Some(&Value::Flag(true)),
+        ) {
+            (false, _) => "no",
+            (true, false) => "to a block",
+            (true, true) => "to a MiB",
+        }
+    };
+    let of = things.iter().filter(|thing| thing.class == "partition");
+    let row = |partition: &Thing| {
+        let value = |name: &str| {
+            let value = partition.values.get(name);
+            value.map_or(EvidenceValue::Nothing, Value::evidence)
+        };
+        vec![
+            EvidenceValue::Word(partition.name.clone()),
+            value("start"),
+            value("size"),
+            EvidenceValue::Word(aligned(partition).into()),
+            mounted(partition).map_or(EvidenceValue::Nothing, EvidenceValue::Word),
+        ]
+    };
+    let columns = ["partition", "start", "size", "aligned", "filesystem"];
+    EvidenceTable {
+        title: "Partitions".into(),
+        caption: String::new(),
+        columns: columns.map(String::from).into(),
+        rows: of.map(row).collect(),
     }
 }
 

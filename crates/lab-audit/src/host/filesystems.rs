@@ -40,7 +40,10 @@ pub const FILESYSTEM: Class = Class {
 impl Probe for Filesystems {
     fn look(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
-        let mounts = root.text("proc/mounts").unwrap_or_default();
+        let mounts = match root.text("proc/mounts") {
+            Ok(mounts) => mounts,
+            Err(why) => return vec![unseen(&format!("{why}."))],
+        };
         let space = root.output(
             "df.txt",
             &[
@@ -69,6 +72,15 @@ impl Probe for Filesystems {
         }
         once(things)
     }
+}
+
+/// Filesystems that cannot even be listed.
+fn unseen(why: &str) -> Thing {
+    let mut thing = Thing::new("filesystem", "/proc/mounts");
+    for (name, _) in FILESYSTEM.values {
+        thing.set(name, Value::Unknown(why.into()));
+    }
+    thing
 }
 
 /// A device that is mounted in several places is told once, at its shortest name.
@@ -114,14 +126,17 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Th
     thing
 }
 
-/// Whether the disk below a device such as `/dev/sda1` can be told what is free.
+/// Whether what is below a device such as `/dev/sda1` or `/dev/mapper/vg-root` can be told what is free.
 fn discards(root: &Root, device: &str) -> Option<bool> {
     let name = device.strip_prefix("/dev/")?;
     let disks = root.names("sys/block");
-    let disk = disks
-        .iter()
-        .filter(|disk| name.starts_with(disk.as_str()))
-        .max_by_key(|d| d.len())?;
+    let below = |disk: &&String| match name.strip_prefix("mapper/") {
+        Some(mapped) => root
+            .line(&format!("sys/block/{disk}/dm/name"))
+            .is_some_and(|name| name == mapped),
+        None => name.starts_with(disk.as_str()),
+    };
+    let disk = disks.iter().filter(below).max_by_key(|d| d.len())?;
     let most = root.number(&format!("sys/block/{disk}/queue/discard_max_bytes"))?;
     Some(most > 0)
 }
@@ -131,6 +146,7 @@ fn spaces(space: &Result<String, String>, thing: &mut Thing) {
     let text = match space {
         Ok(text) => text,
         Err(why) => {
+            let why = format!("{why}.");
             NAMES
                 .iter()
                 .for_each(|name| thing.set(name, Value::Unknown(why.clone())));
@@ -148,7 +164,7 @@ fn spaces(space: &Result<String, String>, thing: &mut Thing) {
         })
     });
     let Some(numbers) = row else {
-        let why = "df does not tell of it".to_owned();
+        let why = "df does not tell of it.".to_owned();
         NAMES
             .iter()
             .for_each(|name| thing.set(name, Value::Unknown(why.clone())));

@@ -24,25 +24,31 @@ impl Probe for Memory {
                     "available_share",
                     "swap",
                     "swap_used_share",
+                    "huge_reserved",
+                    "huge_idle_share",
                 ] {
-                    host.set(name, Value::Unknown(why.clone()));
+                    host.set(name, Value::Unknown(format!("{why}.")));
                 }
             }
         }
-        host.set_some("swap_on_disk", swap_on_disk(root));
-        host.set_some(
+        host.set("swap_on_disk", Value::seen(swap_on_disk(root), Value::Flag));
+        let swappiness = root.told("proc/sys/vm/swappiness");
+        host.set(
             "swappiness",
-            root.number("proc/sys/vm/swappiness")
-                .map(|n| Value::count(n, "")),
+            Value::seen(swappiness, |n| Value::count(n, "")),
         );
-        let vmstat = root.text("proc/vmstat").unwrap_or_default();
-        host.set_some(
+        let vmstat = root.text("proc/vmstat").map_err(|why| format!("{why}."));
+        let counted = |name: &str| {
+            let text = vmstat.clone()?;
+            field(&text, name).ok_or_else(|| format!("/proc/vmstat does not tell {name}."))
+        };
+        host.set(
             "swapped_in",
-            field(&vmstat, "pswpin").map(|pages| Value::bytes(pages * PAGE)),
+            Value::seen(counted("pswpin"), |pages| Value::bytes(pages * PAGE)),
         );
-        host.set_some(
+        host.set(
             "oom_kills",
-            field(&vmstat, "oom_kill").map(|n| Value::count(n, "programs")),
+            Value::seen(counted("oom_kill"), |n| Value::count(n, "programs")),
         );
         let mode = |name: &str| {
             root.line(&format!("{HUGE}/{name}"))
@@ -50,7 +56,10 @@ impl Probe for Memory {
         };
         host.set_some("huge_pages", mode("enabled").map(Value::Word));
         host.set_some("huge_defrag", mode("defrag").map(Value::Word));
-        host.set_some("dirty_most", dirty_most(root, &host));
+        host.set(
+            "dirty_most",
+            Value::seen(dirty_most(root, &host), Value::bytes),
+        );
         vec![host]
     }
 }
@@ -84,28 +93,26 @@ fn meminfo(text: &str, host: &mut Thing) {
     );
 }
 
-/// Whether any swap is not compressed memory (zram).
-fn swap_on_disk(root: &Root) -> Option<Value> {
-    let text = root.text("proc/swaps").ok()?;
+/// Whether any swap is not compressed memory (zram). Error: why it cannot be seen.
+fn swap_on_disk(root: &Root) -> Result<bool, String> {
+    let text = root.text("proc/swaps").map_err(|why| format!("{why}."))?;
     let mut devices = text
         .lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next());
-    Some(Value::Flag(
-        devices.any(|device| !device.starts_with("/dev/zram")),
-    ))
+    Ok(devices.any(|device| !device.starts_with("/dev/zram")))
 }
 
-/// `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory.
-fn dirty_most(root: &Root, host: &Thing) -> Option<Value> {
-    match root.number("proc/sys/vm/dirty_bytes")? {
+/// `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory. Error: why it cannot be seen.
+fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
+    match root.told("proc/sys/vm/dirty_bytes")? {
         0 => {
-            let ratio = root.number("proc/sys/vm/dirty_ratio")? as f64 / 100.0;
+            let ratio = root.told("proc/sys/vm/dirty_ratio")? as f64 / 100.0;
             match host.values.get("available") {
-                Some(Value::Number(available, _)) => Some(Value::bytes((available * ratio) as u64)),
-                _ => None,
+                Some(Value::Number(available, _)) => Ok((available * ratio) as u64),
+                _ => Err("/proc/meminfo does not tell the available memory.".into()),
             }
         }
-        bytes => Some(Value::bytes(bytes)),
+        bytes => Ok(bytes),
     }
 }

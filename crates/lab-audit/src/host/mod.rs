@@ -84,6 +84,10 @@ const HOST: Class = Class {
             "times that a core was throttled for its heat since the start",
         ),
         (
+            "quota_throttled",
+            "times that a limit of CPU time stopped the group of programs that this one is in",
+        ),
+        (
             "steal",
             "part of the cores' time that the hypervisor gave to others",
         ),
@@ -213,10 +217,9 @@ const HOST: Class = Class {
 /// Where filesystems are mounted that are on disks.
 pub fn mounts(machine: &Machine) -> Vec<std::path::PathBuf> {
     let things = filesystems::Filesystems.look(machine);
-    things
-        .iter()
-        .map(|thing| thing.name.clone().into())
-        .collect()
+    let known = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
+    let mounted = things.iter().filter(known);
+    mounted.map(|thing| thing.name.clone().into()).collect()
 }
 
 /// Memory that programs could still get, in bytes.
@@ -350,7 +353,11 @@ pub fn audit(machine: &Machine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
         tables.extend(extra.tables);
         chart = extra.chart.or(chart);
     }
-    tables.extend([disks::table(&things), filesystems::table(&things)]);
+    tables.extend([
+        disks::table(&things),
+        disks::partitions_table(&things),
+        filesystems::table(&things),
+    ]);
     Audit {
         kind: AuditKind::Host,
         targets: vec![name(&machine.root)],
@@ -396,9 +403,10 @@ fn facts(machine: &Machine, things: &[Thing]) -> Vec<(String, String)> {
         ),
         (
             "looked at",
-            Some(match root.is_live() {
-                true => "this machine".into(),
-                false => "a copy of its /proc, /sys and /etc".into(),
+            Some(if root.is_live() {
+                "this machine".into()
+            } else {
+                "a copy of its /proc, /sys and /etc".into()
             }),
         ),
     ];

@@ -19,11 +19,16 @@ impl Probe for Network {
         let root = &machine.root;
         let mut host = machine.host();
         let count = |n: u64| Value::count(n, "connections");
-        let setting = |name: &str| root.number(&format!("{IPV4}/{name}"));
-        let reuse = setting("tcp_tw_reuse");
+        let setting = |name: &str| root.told(&format!("{IPV4}/{name}"));
+        let plain = |n: u64| Value::count(n, "");
+        let reuse = root.number(&format!("{IPV4}/tcp_tw_reuse"));
         host.set("time_wait", Value::ns(TIME_WAIT_S * 1e9));
-        host.set_some("tw_reuse", reuse.map(|n| Value::count(n, "")));
-        if let Some(ports) = ports(root) {
+        host.set_some("tw_reuse", reuse.map(plain));
+        let ports = ports(root);
+        if let Err(why) = &ports {
+            host.set("ports_per_second", Value::Unknown(why.clone()));
+        }
+        if let Ok(ports) = ports {
             let rest = if reuse == Some(1) {
                 REUSED_AFTER_S
             } else {
@@ -38,20 +43,23 @@ impl Probe for Network {
             );
             used(machine.watched.load_connects, rate, &mut host);
         }
-        host.set_some("time_wait_most", setting("tcp_max_tw_buckets").map(count));
-        host.set_some("tw_recycle", Some(recycle(root)));
-        host.set_some(
+        host.set(
+            "time_wait_most",
+            Value::seen(setting("tcp_max_tw_buckets"), count),
+        );
+        host.set("tw_recycle", recycle(root));
+        host.set(
             "somaxconn",
-            root.number("proc/sys/net/core/somaxconn").map(count),
+            Value::seen(root.told("proc/sys/net/core/somaxconn"), count),
         );
-        host.set_some("syn_backlog", setting("tcp_max_syn_backlog").map(count));
-        host.set_some(
-            "syncookies",
-            setting("tcp_syncookies").map(|n| Value::count(n, "")),
+        host.set(
+            "syn_backlog",
+            Value::seen(setting("tcp_max_syn_backlog"), count),
         );
-        host.set_some(
+        host.set("syncookies", Value::seen(setting("tcp_syncookies"), plain));
+        host.set(
             "slow_start_after_idle",
-            setting("tcp_slow_start_after_idle").map(|n| Value::count(n, "")),
+            Value::seen(setting("tcp_slow_start_after_idle"), plain),
         );
         host.set_some(
             "congestion",
@@ -72,11 +80,16 @@ fn used(connects: Option<f64>, rate: f64, host: &mut Thing) {
     host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
 }
 
-/// Local ports that outgoing connections may have, less those that are reserved.
-fn ports(root: &Root) -> Option<u64> {
-    let range = root.line(&format!("{IPV4}/ip_local_port_range"))?;
-    let mut ends = range.split_whitespace().map(str::parse::<u64>);
-    let (low, high) = (ends.next()?.ok()?, ends.next()?.ok()?);
+/// Local ports that outgoing connections may have, less those that are reserved. Error: why it cannot be seen.
+fn ports(root: &Root) -> Result<u64, String> {
+    let range = root.told_line(&format!("{IPV4}/ip_local_port_range"))?;
+    let ends: Vec<u64> = range
+        .split_whitespace()
+        .filter_map(|end| end.parse().ok())
+        .collect();
+    let [low, high] = ends[..] else {
+        return Err(format!("/{IPV4}/ip_local_port_range has no two numbers."));
+    };
     let reserved = root
         .line(&format!("{IPV4}/ip_local_reserved_ports"))
         .unwrap_or_default();
@@ -90,7 +103,7 @@ fn ports(root: &Root) -> Option<u64> {
         Some((to + 1).saturating_sub(from))
     };
     let reserved: u64 = reserved.split(',').filter_map(within).sum();
-    Some((high + 1).checked_sub(low)?.saturating_sub(reserved))
+    Ok((high + 1).saturating_sub(low).saturating_sub(reserved))
 }
 
 /// Where `tcp_tw_recycle` is set: Linux 4.12 took it away.
@@ -116,6 +129,7 @@ fn recycle(root: &Root) -> Value {
     ) {
         (false, _) => Value::Word(found.join(", ")),
         (true, true) => Value::word("the kernel has it"),
+        (true, false) if !root.has("etc") => Value::Unknown("There is no /etc to look at.".into()),
         (true, false) => Value::word("nowhere"),
     }
 }
@@ -133,15 +147,12 @@ fn counters(root: &Root, host: &mut Thing) {
                 let count = two_lines(text, "TcpExt:", counter);
                 host.set_some(name, count.map(|n| Value::count(n, "connections")));
             }
-            Err(why) => host.set(name, Value::Unknown(why.clone())),
+            Err(why) => host.set(name, Value::Unknown(format!("{why}."))),
         }
     }
-    let snmp = root.text("proc/net/snmp").unwrap_or_default();
-    let sent = two_lines(&snmp, "Tcp:", "OutSegs").zip(two_lines(&snmp, "Tcp:", "RetransSegs"));
-    let share = sent.filter(|(all, _)| *all >= 1000);
-    host.set_some(
+    host.set(
         "retransmitted",
-        share.map(|(all, again)| Value::share(again as f64 / all as f64)),
+        Value::seen(retransmitted(root), Value::share),
     );
     let sockstat = root.text("proc/net/sockstat").unwrap_or_default();
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
@@ -152,6 +163,22 @@ fn counters(root: &Root, host: &mut Thing) {
         "time_wait_now",
         waiting.map(|n| Value::count(n, "connections")),
     );
+}
+
+/// The part of all segments that was sent again. Error: why it cannot be seen.
+fn retransmitted(root: &Root) -> Result<f64, String> {
+    const ENOUGH: u64 = 1000;
+    let text = root
+        .text("proc/net/snmp")
+        .map_err(|why| format!("{why}."))?;
+    let sent = two_lines(&text, "Tcp:", "OutSegs").zip(two_lines(&text, "Tcp:", "RetransSegs"));
+    match sent {
+        None => Err("/proc/net/snmp does not tell it.".into()),
+        Some((all, _)) if all < ENOUGH => Err(format!(
+            "Only {all} segments were sent since the start; {ENOUGH} tell something."
+        )),
+        Some((all, again)) => Ok(again as f64 / all as f64),
+    }
 }
 
 /// A line of names and a line of numbers, both behind the same word.

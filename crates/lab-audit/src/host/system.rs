@@ -14,20 +14,23 @@ impl Probe for System {
         let (soft, hard) = open_files(root);
         host.set("open_files", soft);
         host.set("open_files_hard", hard);
-        host.set_some("files_share", files_share(root));
-        host.set_some("pids_share", pids_share(root));
-        let entropy = root.number("proc/sys/kernel/random/entropy_avail");
-        host.set_some("entropy", entropy.map(|n| Value::count(n, "bits")));
-        let kernel = root.line("proc/sys/kernel/osrelease");
-        host.set_some(
-            "kernel_5_18",
-            kernel.as_deref().and_then(since_5_18).map(Value::Flag),
+        host.set("files_share", Value::seen(files_share(root), Value::share));
+        host.set("pids_share", Value::seen(pids_share(root), Value::share));
+        let entropy = root.told("proc/sys/kernel/random/entropy_avail");
+        host.set("entropy", Value::seen(entropy, |n| Value::count(n, "bits")));
+        let kernel = root.told_line("proc/sys/kernel/osrelease");
+        let newer = kernel.clone().and_then(|kernel| {
+            since_5_18(&kernel).ok_or_else(|| format!("{kernel} is no version of Linux."))
+        });
+        host.set("kernel_5_18", Value::seen(newer, Value::Flag));
+        host.set_some("kernel", kernel.ok().map(Value::Word));
+        host.set("trim_timer", Value::seen(trim_timer(root), Value::Flag));
+        let randomised = root.told("proc/sys/kernel/randomize_va_space");
+        host.set(
+            "randomised",
+            Value::seen(randomised, |n| Value::count(n, "")),
         );
-        host.set_some("kernel", kernel.map(Value::Word));
-        host.set("trim_timer", Value::Flag(trim_timer(root)));
-        let randomised = root.number("proc/sys/kernel/randomize_va_space");
-        host.set_some("randomised", randomised.map(|n| Value::count(n, "")));
-        host.set("preloaded", Value::Word(preloaded(root)));
+        host.set("preloaded", Value::seen(preloaded(root), Value::Word));
         vec![host]
     }
 }
@@ -36,7 +39,10 @@ impl Probe for System {
 fn open_files(root: &Root) -> (Value, Value) {
     let text = match root.text("proc/self/limits") {
         Ok(text) => text,
-        Err(why) => return (Value::Unknown(why.clone()), Value::Unknown(why)),
+        Err(why) => {
+            let why = Value::Unknown(format!("{why}."));
+            return (why.clone(), why);
+        }
     };
     let line = text
         .lines()
@@ -45,32 +51,35 @@ fn open_files(root: &Root) -> (Value, Value) {
     let mut limit = || match words.next() {
         Some("unlimited") => Value::count(u64::from(u32::MAX), "files"),
         Some(n) => n.parse().map_or(
-            Value::Unknown("/proc/self/limits is not as expected".into()),
+            Value::Unknown("/proc/self/limits is not as expected.".into()),
             |n| Value::count(n, "files"),
         ),
-        None => Value::Unknown("/proc/self/limits does not tell".into()),
+        None => Value::Unknown("/proc/self/limits does not tell.".into()),
     };
     (limit(), limit())
 }
 
-fn files_share(root: &Root) -> Option<Value> {
-    let line = root.line("proc/sys/fs/file-nr")?;
+/// Error: why it cannot be seen.
+fn files_share(root: &Root) -> Result<f64, String> {
+    let line = root.told_line("proc/sys/fs/file-nr")?;
     let numbers: Vec<f64> = line
         .split_whitespace()
         .filter_map(|n| n.parse().ok())
         .collect();
-    let [used, _, most] = numbers[..] else {
-        return None;
-    };
-    (most > 0.0).then(|| Value::share(used / most))
+    match numbers[..] {
+        [used, _, most] if most > 0.0 => Ok(used / most),
+        _ => Err("/proc/sys/fs/file-nr is not as expected.".into()),
+    }
 }
 
-/// `/proc/loadavg` has running/all threads as its fourth word.
-fn pids_share(root: &Root) -> Option<Value> {
-    let line = root.line("proc/loadavg")?;
-    let (_, all) = line.split_whitespace().nth(3)?.split_once('/')?;
-    let most = root.number("proc/sys/kernel/pid_max").filter(|n| *n > 0)?;
-    Some(Value::share(all.parse::<f64>().ok()? / most as f64))
+/// `/proc/loadavg` has running/all threads as its fourth word. Error: why it cannot be seen.
+fn pids_share(root: &Root) -> Result<f64, String> {
+    let line = root.told_line("proc/loadavg")?;
+    let word = line.split_whitespace().nth(3);
+    let all = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
+    let all = all.ok_or("/proc/loadavg is not as expected.")?;
+    let most = root.told("proc/sys/kernel/pid_max")?;
+    Ok(all / most.max(1) as f64)
 }
 
 /// From Linux 5.18 on /dev/random waits only until the pool was filled once (random(4)).
@@ -80,33 +89,40 @@ fn since_5_18(kernel: &str) -> Option<bool> {
     Some((major, minor) >= (5, 18))
 }
 
-fn trim_timer(root: &Root) -> bool {
+/// Error: why it cannot be seen.
+fn trim_timer(root: &Root) -> Result<bool, String> {
     let wanted = [
         "etc/systemd/system",
         "usr/lib/systemd/system",
         "lib/systemd/system",
     ];
+    if !root.is_live() && ![wanted[0], "etc/cron.weekly"].iter().any(|f| root.has(f)) {
+        return Err("The copy has neither /etc/systemd/system nor /etc/cron.weekly.".into());
+    }
     let by_systemd = wanted
         .iter()
         .any(|folder| root.has(&format!("{folder}/timers.target.wants/fstrim.timer")));
-    by_systemd
-        || root
-            .names("etc/cron.weekly")
-            .iter()
-            .any(|name| name.contains("trim"))
+    let weekly = root.names("etc/cron.weekly");
+    Ok(by_systemd || weekly.iter().any(|name| name.contains("trim")))
 }
 
-fn preloaded(root: &Root) -> String {
+/// Error: why it cannot be seen.
+fn preloaded(root: &Root) -> Result<String, String> {
+    if !root.has("etc") {
+        return Err("There is no /etc to look at.".into());
+    }
     let in_file = root.line("etc/ld.so.preload");
-    let in_variable = match root.is_live() {
-        true => std::env::var("LD_PRELOAD")
+    let in_variable = if root.is_live() {
+        std::env::var("LD_PRELOAD")
             .ok()
-            .filter(|value| !value.is_empty()),
-        false => None,
+            .filter(|value| !value.is_empty())
+    } else {
+        None
     };
     let found: Vec<String> = in_file.into_iter().chain(in_variable).collect();
-    match found.is_empty() {
-        true => "nothing".into(),
-        false => found.join(" "),
-    }
+    Ok(if found.is_empty() {
+        "nothing".into()
+    } else {
+        found.join(" ")
+    })
 }

@@ -121,9 +121,10 @@ impl Scope {
     }
 
     fn starts(&self) -> Vec<PathBuf> {
-        match self.under.as_path() == Path::new("/") {
-            true => self.mounts.clone(),
-            false => vec![self.under.clone()],
+        if self.under.as_path() == Path::new("/") {
+            self.mounts.clone()
+        } else {
+            vec![self.under.clone()]
         }
     }
 }
@@ -257,9 +258,15 @@ fn pareto(watched: &Watched) -> EvidenceBars {
         let share = 100.0 * sum / total.max(1.0);
         (format!("{share:.0} % {}", end_of(path)), bytes)
     };
+    let blind = match watched.without_events {
+        None => "",
+        Some(_) => {
+            " By times of files: each once, with its whole size; those that are gone are not seen."
+        }
+    };
     EvidenceBars {
         title: "Bytes read and written, by folder".into(),
-        caption: "Before a folder the part of all bytes, summed from above.".into(),
+        caption: format!("Before a folder the part of all bytes, summed from above.{blind}"),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: all.iter().take(10).map(bar).collect(),

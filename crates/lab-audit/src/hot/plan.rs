@@ -154,11 +154,17 @@ pub fn plan(
     };
     let busiest = ranked.into_iter().take(MOST);
     let mut folders: Vec<Folder> = busiest.map(&mut look).collect();
+    place(&mut folders, fast.map(|fast| fast.free), memory);
+    folders
+}
+
+/// Gives each folder its place. `free`: room on the fast filesystem; `None`: there is none.
+fn place(folders: &mut [Folder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
-        .for_each(|folder| folder.place = folder.wanted(fast.is_some(), memory));
+        .for_each(|folder| folder.place = folder.wanted(free.is_some(), memory));
     // The hottest per byte first, as far as there is room.
-    let mut room = fast.map_or(0.0, |fast| fast.free as f64 * FILLED);
+    let mut room = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
         .filter(|i| folders[*i].place == Place::Fast)
         .collect();
@@ -169,7 +175,6 @@ pub fn plan(
             _ => folders[at].place = Place::NoRoom,
         }
     }
-    folders
 }
 
 impl Folder {
@@ -287,5 +292,123 @@ impl Endurances {
             let smart = Smart::of(&Root::live(), disk).unwrap_or_default();
             (sectors > 0).then(|| smart.endurance(sectors as f64 * 512.0))
         })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    const MIB: f64 = 1024.0 * 1024.0;
+
+    /// A folder on a disk that spins, which takes so many MiB, of which so many were read and written.
+    pub fn folder(path: &str, size: u64, read: f64, written: f64) -> Folder {
+        Folder {
+            path: path.into(),
+            activity: Activity {
+                opens: 1.0,
+                read: read * MIB,
+                written: written * MIB,
+            },
+            size: Some(size << 20),
+            place: Place::Here,
+            seconds: DAY,
+            disk: Some("sda".into()),
+            on_fast: false,
+            own: None,
+            fast: None,
+        }
+    }
+
+    /// A filesystem on flash.
+    pub fn fast() -> Fast {
+        Fast {
+            folder: "/mnt/ssd".into(),
+            uuid: "1234-abcd".into(),
+            kind: "ext4".into(),
+            mount: "/mnt/ssd".into(),
+            free: 1 << 40,
+            disk: "nvme0n1".into(),
+            device: 0,
+        }
+    }
+
+    fn placed(mut folders: Vec<Folder>, free_mib: Option<u64>) -> Vec<Place> {
+        place(
+            &mut folders,
+            free_mib.map(|mib| mib << 20),
+            1000 * (1 << 20),
+        );
+        folders.iter().map(|folder| folder.place).collect()
+    }
+
+    #[test]
+    fn what_is_read_most_for_its_size_takes_the_room_first() {
+        let folders = || {
+            vec![
+                folder("/srv/large", 80, 800.0, 0.0),
+                folder("/srv/small", 20, 400.0, 0.0),
+                folder("/srv/cold", 10, 30.0, 0.0),
+            ]
+        };
+        // Nine tenths of the room are filled: 90 of 100 MiB, the small one and then the cold one.
+        let wanted = [Place::NoRoom, Place::Fast, Place::Fast];
+        assert_eq!(placed(folders(), Some(100)), wanted);
+        assert_eq!(placed(folders(), Some(1000)), [Place::Fast; 3]);
+        assert_eq!(placed(folders(), None), [Place::Here; 3]);
+        let mut endless = folder("/srv/endless", 0, 800.0, 0.0);
+        endless.size = None;
+        assert_eq!(placed(vec![endless], Some(1000)), [Place::NoRoom]);
+    }
+
+    #[test]
+    fn what_is_written_stays_off_the_fast_disk_and_the_system_stays_where_it_is() {
+        let mut on_fast = folder("/srv/log", 10, 1.0, 50.0);
+        on_fast.on_fast = true;
+        let mut read_there = folder("/srv/hot", 10, 50.0, 1.0);
+        read_there.on_fast = true;
+        let folders = vec![
+            folder("/srv/journal", 10, 1.0, 50.0),
+            on_fast,
+            read_there,
+            folder("/usr/lib/python3", 10, 50.0, 0.0),
+            folder("/srv", 10, 50.0, 0.0),
+            folder("/srv/idle", 10, 0.5, 0.0),
+        ];
+        let wanted = [
+            Place::Off,
+            Place::Slow,
+            Place::Here,
+            Place::Here,
+            Place::Here,
+            Place::Here,
+        ];
+        assert_eq!(placed(folders, Some(1000)), wanted);
+    }
+
+    /// A tenth of the memory is the most that a folder in memory may take: here 100 MiB.
+    #[test]
+    fn what_may_be_lost_goes_to_memory_if_it_is_small() {
+        let folders = vec![
+            folder("/srv/app/cache", 90, 5.0, 50.0),
+            folder("/srv/big/cache", 200, 5.0, 50.0),
+            folder("/srv/app/tables", 90, 5.0, 50.0),
+        ];
+        let wanted = [Place::Memory, Place::Off, Place::Off];
+        assert_eq!(placed(folders, Some(1000)), wanted);
+    }
+
+    #[test]
+    fn the_years_of_a_disk_are_what_it_endures_by_what_is_written_a_day() {
+        let endurance = Endurance {
+            left: 3650.0 * 10.0 * MIB,
+            by: "a test",
+        };
+        let mut folder = folder("/srv/log", 10, 0.0, 10.0);
+        folder.fast = Some(endurance);
+        let days = folder.fast_lasts().expect("days");
+        assert!((days - 3650.0).abs() < 1e-6, "{days}");
+        folder.activity.written = 0.0;
+        assert_eq!(folder.fast_lasts(), None, "nothing is written");
     }
 }

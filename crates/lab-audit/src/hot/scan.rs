@@ -62,3 +62,43 @@ fn walk(start: &Path, limit: Instant, file: &mut dyn FnMut(&Path, &fs::Metadata)
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{File, FileTimes};
+
+    /// A file whose times of reading and of writing are these.
+    fn file(path: &Path, bytes: usize, read: SystemTime, written: SystemTime) {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, vec![0; bytes]).expect("written");
+        let times = FileTimes::new().set_accessed(read).set_modified(written);
+        let file = File::options().write(true).open(path).expect("a file");
+        file.set_times(times).expect("times");
+    }
+
+    #[test]
+    fn times_of_files_tell_what_was_read_and_what_was_written() {
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let under = folder.path();
+        let began = SystemTime::now();
+        let (before, after) = (
+            began - Duration::from_secs(100),
+            began + Duration::from_secs(5),
+        );
+        file(&under.join("hot/a"), 3000, after, before);
+        file(&under.join("hot/b"), 500, after, before);
+        file(&under.join("log/new"), 7000, before, after);
+        file(&under.join("idle/old"), 9000, before, before);
+        let scope = Scope::new(under, vec![under.to_owned()]);
+        let mut activities = Activities::new();
+        assert!(scan(began, &scope, &mut activities), "all was looked at");
+        let of = |name: &str| {
+            let activity = activities.get(&under.join(name));
+            activity.map(|a| (a.opens, a.read, a.written))
+        };
+        assert_eq!(of("hot"), Some((2.0, 3500.0, 0.0)));
+        assert_eq!(of("log"), Some((1.0, 0.0, 7000.0)));
+        assert_eq!(of("idle"), None);
+    }
+}

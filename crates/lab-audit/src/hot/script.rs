@@ -93,3 +93,54 @@ fn escaped(text: &str) -> String {
         .replace(' ', r"\040")
         .replace('\t', r"\011")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::tests::{fast, folder};
+    use super::*;
+    use std::process::Command;
+
+    fn placed(path: &str, place: Place) -> Folder {
+        let mut folder = folder(path, 100, 9.0, 0.0);
+        folder.place = place;
+        folder
+    }
+
+    #[test]
+    fn a_script_moves_the_outermost_folders_and_quotes_every_name() {
+        let folders = [
+            placed("/srv/it's $(touch x)", Place::Fast),
+            placed("/srv/a b", Place::Fast),
+            placed("/srv/a b/inner", Place::Fast),
+            placed("/srv/my cache", Place::Memory),
+            placed("/srv/written", Place::Off),
+        ];
+        let made = script(&folders, &fast()).expect("a script");
+        let moves: Vec<&str> = made.lines().filter(|l| l.starts_with("move '")).collect();
+        assert_eq!(
+            moves,
+            [r"move '/srv/it'\''s $(touch x)'", "move '/srv/a b'"]
+        );
+        for line in [
+            "set -eu",
+            "uuid='1234-abcd'",
+            "rsync -aAXH --numeric-ids",
+            "sha256sum",
+            r"line 'tmpfs /srv/my\040cache tmpfs size=400m,nosuid,nodev,mode=1777 0 0'",
+            "line 'UUID=1234-abcd /mnt/ssd ext4 noatime 0 2'",
+        ] {
+            assert!(made.contains(line), "{line}: {made}");
+        }
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), made).expect("written");
+        let checked = Command::new("sh").arg("-n").arg(file.path()).output();
+        let checked = checked.expect("a shell");
+        assert!(checked.status.success(), "{checked:?}");
+    }
+
+    #[test]
+    fn where_nothing_moves_there_is_no_script() {
+        let folders = [placed("/srv/a", Place::Here), placed("/srv/b", Place::Off)];
+        assert!(script(&folders, &fast()).is_none());
+    }
+}

@@ -16,13 +16,14 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_stats::order::median;
 use lab_stats::signed_rank::centre;
+use names::Names;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 pub use turns::{Family, Round, Step};
 use turns::{Side, take_turns};
 
-/// How long Happy Eyeballs waits before it tries the second address, ms (RFC 8305, section 5).
-const ATTEMPT_DELAY_MS: f64 = 250.0;
+/// How long Happy Eyeballs waits before it tries the second address (RFC 8305, section 5).
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 /// The classes of things that a network has.
 pub const CLASSES: [Class; 4] = [NAME, ADDRESS, PAIR, RESOLVERS];
@@ -90,6 +91,11 @@ const PAIR: Class = Class {
             "first_fails",
             "whether the family that is tried first fails",
         ),
+        (
+            "late",
+            "how long Happy Eyeballs waits for a family that fails",
+        ),
+        ("reserve", "what it would cost if that family were dead"),
     ],
 };
 
@@ -121,8 +127,8 @@ pub struct Looked {
     sides: Result<Vec<Side>, String>,
     rounds: Vec<Round>,
     tls: bool,
-    /// Of IPv4 and IPv6, the name behind the aliases, and that of the address.
-    names: [[Option<String>; 2]; 2],
+    /// Of IPv4 and IPv6.
+    names: [Names; 2],
 }
 
 /// The rules that are built in. Error: one is wrong, which a test rules out.
@@ -137,7 +143,11 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
     let lookup_ns = began.elapsed().as_nanos() as f64;
     let sides = found
         .map_err(|e| e.to_string())
-        .map(|all| pinned(&all.collect::<Vec<_>>()));
+        .map(|all| pinned(&all.collect::<Vec<_>>()))
+        .map(|sides| {
+            let sides = sides.into_iter();
+            sides.map(|side| side.with_lookups(&asked.name)).collect()
+        });
     let mut looked = Looked {
         asked: asked.clone(),
         lookup_ns,
@@ -148,9 +158,8 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
     };
     if let Ok(sides) = &mut looked.sides {
         for side in sides.iter() {
-            let canonical = names::canonical(&asked.name, side.family);
-            let reverse = names::reverse(side.address.ip());
-            looked.names[side.family as usize] = [canonical, reverse];
+            let names = Names::of(&asked.name, side.address.ip(), side.family);
+            looked.names[side.family as usize] = names;
         }
         looked.rounds = take_turns(sides, &asked.name, asked.tls, rounds, step);
     }
@@ -232,7 +241,8 @@ fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
 
 /// The audit of what was seen.
 pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
-    let mut things: Vec<Thing> = all.iter().flat_map(things).collect();
+    let reached = all.iter().any(reached);
+    let mut things: Vec<Thing> = all.iter().flat_map(|l| things(l, reached)).collect();
     if all.iter().any(|looked| looked.asked.port != 0) {
         things.push(resolvers());
     }
@@ -246,7 +256,15 @@ pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
     }
 }
 
-fn things(looked: &Looked) -> Vec<Thing> {
+/// Whether anybody answered, if only to refuse: then there is a network.
+fn reached(looked: &Looked) -> bool {
+    let refused = looked.sides.iter().flatten().any(|side| side.refused);
+    let connected = |round: &Round| round.time(Step::Connect).is_some();
+    refused || looked.rounds.iter().any(connected)
+}
+
+/// `reached`: whether anybody answered at all.
+fn things(looked: &Looked, reached: bool) -> Vec<Thing> {
     let mut name = Thing::new("name", &looked.asked.name);
     name.set("lookup", Value::ns(looked.lookup_ns));
     let sides = match &looked.sides {
@@ -265,12 +283,12 @@ fn things(looked: &Looked) -> Vec<Thing> {
     name.set("ipv4", Value::Flag(has(Family::V4)));
     name.set("ipv6", Value::Flag(has(Family::V6)));
     let mut things = vec![name];
-    things.extend(sides.iter().map(|side| address(looked, side)));
+    things.extend(sides.iter().map(|side| address(looked, side, reached)));
     things.extend(pair(looked, sides));
     things
 }
 
-fn address(looked: &Looked, side: &Side) -> Thing {
+fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
     let mut thing = Thing::new(
         "address",
         format!("{} ({})", looked.asked.name, side.address.ip()),
@@ -292,6 +310,11 @@ fn address(looked: &Looked, side: &Side) -> Thing {
             thing.set("failed_share", why.clone());
             thing.set("large_answered", why);
         }
+        None if !reached => {
+            let why = "Nobody answered: whether it is the network or the servers is not known.";
+            thing.set("failed_share", Value::Unknown(why.into()));
+            thing.set("large_answered", Value::Unknown(why.into()));
+        }
         None => {
             let failed = tried - connects.len();
             thing.set(
@@ -305,8 +328,9 @@ fn address(looked: &Looked, side: &Side) -> Thing {
     thing.set_some("connect", median(&connects).map(Value::ns));
     round_trip(looked, side, &mut thing);
     if looked.asked.port != 0 {
-        let reverse = &looked.names[side.family as usize][1];
-        thing.set("reverse", Value::word(reverse.as_deref().unwrap_or("none")));
+        let reverse = &looked.names[side.family as usize].reverse;
+        let named = |name: Option<String>| Value::Word(name.unwrap_or("none".into()));
+        thing.set("reverse", Value::seen(reverse.clone(), named));
     }
     largest(side, &mut thing);
     thing
@@ -338,10 +362,13 @@ fn resolvers() -> Thing {
     let mut thing = Thing::new("resolvers", "/etc/resolv.conf");
     let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
     thing.set("addresses", Value::Word(shown.join(", ")));
-    let mut v6 = all.iter().filter(|resolver| resolver.is_ipv6());
-    let over_ipv6 = match all.is_empty() {
-        true => Value::Unknown("/etc/resolv.conf names no resolver.".into()),
-        false => Value::Flag(v6.any(|resolver| names::answers(*resolver))),
+    let v6 = all.iter().filter(|resolver| resolver.is_ipv6());
+    let answers: Vec<Result<bool, String>> = v6.map(|r| names::answers(*r)).collect();
+    let over_ipv6 = match answers.iter().find(|answer| answer.is_err()) {
+        _ if all.is_empty() => Value::Unknown("/etc/resolv.conf names no resolver.".into()),
+        _ if answers.contains(&Ok(true)) => Value::Flag(true),
+        Some(Err(why)) => Value::Unknown(why.clone()),
+        _ => Value::Flag(false),
     };
     thing.set("over_ipv6", over_ipv6);
     thing
@@ -358,13 +385,12 @@ fn round_trip(looked: &Looked, side: &Side, thing: &mut Thing) {
     };
     thing.set_some("round_trip", found.map(Value::ns));
     thing.set("round_trip_by", Value::Word(by));
-    let echoes = side.echoes.as_ref().ok();
-    if let Some([sent, answered]) = echoes.filter(|[_, answered]| *answered > 0) {
-        thing.set(
-            "lost_share",
-            Value::share(f64::from(sent - answered) / f64::from(*sent)),
-        );
-    }
+    let lost = match &side.echoes {
+        Err(why) => Value::Unknown(format!("{why}.")),
+        Ok([_, 0]) => Value::Unknown("Echo requests are not answered.".into()),
+        Ok([sent, answered]) => Value::share(f64::from(sent - answered) / f64::from(*sent)),
+    };
+    thing.set("lost_share", lost);
     thing.set_some(
         "hops",
         side.hops.map(|hops| Value::count(hops.into(), "routers")),
@@ -372,16 +398,16 @@ fn round_trip(looked: &Looked, side: &Side, thing: &mut Thing) {
 }
 
 /// Whether the names behind both families are the same, as far as there are names.
-fn ends(names: &[[Option<String>; 2]; 2], thing: &mut Thing) {
-    const NAMES: [[&str; 2]; 2] = [["canonical4", "reverse4"], ["canonical6", "reverse6"]];
-    for (names, values) in NAMES.iter().zip(names) {
-        for (name, value) in names.iter().zip(values) {
-            thing.set(name, Value::word(value.as_deref().unwrap_or("none")));
-        }
-    }
-    let [v4, v6] = names;
-    let differ = |at: usize| Some(v4[at].as_ref()? != v6[at].as_ref()?);
-    let same = match (differ(0), differ(1)) {
+fn ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
+    let canonical = [v4, v6].map(|names| names.canonical.as_deref());
+    let reverse = [v4, v6].map(Names::reversed);
+    let told = |name: Option<&str>| Value::word(name.unwrap_or("none"));
+    thing.set("canonical4", told(canonical[0]));
+    thing.set("canonical6", told(canonical[1]));
+    thing.set("reverse4", told(reverse[0]));
+    thing.set("reverse6", told(reverse[1]));
+    let differ = |names: [Option<&str>; 2]| Some(names[0]? != names[1]?);
+    let same = match (differ(canonical), differ(reverse)) {
         (Some(true), _) | (_, Some(true)) => Value::word("no"),
         (_, Some(false)) => Value::word("yes"),
         _ => Value::Unknown(
@@ -401,26 +427,49 @@ fn pair(looked: &Looked, sides: &[Side]) -> Option<Thing> {
     }
     let first_times = times(looked, first.family, Step::Connect);
     let second_times = times(looked, second.family, Step::Connect);
-    let first_fails = first_times.is_empty() && !second_times.is_empty();
-    thing.set("first_fails", Value::Flag(first_fails));
-    let in_time = median(&first_times).is_some_and(|ns| ns < ATTEMPT_DELAY_MS * 1e6);
-    let later = median(&second_times).map_or(f64::INFINITY, |ns| ns + ATTEMPT_DELAY_MS * 1e6);
-    let first_wins = in_time || median(&first_times).is_some_and(|ns| ns < later);
-    let taken = if first_wins {
-        first.family
-    } else {
-        second.family
-    };
-    thing.set("taken", Value::word(taken.name()));
+    let medians = [median(&first_times), median(&second_times)];
+    happy_eyeballs([first, second], medians, &mut thing);
     let both = [Family::V4, Family::V6].map(|family| median(&times(looked, family, Step::Connect)));
     thing.set_some("connect4", both[0].map(Value::ns));
     thing.set_some("connect6", both[1].map(Value::ns));
-    if let Some(ratio) = ratio(looked, Step::Connect) {
-        thing.set("ratio", Value::Number(ratio[0], Unit::Ratio));
-        thing.set("ratio_low", Value::Number(ratio[1], Unit::Ratio));
-        thing.set("ratio_high", Value::Number(ratio[2], Unit::Ratio));
+    let ratio = ratio(looked, Step::Connect);
+    for (at, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
+        let why = "Fewer than six rounds have turns of both families that succeeded.";
+        let found = ratio.map(|ratio| ratio[at]).ok_or(why.into());
+        thing.set(name, Value::seen(found, |n| Value::Number(n, Unit::Ratio)));
     }
     Some(thing)
+}
+
+/// Which family Happy Eyeballs takes, and what it costs if the first one is dead; `times`: medians of connections in ns.
+fn happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &mut Thing) {
+    let delay = ATTEMPT_DELAY.as_nanos() as f64;
+    let [first_name, second_name] = [first, second].map(|side| side.family.name());
+    let (fails, taken) = match times {
+        [None, None] => (Err("Neither family answers.".to_owned()), "neither"),
+        [None, Some(_)] if first.no_route => {
+            let why = format!("This machine has no way to {first_name} itself.");
+            (Err(why), second_name)
+        }
+        [None, Some(_)] => (Ok(true), second_name),
+        [Some(one), Some(other)] if one > delay + other => (Ok(false), second_name),
+        [Some(_), _] => (Ok(false), first_name),
+    };
+    thing.set("first_fails", Value::seen(fails, Value::Flag));
+    thing.set("taken", Value::word(taken));
+    let waited = first.failed_after.unwrap_or(ATTEMPT_DELAY);
+    let waited = waited.min(ATTEMPT_DELAY).as_nanos() as f64;
+    thing.set("late", Value::ns(waited));
+    let reserve = match times {
+        [Some(one), Some(other)] => format!(
+            "If {first_name} were dead, a connection would take {} in place of {}.",
+            Value::ns(delay + other).text(),
+            Value::ns(one).text()
+        ),
+        [_, None] => format!("If {first_name} were dead, nothing would answer."),
+        [None, Some(_)] => format!("{second_name} answers in its place."),
+    };
+    thing.set("reserve", Value::Word(reserve));
 }
 
 fn times(looked: &Looked, family: Family, step: Step) -> Vec<f64> {
@@ -455,7 +504,13 @@ fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
     Some(mean(Family::V6)? - mean(Family::V4)?)
 }
 
-const STEPS: [Step; 4] = [Step::Echo, Step::Connect, Step::Tls, Step::FirstByte];
+const STEPS: [Step; 5] = [
+    Step::Lookup,
+    Step::Echo,
+    Step::Connect,
+    Step::Tls,
+    Step::FirstByte,
+];
 
 fn steps_table(all: &[Looked]) -> EvidenceTable {
     let mut rows = Vec::new();
@@ -466,16 +521,19 @@ fn steps_table(all: &[Looked]) -> EvidenceTable {
                 .filter(|step| looked.tls || *step != Step::Tls)
             {
                 let mut found = times(looked, side.family, step);
-                if found.is_empty() && step == Step::Echo {
+                if found.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
                     continue;
                 }
                 found.sort_by(f64::total_cmp);
-                let at = |part: f64| match found.is_empty() {
-                    true => EvidenceValue::Nothing,
-                    false => EvidenceValue::Number(
-                        found[((found.len() - 1) as f64 * part).round() as usize],
-                        Unit::Nanoseconds,
-                    ),
+                let at = |part: f64| {
+                    if found.is_empty() {
+                        EvidenceValue::Nothing
+                    } else {
+                        EvidenceValue::Number(
+                            found[((found.len() - 1) as f64 * part).round() as usize],
+                            Unit::Nanoseconds,
+                        )
+                    }
                 };
                 let word = |text: &str| EvidenceValue::Word(text.to_owned());
                 rows.push(vec![
@@ -533,6 +591,7 @@ fn by(looked: &Looked, side: &Side) -> String {
     let (time, by, hops) = (text("round_trip"), text("round_trip_by"), text("hops"));
     match side.hops {
         None => format!("{time} by {by}"),
+        Some(1) => format!("{time} by {by}, 1 router on the way back"),
         Some(_) => format!("{time} by {by}, {hops} routers on the way back"),
     }
 }
@@ -576,4 +635,60 @@ fn chart(all: &[Looked]) -> Option<EvidenceBars> {
         unit: Unit::Nanoseconds,
         rows,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(canonical: Option<&str>, reverse: Option<&str>) -> Names {
+        Names {
+            canonical: canonical.map(str::to_owned),
+            reverse: Ok(reverse.map(str::to_owned)),
+        }
+    }
+
+    #[test]
+    fn other_names_behind_the_families_are_other_ends() {
+        let same = |v4: Names, v6: Names| {
+            let mut thing = Thing::new("pair", "a.example");
+            ends(&[v4, v6], &mut thing);
+            thing.values["same_end"].text()
+        };
+        let of = |alias| names(Some(alias), None);
+        assert_eq!(same(of("a.cdn.example"), of("b.cdn.example")), "no");
+        // Behind one alias may be one machine or two.
+        assert_eq!(same(of("a.cdn.example"), of("a.cdn.example")), "unknown");
+        let machine = |name| names(Some("a.cdn.example"), Some(name));
+        assert_eq!(same(machine("one.example"), machine("two.example")), "no");
+        assert_eq!(same(machine("one.example"), machine("one.example")), "yes");
+        assert_eq!(same(names(None, None), names(None, None)), "unknown");
+    }
+
+    /// Of IPv6 first: whether it fails, which family is taken, and what it costs if it is dead.
+    fn eyes(times_ms: [Option<f64>; 2], change: impl Fn(&mut Side)) -> [String; 3] {
+        let side = |address: &str| Side::new(address.parse().expect("an address"));
+        let (mut first, second) = (side("[2001:db8::1]:443"), side("192.0.2.1:443"));
+        change(&mut first);
+        let mut thing = Thing::new("pair", "a.example");
+        let times = times_ms.map(|ms| ms.map(|ms| ms * 1e6));
+        happy_eyeballs([&first, &second], times, &mut thing);
+        ["first_fails", "taken", "reserve"].map(|name| thing.values[name].text())
+    }
+
+    #[test]
+    fn happy_eyeballs_takes_the_first_family_unless_it_is_a_quarter_of_a_second_later() {
+        let of = |times| eyes(times, |_| {});
+        let [fails, taken, reserve] = of([Some(11.0), Some(12.0)]);
+        assert_eq!([&*fails, &*taken], ["no", "IPv6"]);
+        let wanted = "If IPv6 were dead, a connection would take 262 ms in place of 11 ms.";
+        assert_eq!(reserve, wanted);
+        assert_eq!(of([Some(255.0), Some(10.0)])[1], "IPv6");
+        assert_eq!(of([Some(265.0), Some(10.0)])[1], "IPv4");
+        assert_eq!(of([None, Some(10.0)])[..2], ["yes", "IPv4"]);
+        assert_eq!(of([Some(10.0), None])[..2], ["no", "IPv6"]);
+        assert_eq!(of([None, None])[..2], ["unknown", "neither"]);
+        let no_way = eyes([None, Some(10.0)], |side| side.no_route = true);
+        assert_eq!(no_way[..2], ["unknown", "IPv4"]);
+    }
 }

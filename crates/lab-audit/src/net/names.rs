@@ -2,24 +2,60 @@
 //! Names around an address: what it is an alias of, what the address is called, who resolves.
 
 use super::Family;
-use dns_lookup::{AddrInfoHints, SockType, getaddrinfo, lookup_addr};
+use dns_lookup::{AddrInfoHints, LookupErrorKind, SockType, getaddrinfo, lookup_addr};
+use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A resolver that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The name at the end of a name's CNAME records, for one family.
-pub fn canonical(name: &str, family: Family) -> Option<String> {
-    let hints = AddrInfoHints {
-        flags: libc::AI_CANONNAME,
+/// The names behind one of a name's addresses.
+pub struct Names {
+    /// At the end of the name's CNAME records.
+    pub canonical: Option<String>,
+    /// That of the address (a PTR record, or /etc/hosts). Error: why it is not known.
+    pub reverse: Result<Option<String>, String>,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names {
+            canonical: None,
+            reverse: Ok(None),
+        }
+    }
+}
+
+impl Names {
+    /// Of a name in one family, with its first address.
+    pub fn of(name: &str, address: IpAddr, family: Family) -> Names {
+        Names {
+            canonical: canonical(name, family),
+            reverse: reverse(address),
+        }
+    }
+
+    /// The address's name, if it has one.
+    pub fn reversed(&self) -> Option<&str> {
+        self.reverse.as_ref().ok()?.as_deref()
+    }
+}
+
+fn hints(family: Family, flags: i32) -> AddrInfoHints {
+    AddrInfoHints {
+        flags,
         address: match family {
             Family::V4 => libc::AF_INET,
             Family::V6 => libc::AF_INET6,
         },
         socktype: SockType::Stream.into(),
         ..AddrInfoHints::default()
-    };
+    }
+}
+
+fn canonical(name: &str, family: Family) -> Option<String> {
+    let hints = hints(family, libc::AI_CANONNAME);
     let mut found = getaddrinfo(Some(name), None, Some(hints)).ok()?;
     let first = found.next()?.ok()?;
     first
@@ -27,10 +63,23 @@ pub fn canonical(name: &str, family: Family) -> Option<String> {
         .filter(|name| name.parse::<IpAddr>().is_err())
 }
 
-/// The name of an address (a PTR record, or /etc/hosts).
-pub fn reverse(address: IpAddr) -> Option<String> {
-    let name = lookup_addr(&address).ok()?;
-    name.parse::<IpAddr>().is_err().then_some(name)
+fn reverse(address: IpAddr) -> Result<Option<String>, String> {
+    match lookup_addr(&address) {
+        Ok(name) => Ok(Some(name).filter(|name| name.parse::<IpAddr>().is_err())),
+        Err(e) if matches!(e.kind(), LookupErrorKind::NoName | LookupErrorKind::NoData) => Ok(None),
+        Err(e) => Err(format!(
+            "The name of the address could not be asked for: {}.",
+            io::Error::from(e)
+        )),
+    }
+}
+
+/// How long a lookup of a name's addresses of one family takes, in ns; `None`: it fails.
+pub fn lookup(name: &str, family: Family) -> Option<f64> {
+    let began = Instant::now();
+    let mut found = getaddrinfo(Some(name), None, Some(hints(family, 0))).ok()?;
+    found.next()?.ok()?;
+    Some(began.elapsed().as_nanos() as f64)
 }
 
 /// The resolvers of /etc/resolv.conf.
@@ -43,29 +92,58 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
     text.lines().filter_map(of).collect()
 }
 
-/// Whether a resolver answers a question for the root's servers (RFC 1035, 4.1).
-pub fn answers(resolver: IpAddr) -> bool {
+/// Whether a resolver answers a question for the root's servers (RFC 1035, 4.1). Error: this machine has no way
+/// to it, in a sentence.
+pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     const QUESTION: [u8; 17] = [0x5a, 0x21, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
     let own = if resolver.is_ipv4() {
         "0.0.0.0:0"
     } else {
         "[::]:0"
     };
-    let asked = || -> std::io::Result<bool> {
+    let connected = || -> io::Result<UdpSocket> {
         let socket = UdpSocket::bind(own)?;
         socket.connect(SocketAddr::new(resolver, 53))?;
+        Ok(socket)
+    };
+    let no_way = |e: io::Error| format!("This machine has no way to {resolver}: {e}.");
+    let socket = connected().map_err(no_way)?;
+    let asked = || -> io::Result<bool> {
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.send(&QUESTION)?;
         let mut room = [0; 1500];
         let length = socket.recv(&mut room)?;
         Ok(length >= 12 && room[..2] == QUESTION[..2] && room[2] & 0x80 != 0)
     };
-    asked().unwrap_or(false)
+    Ok(asked().unwrap_or(false))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A resolver at the loopback of a network of the test's own, and one that nothing leads to.
+    #[test]
+    fn a_resolver_that_answers_is_told_from_one_that_is_away() {
+        use crate::namespace::Namespace;
+        let Ok(space) = Namespace::new() else {
+            return println!("left out: it takes root");
+        };
+        let asked = space.within(|| {
+            let server = UdpSocket::bind("[::1]:53").expect("a port");
+            std::thread::spawn(move || {
+                let mut room = [0; 512];
+                let (length, from) = server.recv_from(&mut room).expect("a question");
+                room[2] |= 0x80;
+                server.send_to(&room[..length], from).expect("an answer");
+            });
+            let of = |address: &str| answers(address.parse().expect("an address"));
+            (of("::1"), of("2001:db8::53"))
+        });
+        let (here, away) = asked.expect("a namespace");
+        assert_eq!(here, Ok(true));
+        assert!(away.is_err_and(|why| why.contains("no way to 2001:db8::53")));
+    }
 
     #[test]
     fn resolvers_are_read() {

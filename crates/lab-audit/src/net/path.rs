@@ -97,9 +97,10 @@ mod tests {
         let mut probes = 0;
         let path = search(576, 1500, &mut |bytes| {
             probes += 1;
-            match bytes <= limit {
-                true => Probe::Answered,
-                false => answer(bytes),
+            if bytes <= limit {
+                Probe::Answered
+            } else {
+                answer(bytes)
             }
         });
         (path, probes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns on pinned addresses: connect, TLS, first byte; and whether large packets come through.
 
+use super::names;
 use super::path::{self, Path};
 use super::ping::Pinger;
 use crate::site::tls::TlsClient;
@@ -10,7 +11,7 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeVal;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::thread;
@@ -39,6 +40,8 @@ pub enum Family {
 /// What takes time in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The lookup of the family's addresses by name, as this system answers it.
+    Lookup,
     /// An echo request of ICMP and its reply.
     Echo,
     /// The connection.
@@ -54,6 +57,7 @@ pub enum Step {
 pub struct Round {
     /// Whose.
     pub family: Family,
+    lookup: Option<f64>,
     echo: Option<f64>,
     connect: Option<f64>,
     tls: Option<f64>,
@@ -79,9 +83,14 @@ pub struct Side {
     pinger: Option<Pinger>,
     /// The last failure.
     pub failure: Option<String>,
+    /// How long the last connection that failed took to fail.
+    pub failed_after: Option<Duration>,
     /// It was that this machine has no way there.
     pub no_route: bool,
+    /// It was the other end that refused.
+    pub refused: bool,
     in_a_row: u32,
+    looks_up: bool,
 }
 
 impl Family {
@@ -107,6 +116,7 @@ impl Step {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
+            Step::Lookup => "name lookup",
             Step::Echo => "round trip (ICMP)",
             Step::Connect => "connect",
             Step::Tls => "TLS",
@@ -119,6 +129,7 @@ impl Round {
     fn of(family: Family) -> Round {
         Round {
             family,
+            lookup: None,
             echo: None,
             connect: None,
             tls: None,
@@ -129,6 +140,7 @@ impl Round {
     /// The time of a step, in ns.
     pub fn time(&self, step: Step) -> Option<f64> {
         match step {
+            Step::Lookup => self.lookup,
             Step::Echo => self.echo,
             Step::Connect => self.connect,
             Step::Tls => self.tls,
@@ -155,9 +167,25 @@ impl Side {
             small_answered: None,
             path: None,
             failure: None,
+            failed_after: None,
             no_route: false,
+            refused: false,
             in_a_row: 0,
+            looks_up: false,
         }
+    }
+
+    /// Has the name looked up in each turn, unless it is an address.
+    pub fn with_lookups(mut self, name: &str) -> Side {
+        self.looks_up = name.parse::<IpAddr>().is_err();
+        self
+    }
+
+    /// One lookup. A resolver that failed or took long is asked no more.
+    fn lookup(&mut self, name: &str) -> Option<f64> {
+        let taken = self.looks_up.then(|| names::lookup(name, self.family))?;
+        self.looks_up = taken.is_some_and(|ns| ns < PATIENCE.as_nanos() as f64);
+        taken
     }
 
     /// One echo request. After three without any answer no more are sent: many hosts do not answer them.
@@ -197,8 +225,13 @@ impl Side {
         }
     }
 
-    fn failed(&mut self, why: &io::Error) {
+    fn failed(&mut self, why: &io::Error, after: Option<Duration>) {
         self.in_a_row += 1;
+        self.failed_after = after.or(self.failed_after);
+        self.refused |= matches!(
+            why.kind(),
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
+        );
         self.no_route = matches!(
             why.kind(),
             io::ErrorKind::NetworkUnreachable
@@ -254,9 +287,12 @@ pub fn take_turns(
 
 fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
     let mut round = Round::of(side.family);
+    round.lookup = side.lookup(name);
     round.echo = side.echo();
+    let began = Instant::now();
     if let Err(why) = steps(side, name, client, ("", None), &mut round) {
-        side.failed(&why);
+        let unconnected = round.connect.is_none().then(|| began.elapsed());
+        side.failed(&why, unconnected);
     } else {
         side.in_a_row = 0;
     }

@@ -39,6 +39,8 @@ pub struct Client {
 pub struct Answer {
     /// Its status code.
     pub status: u16,
+    /// The version of HTTP, such as `1.1`; empty: not known.
+    pub version: String,
     /// Names in small letters and values, in their order.
     pub fields: Vec<(String, String)>,
     /// Bytes of the head.
@@ -117,6 +119,8 @@ impl Client {
         if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp)?;
+            let agreed = stream.handshake_by(deadline);
+            agreed.map_err(|e| format!("no TLS handshake: {e}"))?;
             let answer = exchange(&mut stream, &request, method, deadline);
             let tls = stream.seen();
             answer.map(|answer| Answer { tls, ..answer })
@@ -152,6 +156,14 @@ fn connect(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
     Err(why)
 }
 
+/// Whether it is only the socket's time-out.
+pub fn waits(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}
+
 fn exchange(
     stream: &mut (impl Read + Write),
     request: &str,
@@ -170,16 +182,7 @@ fn exchange(
         }
         let n = match stream.read(&mut room) {
             Ok(n) => n,
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::WouldBlock
-                        | io::ErrorKind::TimedOut
-                        | io::ErrorKind::Interrupted
-                ) =>
-            {
-                continue;
-            }
+            Err(e) if waits(&e) => continue,
             // Some servers end TLS without saying so.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
             Err(e) => return ended_early(head, answer, &e.to_string()),
@@ -233,6 +236,7 @@ fn finished(head: Vec<u8>, mut answer: Answer) -> Result<Answer, String> {
             at += used;
             continue;
         }
+        answer.version = parsed.version.map_or(String::new(), |n| format!("1.{n}"));
         answer.head_bytes = used;
         let field = |field: &httparse::Header| {
             let value = String::from_utf8_lossy(field.value).into_owned();

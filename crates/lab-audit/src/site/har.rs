@@ -4,6 +4,7 @@
 use super::client::{Answer, MOST_BODY};
 use super::server::{Redirects, recorded};
 use super::{Resource, Site};
+use crate::cookies::input::Collector;
 use crate::value::{Thing, Value};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -24,7 +25,12 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
     let answers: Vec<(Url, Answer, &Json)> =
         entries.iter().take(MOST).filter_map(answered).collect();
+    let mut collector = Collector::new().map_err(|e| e.to_string())?;
+    if let Err(why) = collector.text(text) {
+        return Err(why.to_string());
+    }
     let mut site = Site {
+        cookies: collector.done(),
         resources: answers.iter().map(resource).collect(),
         things: server(&answers).into_iter().collect(),
         ..Site::default()
@@ -67,7 +73,9 @@ fn answered(entry: &Json) -> Option<(Url, Answer, &Json)> {
         _ => text.as_bytes().to_vec(),
     };
     body.truncate(MOST_BODY);
+    let version = response["httpVersion"].as_str().unwrap_or_default();
     let answer = Answer {
+        version: version.to_ascii_lowercase().replace("http/", ""),
         status: u16::try_from(status?).ok()?,
         fields: headers.filter_map(field).collect(),
         // -1: not known.
@@ -97,6 +105,7 @@ fn server(answers: &[(Url, Answer, &Json)]) -> Option<Thing> {
     };
     for pair in answers.windows(2).take_while(|pair| is_redirect(&&pair[0])) {
         redirects.count += 1;
+        redirects.path.push(pair[1].0.to_string());
         redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
         redirects.looped |= pair[0].0 == pair[1].0;
     }
@@ -104,7 +113,8 @@ fn server(answers: &[(Url, Answer, &Json)]) -> Option<Thing> {
     if answer.fields.is_empty() {
         return None;
     }
-    let mut thing = recorded(url, answer, redirects);
+    let to_https = redirects.to_https;
+    let mut thing = recorded(url, answer, &redirects);
     // What the browser spoke, and where to: only that it was so is known, not that it could not be.
     let version = entry["response"]["httpVersion"]
         .as_str()
@@ -118,7 +128,7 @@ fn server(answers: &[(Url, Answer, &Json)]) -> Option<Thing> {
         thing.set("ipv6_address", Value::Flag(true));
         thing.set("ipv6", Value::Flag(true));
     }
-    if url.scheme() == "https" || redirects.to_https {
+    if url.scheme() == "https" || to_https {
         thing.set("to_https", Value::Flag(true));
     }
     Some(thing)

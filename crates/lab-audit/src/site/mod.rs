@@ -6,6 +6,7 @@ mod har;
 mod old_tls;
 mod page;
 mod resource;
+mod served;
 mod server;
 pub mod tls;
 
@@ -13,17 +14,24 @@ pub use har::of_har;
 pub use page::references;
 pub use url::Url;
 
-use crate::cookies;
+use crate::cookies::input::{Collector, Seen};
+use crate::cookies::{self as jar, cookie::Kind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing};
+use crate::value::{Class, Thing, Value};
 use client::{Answer, Client, Method};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use resource::Resource;
 
-/// The classes of things that a site has.
-pub const CLASSES: [Class; 2] = [resource::RESOURCE, server::SERVER];
+/// The classes of things that a site has, its cookies among them.
+pub const CLASSES: [Class; 5] = [
+    resource::RESOURCE,
+    server::SERVER,
+    jar::COOKIE,
+    jar::HOST,
+    jar::SITE,
+];
 
 /// Redirects that are followed.
 const REDIRECTS: u64 = 10;
@@ -44,14 +52,19 @@ pub struct Options {
 pub struct Site {
     resources: Vec<Resource>,
     things: Vec<Thing>,
+    /// What redirects on the way to the page set.
+    set_before: Vec<(Url, Vec<String>)>,
     others: Vec<String>,
     notes: Vec<String>,
+    cookies: Seen,
     asked: usize,
 }
 
 /// The rules that are built in. Error: one is wrong, which a test rules out.
 pub fn rules() -> Result<Vec<Rule>, RuleError> {
-    rule::built_in("site", &CLASSES)
+    let mut rules = rule::built_in("site", &CLASSES)?;
+    rules.extend(jar::rules()?);
+    Ok(rules)
 }
 
 /// Looks at a page, its resources and its server. `step` is told what is asked for.
@@ -63,7 +76,7 @@ pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
     let mut client = Client::new(vec![host], options.rate)?;
     let mut site = Site::default();
     step(url.as_str());
-    let (page_url, page, redirects) = followed(&mut client, url, &mut site.notes)?;
+    let (page_url, page, redirects) = followed(&mut client, url, &mut site)?;
     let mut page_resource = Resource::new(&page_url, &page);
     revalidated(&mut client, &mut page_resource, &page);
     site.resources.push(page_resource);
@@ -105,6 +118,9 @@ pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
     };
     site.things.push(server.thing(&mut client));
     site.asked = client.asked;
+    let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
+    cookies(&site, &mut collector);
+    site.cookies = collector.done();
     Ok(site)
 }
 
@@ -112,7 +128,7 @@ pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
 fn followed(
     client: &mut Client,
     url: &Url,
-    notes: &mut Vec<String>,
+    site: &mut Site,
 ) -> Result<(Url, Answer, server::Redirects), String> {
     let (mut url, mut redirects) = (url.clone(), server::Redirects::default());
     let mut seen = vec![url.clone()];
@@ -124,12 +140,15 @@ fn followed(
         let Some(to) = to.filter(|_| matches!(answer.status, 301 | 302 | 303 | 307 | 308)) else {
             return Ok((url, answer, redirects));
         };
+        let set = answer.all("set-cookie").map(str::to_owned);
+        site.set_before.push((url.clone(), set.collect()));
         redirects.count += 1;
-        redirects.looped = seen.contains(&to);
+        redirects.path.push(without_user(&to));
+        redirects.looped = seen.contains(&to) || redirects.count > REDIRECTS;
         redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
-        if redirects.looped || redirects.count > REDIRECTS || !client.may_ask(&to) {
+        if redirects.looped || !client.may_ask(&to) {
             if !client.may_ask(&to) {
-                notes.push(format!(
+                site.notes.push(format!(
                     "{url} leads to {to}, on a host that was not named: audit that one by itself."
                 ));
             }
@@ -158,12 +177,19 @@ fn revalidated(client: &mut Client, resource: &mut Resource, answer: &Answer) {
 pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     let mut things: Vec<Thing> = site.resources.iter().map(Resource::thing).collect();
     things.extend(site.things.iter().cloned());
+    let mut tables = vec![table(site), caching(site), server_table(site), others(site)];
+    if !site.cookies.cookies.is_empty() {
+        let of_cookies = jar::figures(&site.cookies, 1.0);
+        things.extend(of_cookies.things);
+        // What a day costs takes a rate: `audit cookies` has one.
+        tables.extend(of_cookies.tables.into_iter().take(3));
+    }
     Audit {
         kind: AuditKind::Site,
         targets: vec![without_user(target)],
         facts: facts(site),
         findings: judge(rules, &things, &CLASSES),
-        tables: vec![table(site), others(site)],
+        tables,
         chart: chart(site),
     }
 }
@@ -177,19 +203,17 @@ pub fn without_user(url: &Url) -> String {
 }
 
 /// The site's cookies, as its answers set them.
-pub fn cookies(site: &Site, collector: &mut cookies::input::Collector) {
-    for resource in &site.resources {
-        let host = resource.url.host_str().unwrap_or_default();
+pub fn cookies(site: &Site, collector: &mut Collector) {
+    let before = site.set_before.iter().map(|(url, set)| (url, set));
+    let answers = site.resources.iter().map(|r| (&r.url, &r.set_cookies));
+    for (url, set) in before.chain(answers) {
+        let host = url.host_str().unwrap_or_default();
         collector.site(host);
-        collector.answer(
-            host,
-            resource.url.path(),
-            resource.set_cookies.iter().cloned(),
-        );
+        collector.answer(host, url.path(), set.iter().cloned());
     }
     for resource in &site.resources {
         let host = resource.url.host_str().unwrap_or_default();
-        let kind = cookies::cookie::Kind::of("", &resource.media, resource.url.path());
+        let kind = Kind::of("", &resource.media, resource.url.path());
         collector.would_send(host, resource.url.path(), kind, None);
     }
 }
@@ -200,39 +224,112 @@ fn table(site: &Site) -> EvidenceTable {
         let bytes = |n: usize| EvidenceValue::Number(n as f64, Unit::Bytes);
         vec![
             word(&resource.name()),
+            word(&resource.served_by),
             word(&resource.status.to_string()),
-            word(&resource.media),
-            word(&resource.encoding),
+            said(&resource.version),
+            said(&resource.media),
+            said(&resource.encoding),
             bytes(resource.bytes),
             resource.saved.map_or(EvidenceValue::Nothing, bytes),
-            word(if resource.cache.is_empty() {
-                "–"
-            } else {
-                &resource.cache
-            }),
-            word(
-                &resource
-                    .revalidated
-                    .map_or("–".into(), |status| status.to_string()),
-            ),
         ]
     };
     let columns = [
         "resource",
+        "served by",
         "status",
+        "HTTP",
         "type",
         "encoding",
         "bytes",
         "gzip saves",
-        "Cache-Control",
-        "again",
     ];
     EvidenceTable {
         title: "Resources".into(),
+        caption: "Served by: as far as the answer's fields show it.".into(),
+        columns: columns.map(String::from).into(),
+        rows: site.resources.iter().map(row).collect(),
+    }
+}
+
+/// A word that a server may have left out.
+fn said(text: &str) -> EvidenceValue {
+    match text.is_empty() {
+        true => EvidenceValue::Nothing,
+        false => EvidenceValue::Word(text.to_owned()),
+    }
+}
+
+/// What each answer says to caches.
+fn caching(site: &Site) -> EvidenceTable {
+    let row = |resource: &Resource| {
+        let kept = resource.lifetime_s.map(|seconds| seconds * 1e9);
+        let status = resource.revalidated.map(|status| status.to_string());
+        vec![
+            EvidenceValue::Word(resource.name()),
+            said(&resource.cache),
+            said(&resource.expires),
+            kept.map_or(EvidenceValue::Nothing, |ns| {
+                EvidenceValue::Number(ns, Unit::Nanoseconds)
+            }),
+            said(&resource.etag),
+            said(&resource.vary),
+            said(&status.unwrap_or_default()),
+        ]
+    };
+    let columns = [
+        "resource",
+        "Cache-Control",
+        "Expires",
+        "kept for",
+        "ETag",
+        "Vary",
+        "again",
+    ];
+    EvidenceTable {
+        title: "Caching".into(),
         caption: "Again: the status of a request that says what the browser has; 304 is wanted."
             .into(),
         columns: columns.map(String::from).into(),
         rows: site.resources.iter().map(row).collect(),
+    }
+}
+
+/// What was seen of the server.
+fn server_table(site: &Site) -> EvidenceTable {
+    const SHOWN: [(&str, &str); 18] = [
+        ("served_by", "the page was served by"),
+        ("software", "Server"),
+        ("powered_by", "made with"),
+        ("leak_bytes", "bytes of these fields in each answer"),
+        ("head_bytes", "bytes of the head of the page's answer"),
+        ("version", "HTTP, as it was asked"),
+        ("http2", "HTTP/2"),
+        ("tls13", "TLS 1.3"),
+        ("tls12", "TLS 1.2"),
+        ("old_tls", "TLS before 1.2"),
+        ("certificate", "certificate"),
+        ("certificate_from", "it holds from"),
+        ("certificate_until", "until"),
+        ("redirect_path", "redirects"),
+        ("csp", "Content-Security-Policy"),
+        ("exposed", "exposed paths"),
+        ("ajp", "AJP answers"),
+        ("ipv6", "reached over IPv6"),
+    ];
+    let rows = site.things.iter().flat_map(|thing| {
+        SHOWN.iter().filter_map(|(name, label)| {
+            let seen = match thing.values.get(name)? {
+                Value::Unknown(why) => EvidenceValue::Word(why.clone()),
+                value => EvidenceValue::Word(value.text()),
+            };
+            Some(vec![EvidenceValue::Word((*label).into()), seen])
+        })
+    });
+    EvidenceTable {
+        title: "The server".into(),
+        caption: String::new(),
+        columns: ["", "seen"].map(String::from).into(),
+        rows: rows.collect(),
     }
 }
 
@@ -261,6 +358,7 @@ fn facts(site: &Site) -> Vec<(String, String)> {
     facts.extend(
         site.notes
             .iter()
+            .chain(&site.cookies.notes)
             .map(|note| ("note".to_owned(), note.clone())),
     );
     facts

@@ -1,31 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a page refers to and a browser would load.
 
-use html5gum::{DefaultEmitter, Token, Tokenizer};
+use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 use url::Url;
+
+/// What a page's HTML says of its own safety.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Safety {
+    /// The policy of `<meta http-equiv=Content-Security-Policy>`; empty: none.
+    pub policy: String,
+    /// Scripts and styles of other hosts whose content no hash pins (W3C, Subresource Integrity).
+    pub unpinned: Vec<Url>,
+}
 
 /// More references are not looked at.
 const MOST: usize = 500;
+
+/// Reads what the HTML of a page says of its safety.
+pub fn safety(html: &str, page: &Url) -> Safety {
+    let mut found = Safety::default();
+    for tag in tags(html) {
+        let attribute = |wanted: &str| attribute(&tag, wanted);
+        let is = |name: &str, wanted: &str| {
+            attribute(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(wanted))
+        };
+        let loaded = match tag.name.as_slice() {
+            b"meta" if is("http-equiv", "content-security-policy") => {
+                found.policy = attribute("content").unwrap_or_default();
+                None
+            }
+            b"script" => attribute("src"),
+            b"link" if is("rel", "stylesheet") => attribute("href"),
+            _ => None,
+        };
+        let url = loaded.and_then(|text| page.join(text.trim()).ok());
+        let elsewhere = |url: &Url| url.has_host() && url.host() != page.host();
+        let pinned = attribute("integrity").is_some_and(|hash| !hash.trim().is_empty());
+        if let Some(url) = url.filter(|url| elsewhere(url) && !pinned) {
+            found.unpinned.push(url);
+        }
+    }
+    found.unpinned.truncate(MOST);
+    found
+}
+
+/// The tags that begin elements.
+fn tags(html: &str) -> impl Iterator<Item = StartTag<()>> {
+    let mut emitter = DefaultEmitter::default();
+    // What is between <script> and </script> is no HTML.
+    emitter.naively_switch_states(true);
+    let tokens = Tokenizer::new_with_emitter(html, emitter).flatten();
+    tokens.filter_map(|token| match token {
+        Token::StartTag(tag) => Some(tag),
+        _ => None,
+    })
+}
+
+fn attribute(tag: &StartTag<()>, wanted: &str) -> Option<String> {
+    let mut all = tag.attributes.iter();
+    let found = all.find(|(name, _)| name.as_slice() == wanted.as_bytes());
+    found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+}
 
 /// The URLs that a page's HTML makes a browser load, each once, in their order.
 pub fn references(html: &str, page: &Url) -> Vec<Url> {
     let mut base = page.clone();
     let mut found: Vec<Url> = Vec::new();
-    let mut emitter = DefaultEmitter::default();
-    // What is between <script> and </script> is no HTML.
-    emitter.naively_switch_states(true);
-    for token in Tokenizer::new_with_emitter(html, emitter).flatten() {
-        let Token::StartTag(tag) = token else {
-            continue;
-        };
+    for tag in tags(html) {
         let name = String::from_utf8_lossy(&tag.name).into_owned();
-        let attribute = |wanted: &str| {
-            let found = tag
-                .attributes
-                .iter()
-                .find(|(name, _)| name.as_slice() == wanted.as_bytes());
-            found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
-        };
+        let attribute = |wanted: &str| attribute(&tag, wanted);
         let wanted = match name.as_str() {
             "base" => {
                 let new = attribute("href").and_then(|href| page.join(href.trim()).ok());
@@ -59,6 +102,22 @@ pub fn references(html: &str, page: &Url) -> Vec<Url> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_page_says_of_its_safety_is_read() {
+        let page = Url::parse("https://a.example/").expect("a URL");
+        let html = "<META http-equiv='Content-Security-Policy' content=\"default-src 'self'\"><script src=/own.js></script>\
+                    <script src=//b.example/x.js></script><script src=https://b.example/y.js integrity=sha384-x></script>\
+                    <link rel=stylesheet href=https://c.example/s.css><link rel=icon href=https://c.example/i.png>";
+        let found = safety(html, &page);
+        assert_eq!(found.policy, "default-src 'self'");
+        let unpinned: Vec<&str> = found.unpinned.iter().map(Url::as_str).collect();
+        assert_eq!(
+            unpinned,
+            ["https://b.example/x.js", "https://c.example/s.css"]
+        );
+        assert_eq!(safety("", &page), Safety::default());
+    }
 
     #[test]
     fn a_page_s_references_are_found_as_a_browser_does() {

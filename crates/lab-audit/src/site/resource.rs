@@ -2,6 +2,7 @@
 //! A page or one of the files that it loads.
 
 use super::client::Answer;
+use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{Class, Thing, Value};
 use flate2::Compression;
@@ -13,6 +14,7 @@ pub const RESOURCE: Class = Class {
     name: "resource",
     none: "There is no resource.",
     values: &[
+        ("served_by", "who made the answer, as far as it shows"),
         ("status", "status code"),
         ("ok", "whether it was there"),
         (
@@ -48,19 +50,27 @@ pub const RESOURCE: Class = Class {
 pub struct Resource {
     pub url: Url,
     pub status: u16,
+    /// Of HTTP; empty: not known.
+    pub version: String,
+    pub served_by: String,
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
     /// By gzip, of what was sent without compression; `None`: it was compressed, or is no text.
     pub saved: Option<usize>,
     pub cache: String,
+    /// `Expires`, the validators and `Vary`, as they were sent.
+    pub expires: String,
+    pub etag: String,
+    pub last_modified: String,
+    pub vary: String,
     /// Status of a conditional request.
     pub revalidated: Option<u16>,
     pub set_cookies: Vec<String>,
     charset: bool,
     varies: bool,
-    lifetime_s: Option<f64>,
-    validator: bool,
+    /// For how long caches may keep it; `None`: not said.
+    pub lifetime_s: Option<f64>,
 }
 
 impl Resource {
@@ -79,12 +89,16 @@ impl Resource {
             .trim()
             .to_ascii_lowercase();
         let saved = (encoding.is_empty() && compressible(&media)).then(|| saved(&answer.body));
-        let vary = answer
-            .all("vary")
-            .any(|v| v == "*" || v.to_ascii_lowercase().contains("accept-encoding"));
+        let field = |name: &str| answer.field(name).unwrap_or_default().to_owned();
+        let vary = answer.all("vary").collect::<Vec<_>>().join(", ");
         Resource {
             url: url.clone(),
             status: answer.status,
+            version: answer.version.clone(),
+            served_by: served_by(answer),
+            expires: field("expires"),
+            etag: field("etag"),
+            last_modified: field("last-modified"),
             charset: content_type.to_ascii_lowercase().contains("charset="),
             media,
             encoding,
@@ -93,12 +107,9 @@ impl Resource {
             cache: answer.all("cache-control").collect::<Vec<_>>().join(", "),
             revalidated: None,
             set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
-            varies: vary,
+            varies: vary.contains('*') || vary.to_ascii_lowercase().contains("accept-encoding"),
+            vary,
             lifetime_s: lifetime(answer),
-            validator: answer
-                .field("etag")
-                .or(answer.field("last-modified"))
-                .is_some(),
         }
     }
 
@@ -116,6 +127,7 @@ impl Resource {
         let mut thing = Thing::new("resource", self.name());
         let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
         let ok = (200..300).contains(&self.status);
+        thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
         thing.set("ok", Value::Flag(ok));
         thing.set("typed", Value::Flag(!self.media.is_empty()));
@@ -153,7 +165,8 @@ impl Resource {
             Value::Flag(self.lifetime_s.is_some() || has("no-cache") || has("no-store")),
         );
         thing.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
-        thing.set("validator", Value::Flag(self.validator));
+        let validator = !(self.etag.is_empty() && self.last_modified.is_empty());
+        thing.set("validator", Value::Flag(validator));
         thing.set_some(
             "revalidation",
             self.revalidated.map(|s| Value::count(s.into(), "")),

@@ -3,8 +3,11 @@
 
 use super::Options;
 use super::client::{Answer, Client, Method, addresses};
-use super::old_tls;
+use super::page::{Safety, safety};
+use super::served::{MADE_WITH, served_by};
 use super::tls::{Seen, TlsClient};
+use super::{old_tls, resource};
+use crate::date::day;
 use crate::value::{Class, Thing, Value};
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
@@ -18,22 +21,42 @@ pub const SERVER: Class = Class {
     none: "There is no server.",
     values: &[
         ("software", "what it says that it is"),
-        ("front", "what answered, as far as it shows"),
+        ("served_by", "who made the page, as far as it shows"),
+        ("version", "the version of HTTP that it was asked in"),
         ("tells_version", "whether it tells its version"),
         ("powered_by", "what it says that it is made with"),
         ("leak_bytes", "bytes of these fields in each answer"),
         ("https", "whether the page came over TLS"),
         ("to_https", "whether plain HTTP leads to TLS"),
         ("redirects", "redirects before the page"),
-        ("redirect_loop", "whether redirects lead in a circle"),
+        (
+            "redirect_loop",
+            "whether redirects lead in a circle, or do not end",
+        ),
+        ("redirect_path", "where they lead"),
         ("http2", "whether it speaks HTTP/2"),
         ("tls12", "whether it speaks TLS 1.2"),
         ("tls13", "whether it speaks TLS 1.3"),
         ("old_tls", "versions of TLS before 1.2 that it speaks"),
         ("certificate", "what is wrong with its certificate"),
         ("certificate_left", "how long its certificate still holds"),
+        ("certificate_from", "the day from which it holds"),
+        ("certificate_until", "the day on which it ends"),
         ("hsts", "for how long browsers use TLS without asking"),
-        ("csp", "whether it says what scripts may run"),
+        (
+            "csp",
+            "what its Content-Security-Policy does: restricts scripts, lets inline scripts run, says nothing of scripts, or none",
+        ),
+        (
+            "permissions",
+            "whether it says what the page may use of the device",
+        ),
+        ("isolated", "whether it says which pages share its window"),
+        (
+            "unpinned",
+            "scripts and styles of other hosts without a hash",
+        ),
+        ("unpinned_first", "the first of them"),
         ("nosniff", "whether browsers believe its media types"),
         ("framed", "whether it says who may frame it"),
         ("referrer", "whether it says what links tell"),
@@ -54,11 +77,13 @@ pub const SERVER: Class = Class {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Redirects on the way to the page.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Redirects {
     /// How many.
     pub count: u64,
-    /// One leads to a URL that was asked before.
+    /// The URLs that they lead to.
+    pub path: Vec<String>,
+    /// One leads to a URL that was asked before, or there is no end of them.
     pub looped: bool,
     /// One leads from http to https.
     pub to_https: bool,
@@ -92,7 +117,7 @@ struct ExposedPath {
 impl Looked<'_> {
     /// For rules, by asking the server what its answer does not tell.
     pub fn thing(&self, client: &mut Client) -> Thing {
-        let mut thing = recorded(self.url, self.page, self.redirects);
+        let mut thing = recorded(self.url, self.page, &self.redirects);
         self.head(client, &mut thing);
         self.tls(client, &mut thing);
         self.exposed(client, &mut thing);
@@ -131,19 +156,21 @@ impl Looked<'_> {
             .trim_matches(['[', ']']);
         let offers = |versions: &[&'static rustls::SupportedProtocolVersion],
                       protocols: &[&[u8]]| {
-            let tcp = self.connect()?;
-            TlsClient::new()
-                .ok()?
-                .offers(host, tcp, versions, protocols)
-                .ok()
+            let tcp = self.connect().ok_or("no connection for it")?;
+            TlsClient::new()?.offers(host, tcp, versions, protocols)
         };
-        thing.set("tls13", Value::Flag(offers(&[&TLS13], &[]).is_some()));
-        thing.set("tls12", Value::Flag(offers(&[&TLS12], &[]).is_some()));
+        let spoken = |offered: Result<Option<Seen>, String>| {
+            Value::seen(offered.map_err(|why| format!("{why}.")), |seen| {
+                Value::Flag(seen.is_some())
+            })
+        };
+        thing.set("tls13", spoken(offers(&[&TLS13], &[])));
+        thing.set("tls12", spoken(offers(&[&TLS12], &[])));
         thing.set("old_tls", self.old_tls(host));
         let both = offers(&[&TLS13, &TLS12], &[b"h2", b"http/1.1"]);
         thing.set(
             "http2",
-            Value::Flag(both.is_some_and(|seen| seen.alpn == "h2")),
+            spoken(both.map(|seen| seen.filter(|seen| seen.alpn == "h2"))),
         );
         thing.set("to_https", Value::Flag(true));
     }
@@ -159,9 +186,10 @@ impl Looked<'_> {
                 Err(why) => return Value::Unknown(format!("TLS {name} was tried; {why}.")),
             }
         }
-        match spoken.is_empty() {
-            true => Value::word("none"),
-            false => Value::Word(spoken.join(", ")),
+        if spoken.is_empty() {
+            Value::word("none")
+        } else {
+            Value::Word(spoken.join(", "))
         }
     }
 
@@ -199,9 +227,12 @@ impl Looked<'_> {
                 found.push(path);
             }
         }
-        let list = |of: fn(&ExposedPath) -> &str| match found.is_empty() {
-            true => "none".to_owned(),
-            false => found.iter().map(of).collect::<Vec<_>>().join(", "),
+        let list = |of: fn(&ExposedPath) -> &str| {
+            if found.is_empty() {
+                "none".to_owned()
+            } else {
+                found.iter().map(of).collect::<Vec<_>>().join(", ")
+            }
         };
         thing.set("exposed", Value::Word(list(|path| &path.path)));
         thing.set("exposed_what", Value::Word(list(|path| &path.what)));
@@ -244,14 +275,20 @@ impl Looked<'_> {
 }
 
 /// What the answer to the request for the page tells of the server, without asking it anything more.
-pub fn recorded(url: &Url, page: &Answer, redirects: Redirects) -> Thing {
+pub fn recorded(url: &Url, page: &Answer, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
     fields(page, &mut thing);
     security(url, page, &mut thing);
+    of_html(page, &safety(&resource::text(page), url), &mut thing);
     thing.set("https", Value::Flag(url.scheme() == "https"));
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.looped));
+    let path = match redirects.path.is_empty() {
+        true => "none".into(),
+        false => redirects.path.join(", then "),
+    };
+    thing.set("redirect_path", Value::Word(path));
     thing.set("complete", Value::Flag(!page.cut));
     thing
 }
@@ -271,16 +308,10 @@ fn fields(page: &Answer, thing: &mut Thing) {
         "tells_version",
         Value::Flag(software.chars().any(|c| c.is_ascii_digit())),
     );
-    let front = field("via")
-        .or(field("x-cache"))
-        .or(field("cf-ray").map(|_| "Cloudflare"));
-    thing.set("front", Value::word(front.unwrap_or("nothing shows")));
-    const MADE_WITH: [&str; 4] = [
-        "x-powered-by",
-        "x-aspnet-version",
-        "x-generator",
-        "x-runtime",
-    ];
+    thing.set("served_by", Value::Word(served_by(page)));
+    if !page.version.is_empty() {
+        thing.set("version", Value::word(&page.version));
+    }
     let made: Vec<&str> = MADE_WITH.iter().filter_map(|name| field(name)).collect();
     thing.set(
         "powered_by",
@@ -306,7 +337,12 @@ fn security(url: &Url, page: &Answer, thing: &mut Thing) {
     let policy = field("content-security-policy")
         .unwrap_or_default()
         .to_ascii_lowercase();
-    thing.set("csp", Value::Flag(!policy.is_empty()));
+    thing.set(
+        "permissions",
+        Value::Flag(field("permissions-policy").is_some()),
+    );
+    let isolated = field("cross-origin-opener-policy").is_some();
+    thing.set("isolated", Value::Flag(isolated));
     let nosniff =
         field("x-content-type-options").is_some_and(|v| v.trim().eq_ignore_ascii_case("nosniff"));
     thing.set("nosniff", Value::Flag(nosniff));
@@ -327,6 +363,65 @@ fn security(url: &Url, page: &Answer, thing: &mut Thing) {
                 .ok()
         });
         thing.set("hsts", Value::ns(age.unwrap_or(0.0) * 1e9));
+    }
+}
+
+/// What the page's policy and its HTML do about scripts.
+fn of_html(page: &Answer, safety: &Safety, thing: &mut Thing) {
+    let policies = page.all("content-security-policy");
+    let policies: Vec<String> = policies
+        .chain([safety.policy.as_str()])
+        .map(str::to_ascii_lowercase)
+        .collect();
+    thing.set("csp", Value::word(scripts(&policies)));
+    let html = page
+        .field("content-type")
+        .is_some_and(|t| t.contains("html"));
+    if html {
+        let unpinned = safety.unpinned.len() as u64;
+        thing.set("unpinned", Value::count(unpinned, "files"));
+        let first = safety.unpinned.first().map_or("none", Url::as_str);
+        thing.set("unpinned_first", Value::word(first));
+    }
+}
+
+/// What policies do to scripts: the strictest of them counts (CSP Level 3; as Mozilla's Observatory scores it).
+fn scripts(policies: &[String]) -> &'static str {
+    let of = |policy: &String| {
+        let directives = policy
+            .split(';')
+            .map(|directive| directive.split_whitespace());
+        let mut directives: Vec<(&str, Vec<&str>)> = directives
+            .filter_map(|mut words| Some((words.next()?, words.collect())))
+            .collect();
+        // What is not said for scripts is what is said for all.
+        directives.sort_by_key(|(name, _)| *name != "script-src");
+        let found = directives.into_iter();
+        let mut found = found.filter(|(name, _)| ["script-src", "default-src"].contains(name));
+        let (_, sources) = found.next()?;
+        let inline = sources.contains(&"'unsafe-inline'");
+        let strict = |source: &&str| {
+            let begins = [
+                "'nonce-",
+                "'sha256-",
+                "'sha384-",
+                "'sha512-",
+                "'strict-dynamic'",
+            ];
+            begins.iter().any(|begin| source.starts_with(begin))
+        };
+        Some(!inline || sources.iter().any(strict))
+    };
+    let told: Vec<Option<bool>> = policies
+        .iter()
+        .filter(|p| !p.trim().is_empty())
+        .map(of)
+        .collect();
+    match told.iter().flatten().max() {
+        _ if told.is_empty() => "none",
+        None => "says nothing of scripts",
+        Some(false) => "lets inline scripts run",
+        Some(true) => "restricts scripts",
     }
 }
 
@@ -359,6 +454,10 @@ fn certificate(seen: &Seen, thing: &mut Thing) {
         "certificate",
         Value::word(seen.wrong.as_deref().unwrap_or("nothing is wrong with it")),
     );
+    if let Some((from, until)) = seen.valid {
+        thing.set("certificate_from", Value::Word(day(from)));
+        thing.set("certificate_until", Value::Word(day(until)));
+    }
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0.0, |now| now.as_secs_f64());
@@ -371,6 +470,22 @@ fn certificate(seen: &Seen, thing: &mut Thing) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn policies_are_read_for_what_they_do_to_scripts() {
+        let told = |policies: &[&str]| {
+            let all: Vec<String> = policies.iter().map(|p| p.to_string()).collect();
+            super::scripts(&all)
+        };
+        assert_eq!(told(&[""]), "none");
+        assert_eq!(told(&["frame-ancestors 'none'"]), "says nothing of scripts");
+        assert_eq!(told(&["default-src 'self'"]), "restricts scripts");
+        let open = "default-src 'self'; script-src 'self' 'unsafe-inline'";
+        assert_eq!(told(&[open]), "lets inline scripts run");
+        let nonce = "script-src 'unsafe-inline' 'nonce-abc'";
+        assert_eq!(told(&[nonce]), "restricts scripts");
+        assert_eq!(told(&[open, "default-src 'none'"]), "restricts scripts");
+    }
+
     #[test]
     fn the_list_of_paths_is_read() {
         let list: super::Exposed =

@@ -10,6 +10,7 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersi
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// What was seen of a connection.
@@ -79,22 +80,23 @@ impl TlsClient {
         )
     }
 
-    /// Whether a handshake with these versions and protocols succeeds, and what both agreed on.
+    /// What both agree on in a handshake with these versions and protocols; `None`: the server refuses them.
     ///
     /// # Errors
-    /// There is none, in words.
+    /// There is no answer to it, in words.
     pub fn offers(
         &self,
         host: &str,
         tcp: TcpStream,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
-    ) -> Result<Seen, String> {
+    ) -> Result<Option<Seen>, String> {
         let mut stream = self.connection(host, tcp, versions, protocols)?;
-        stream
-            .handshake()
-            .map_err(|e| format!("no TLS handshake: {e}"))?;
-        stream.seen().ok_or_else(|| "no TLS handshake".into())
+        match stream.handshake() {
+            Ok(()) => Ok(stream.seen()),
+            Err(e) if refuses(&e) => Ok(None),
+            Err(e) => Err(format!("no TLS handshake: {e}")),
+        }
     }
 
     fn connection(
@@ -123,7 +125,31 @@ impl TlsClient {
     }
 }
 
+/// An alert, or an end of the connection.
+fn refuses(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::InvalidData
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+    )
+}
+
 impl TlsStream {
+    /// Goes on until both have agreed or it is too late, however short the socket's own time-out is.
+    ///
+    /// # Errors
+    /// They have not agreed.
+    pub fn handshake_by(&mut self, deadline: Instant) -> io::Result<()> {
+        loop {
+            match self.handshake() {
+                Err(e) if super::client::waits(&e) && Instant::now() < deadline => {}
+                ended => return ended,
+            }
+        }
+    }
+
     /// Goes on until both have agreed.
     ///
     /// # Errors

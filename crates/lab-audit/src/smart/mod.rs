@@ -42,9 +42,10 @@ impl Smart {
     /// # Errors
     /// Neither tells; why, in words.
     pub fn of(root: &Root, disk: &str) -> Result<Smart, String> {
-        let asked = match root.is_live() && disk.starts_with("nvme") {
-            true => nvme::smart(disk),
-            false => None,
+        let asked = if root.is_live() && disk.starts_with("nvme") {
+            nvme::smart(disk)
+        } else {
+            None
         };
         asked.map_or_else(|| by_smartctl(root, disk), Ok)
     }

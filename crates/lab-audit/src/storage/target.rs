@@ -72,13 +72,14 @@ impl Target {
             about.rdev()
         };
         let disk = disk_of(device);
-        let file = match scratch {
-            true => scratch_file(path, scratch_bytes)?,
-            false => OpenOptions::new()
+        let file = if scratch {
+            scratch_file(path, scratch_bytes)?
+        } else {
+            OpenOptions::new()
                 .read(true)
                 .custom_flags(libc::O_DIRECT)
                 .open(path)
-                .map_err(wrong)?,
+                .map_err(wrong)?
         };
         let size = (&file).seek(SeekFrom::End(0)).map_err(wrong)?;
         if size < 4 * LARGE as u64 {
@@ -147,9 +148,10 @@ pub fn disk_of(device: u64) -> Option<String> {
 /// The same of a device's folder below `/sys`.
 pub fn whole_disk(device: &Path) -> Option<String> {
     let device = device.canonicalize().ok()?;
-    let whole = match device.join("partition").exists() {
-        true => device.parent()?,
-        false => &device,
+    let whole = if device.join("partition").exists() {
+        device.parent()?
+    } else {
+        &device
     };
     Some(whole.file_name()?.to_string_lossy().into_owned())
 }

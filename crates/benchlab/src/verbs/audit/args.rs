@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab audit`.
 
-use crate::cli::{Color, formats};
+use crate::options::{Shown, rate, time};
 use clap::{Args, Subcommand, ValueEnum};
 use lab_model::audit::State;
-use lab_report::Format;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,18 +42,8 @@ pub struct Auditing {
     /// The rules in this folder too, a TOML file each
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
-    /// The form of the report
-    #[arg(long, default_value = "terminal", value_name = "FORMAT", value_parser = formats(&Format::ALL))]
-    pub format: Format,
-    /// Write the report to this file; for svg, to this folder
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// In the terminal: all findings, not the answer alone
-    #[arg(long)]
-    pub full: bool,
-    /// Whether to use colours
-    #[arg(long, default_value = "auto", value_name = "WHEN")]
-    pub color: Color,
+    #[command(flatten)]
+    pub shown: Shown,
     /// Where the run file goes [default: the project's runs/, or outside of a project
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
@@ -100,7 +89,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "DIR|DEVICE", num_args = 0.., default_missing_value = ".", conflicts_with = "root")]
     pub measure: Vec<PathBuf>,
     /// Watch for so long which folders are read and written; Ctrl-C ends it early
-    #[arg(long, value_name = "TIME", value_parser = crate::cli::time, conflicts_with = "root")]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "root")]
     pub watch: Option<Duration>,
     /// Watch files below this folder only
     #[arg(long, value_name = "DIR", default_value = "/", requires = "watch")]
@@ -132,7 +121,7 @@ pub struct CookiesArgs {
     #[arg(required = true, value_name = "URL|FILE")]
     pub from: Vec<String>,
     /// Requests per second, for what a day costs
-    #[arg(long, default_value = "10", value_name = "N", value_parser = crate::cli::rate)]
+    #[arg(long, default_value = "10", value_name = "N", value_parser = rate)]
     pub rate: f64,
     #[command(flatten)]
     pub asking: Asking,
@@ -147,7 +136,7 @@ pub struct Asking {
     #[arg(long, default_value = "50", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=500))]
     pub resources: u32,
     /// Requests per second to the site, at most
-    #[arg(long, default_value = "5", value_name = "N", value_parser = crate::cli::rate)]
+    #[arg(long, default_value = "5", value_name = "N", value_parser = rate)]
     pub ask_rate: f64,
     /// The port of AJP, which must not answer
     #[arg(long, default_value = "8009", value_name = "PORT")]

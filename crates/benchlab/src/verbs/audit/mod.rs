@@ -17,7 +17,7 @@ use lab_audit::cookies::input::LONGEST;
 use lab_audit::{Class, Rule, rule};
 use lab_bench::unix_seconds;
 use lab_model::Audit;
-use lab_report::kind::audit::{AuditReport, document};
+use lab_report::kind::audit::{AuditReport, document, harmless};
 use lab_report::{Format, Terminal};
 use lab_store::RunWriter;
 use std::io::Read;
@@ -55,12 +55,15 @@ fn finished(
     audit: &Audit,
     began_unix_s: f64,
 ) -> Result<ExitCode, Exit> {
-    let path = match args.no_run {
-        true => None,
-        false => Some(new_file(
+    let harmless = harmless(audit);
+    let audit = &harmless.map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let path = if args.no_run {
+        None
+    } else {
+        Some(new_file(
             &runs_folder(cli, args.runs.as_deref())?,
             &audit.name(),
-        )?),
+        )?)
     };
     if let Some(path) = &path {
         keep(path, audit, began_unix_s)?;
@@ -77,8 +80,7 @@ fn finished(
         lab_version: env!("CARGO_PKG_VERSION"),
         file: file.as_deref(),
     });
-    let output = args.output.as_deref();
-    deliver_document(&document, args.format, output, args.full, args.color)?;
+    deliver_document(&document, &args.shown)?;
     if let Some(path) = path {
         let page = path.with_extension("html");
         write(render(&document, Format::Html, Terminal::default())?, &page)?;
@@ -106,9 +108,10 @@ fn judged(args: &Auditing, audit: &Audit) -> ExitCode {
         );
         eprintln!("benchlab: {}", lab_report::clean(&text));
     }
-    match failed.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(exit::REGRESSION),
+    if failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(exit::REGRESSION)
     }
 }
 

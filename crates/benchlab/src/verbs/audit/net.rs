@@ -13,6 +13,10 @@ use std::process::ExitCode;
 pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = now();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
+    if let Some(name) = args.hosts.iter().find(|name| name.contains('/')) {
+        let why = "a host's name or address is wanted, without scheme and path";
+        return Err(Exit::wrong(format!("{}: {why}", lab_report::clean(name))));
+    }
     let bar = progress();
     let mut looked = Vec::new();
     for name in &args.hosts {

@@ -4,7 +4,7 @@
 
 use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Machine};
-use lab_model::audit::{Audit, Finding, State};
+use lab_model::audit::{Audit, EvidenceValue, Finding, State};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -91,6 +91,11 @@ const GOOD: &[(&str, &str)] = &[
     (
         "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
         "0\n",
+    ),
+    ("proc/self/cgroup", "0::/user.slice\n"),
+    (
+        "sys/fs/cgroup/user.slice/cpu.stat",
+        "usage_usec 5\nnr_periods 7\nnr_throttled 0\n",
     ),
     ("sys/devices/system/cpu/cpufreq/boost", "0\n"),
     ("sys/devices/system/cpu/smt/active", "0\n"),
@@ -441,6 +446,13 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "9\n",
     ),
     (
+        "cpu-quota",
+        "db1",
+        State::Bad,
+        "sys/fs/cgroup/user.slice/cpu.stat",
+        "nr_periods 900\nnr_throttled 12\n",
+    ),
+    (
         "cpu-governor",
         "db1",
         State::Advice,
@@ -728,19 +740,141 @@ fn every_case_of_every_rule_is_tested() {
     assert!(untested.is_empty(), "{untested:?}");
 }
 
+/// Rules about what a machine may lack: where nothing is seen, they are not about it.
+const OPTIONAL: [&str; 10] = [
+    "cpu-governor",
+    "cpu-quota",
+    "cpu-smt",
+    "cpu-throttled",
+    "cpu-turbo",
+    "huge-pages",
+    "huge-pages-wait",
+    "net-conntrack",
+    "numa-balancing",
+    "numa-reclaim",
+];
+
 #[test]
-fn nothing_is_measured_where_there_is_nothing() {
+fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
     let folder = TempDir::new().expect("a folder");
     fs::create_dir(folder.path().join("proc")).expect("a folder");
     let audit = audit(folder.path());
-    let wrong: Vec<_> = audit
-        .findings
+    let rules = host::rules().expect("rules");
+    for finding in &audit.findings {
+        let rule = rules.iter().find(|rule| rule.id == finding.rule);
+        let of = rule.expect("a rule").of.as_str();
+        let lacking = OPTIONAL.contains(&finding.rule.as_str());
+        let wanted = match of {
+            "host" | "filesystem" if !lacking => State::Unknown,
+            _ => State::NotApplicable,
+        };
+        let told = (&finding.rule, &finding.seen);
+        assert_eq!(finding.state, wanted, "{told:?}");
+        assert!(finding.seen.ends_with('.'), "{told:?}");
+    }
+}
+
+/// Each file of a machine by itself: without it nothing that was not bad becomes bad, and nothing fails.
+#[test]
+fn a_file_that_is_missing_makes_nothing_bad() {
+    for (path, _) in GOOD {
+        // That timer is what its rule asks for.
+        if path.ends_with("fstrim.timer") {
+            continue;
+        }
+        let folder = good();
+        fs::remove_file(folder.path().join(path)).expect("a file");
+        let bad: Vec<_> = audit(folder.path())
+            .findings
+            .into_iter()
+            .filter(|f| matches!(f.state, State::Bad | State::Advice))
+            .map(|f| (f.rule, f.seen))
+            .collect();
+        assert!(bad.is_empty(), "without {path}: {bad:?}");
+    }
+}
+
+#[test]
+fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
+    let folder = good();
+    fs::remove_dir_all(folder.path().join("etc/systemd")).expect("a folder");
+    let audit = audit(folder.path());
+    assert_eq!(of(&audit, "filesystem-trim", "/").state, State::Unknown);
+}
+
+/// A volume of LVM or an encrypted one is mounted by a name that /sys tells in `dm/name`.
+#[test]
+fn a_mapped_device_is_told_what_is_free_as_its_disk_is() {
+    let folder = good();
+    for (path, text) in [
+        ("sys/block/dm-0/size", "1000000\n"),
+        ("sys/block/dm-0/dm/name", "vg-root\n"),
+        ("sys/block/dm-0/queue/discard_max_bytes", "4096\n"),
+        (
+            "proc/mounts",
+            "/dev/mapper/vg-root / ext4 rw,relatime,discard 0 0\n",
+        ),
+    ] {
+        write(folder.path(), path, text);
+    }
+    let mapped = audit(folder.path());
+    assert_eq!(of(&mapped, "filesystem-trim", "/").state, State::Advice);
+    write(
+        folder.path(),
+        "sys/block/dm-0/queue/discard_max_bytes",
+        "0\n",
+    );
+    let audit = audit(folder.path());
+    assert_eq!(
+        of(&audit, "filesystem-trim", "/").state,
+        State::NotApplicable
+    );
+}
+
+#[test]
+fn partitions_are_listed_with_their_alignment_and_what_is_on_them() {
+    let folder = good();
+    write(folder.path(), "sys/block/sda/sda1/start", "63\n");
+    let audit = audit(folder.path());
+    let table = audit.tables.iter().find(|t| t.title == "Partitions");
+    let words: Vec<Vec<String>> = table
+        .expect("a table")
+        .rows
         .iter()
-        .filter(|f| matches!(f.state, State::Bad | State::Good))
+        .map(|row| {
+            let words = row.iter().filter_map(|cell| match cell {
+                EvidenceValue::Word(word) => Some(word.clone()),
+                _ => None,
+            });
+            words.collect()
+        })
         .collect();
-    // What is set nowhere and preloaded nowhere is seen even so.
-    let rules: Vec<&str> = wrong.iter().map(|f| f.rule.as_str()).collect();
-    assert_eq!(rules, ["cpu-virtual", "net-tw-recycle", "system-preload"]);
+    assert_eq!(
+        words,
+        [
+            ["nvme0n1p1", "to a MiB", "ext4 on /"],
+            ["sda1", "no", "xfs on /data"]
+        ]
+    );
+}
+
+#[test]
+fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
+    let all = [
+        host::rules(),
+        lab_audit::net::rules(),
+        lab_audit::cookies::rules(),
+        lab_audit::site::rules(),
+    ];
+    for rule in all.into_iter().flat_map(|rules| rules.expect("rules")) {
+        let said = [&rule.title, &rule.why, &rule.seen, &rule.see];
+        assert!(said.iter().all(|text| !text.is_empty()), "{}", rule.id);
+        assert!(rule.source.starts_with("https://"), "{}", rule.id);
+        let fixed = |case: &lab_audit::rule::Case| {
+            case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
+        };
+        assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
+    }
 }
 
 #[test]

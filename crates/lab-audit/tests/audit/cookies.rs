@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies from files: bytes and owners, each rule in a good and a bad case, and files of bad will.
 
+use lab_audit::cookies::cookie::{Cookie, Kind};
 use lab_audit::cookies::input::{Collector, Seen};
 use lab_audit::cookies::{audit, rules};
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
@@ -209,7 +210,19 @@ fn cases() -> Vec<(&'static str, State, String)> {
         (
             "cookie-passing",
             State::Advice,
-            set("oauth_state=1; Secure; SameSite=Lax"),
+            har(&[
+                (page, "document", "oauth_state=1", &[]),
+                (page, "document", "oauth_state=1", &[]),
+            ]),
+        ),
+        (
+            "cookie-path",
+            State::Advice,
+            har(&[
+                ("https://a.example/app/cart", "document", "k=1", &[]),
+                ("https://a.example/app/me/orders", "xhr", "k=1", &[]),
+                (image, "image", "k=1", &[]),
+            ]),
         ),
         (
             "cookie-copies",
@@ -264,15 +277,37 @@ fn every_rule_has_a_good_and_a_bad_site() {
             "https://a.example/",
             "document",
             "",
-            &["__Host-sid=123456; Path=/; Secure; HttpOnly; SameSite=Lax"],
+            &[
+                "__Host-sid=123456; Path=/; Secure; HttpOnly; SameSite=Lax",
+                "theme=1; Path=/; Secure; SameSite=Lax; Max-Age=86400",
+                "oauth_state=1; Path=/; Secure; HttpOnly; SameSite=Lax",
+            ],
         ),
-        ("https://a.example/", "document", "__Host-sid=123456", &[]),
+        (
+            "https://a.example/login",
+            "document",
+            "__Host-sid=123456; theme=1; oauth_state=1",
+            &["oauth_state=; Path=/; Max-Age=0"],
+        ),
+        (
+            "https://a.example/",
+            "document",
+            "__Host-sid=123456; theme=1",
+            &[],
+        ),
         ("https://static.example/i.png", "image", "", &[]),
     ]);
     let good = audited(&seen(&good));
     let is_good = |f: &Finding| matches!(f.state, State::Good | State::NotApplicable);
     let not_good: Vec<_> = good.findings.iter().filter(|f| !is_good(f)).collect();
     assert!(not_good.is_empty(), "{not_good:#?}");
+    let proven = |id: &str| {
+        let mut of = good.findings.iter().filter(|f| f.rule == id);
+        of.any(|f| f.state == State::Good)
+    };
+    for rule in &rules().expect("rules") {
+        assert!(proven(&rule.id), "{} is good nowhere", rule.id);
+    }
     let cases = cases();
     for (rule, state, text) in &cases {
         let audit = audited(&seen(text));
@@ -284,14 +319,117 @@ fn every_rule_has_a_good_and_a_bad_site() {
             .collect();
         assert!(states.contains(state), "{rule}: {states:?}");
     }
-    let tested: BTreeSet<&str> = cases.iter().map(|(rule, ..)| *rule).collect();
-    let rules = rules().expect("rules");
-    let untested: Vec<&str> = rules
-        .iter()
-        .map(|r| r.id.as_str())
-        .filter(|id| !tested.contains(id))
-        .collect();
-    assert!(untested.is_empty(), "{untested:?}");
+    let tested: BTreeSet<(&str, State)> = cases.iter().map(|(rule, s, _)| (*rule, *s)).collect();
+    for rule in &rules().expect("rules") {
+        for case in &rule.cases {
+            let tested = tested.contains(&(rule.id.as_str(), case.state));
+            assert!(tested, "{} {:?}", rule.id, case.state);
+        }
+    }
+}
+
+/// What a rule says of a HAR: what it saw, and the first line of its fix.
+fn told(text: &str, rule: &str) -> (String, String) {
+    let audit = audited(&seen(text));
+    let found = audit.findings.into_iter().find(|f| f.rule == rule);
+    let found = found.expect("a finding");
+    let line = found.fixes.first().map(|fix| fix.lines[0].clone());
+    (found.seen, line.unwrap_or_default())
+}
+
+#[test]
+fn the_path_that_a_cookie_needs_is_computed() {
+    let har = |pages: [&str; 2]| {
+        let [one, two] = pages.map(|path| format!("https://a.example{path}"));
+        har(&[
+            (one.as_str(), "document", "k=1", &["k=1; Path=/; Secure"]),
+            (two.as_str(), "xhr", "k=1", &[]),
+            ("https://a.example/apple.png", "image", "k=1", &[]),
+            ("https://a.example/app/i.png", "image", "k=1", &[]),
+        ])
+    };
+    let (seen, line) = told(&har(["/app/cart", "/app/me/orders"]), "cookie-path");
+    assert!(seen.contains("below /app; 1 static"), "{seen}");
+    assert!(
+        line.starts_with("Set-Cookie: k=…; Path=/app; Secure"),
+        "{line}"
+    );
+    let (_, line) = told(&har(["/app/cart", "/"]), "cookie-path");
+    assert_eq!(line, "", "pages everywhere need it");
+}
+
+/// A browser does not send what was deleted, and does not take what another domain's host sets.
+#[test]
+fn cookies_that_a_browser_does_not_have_are_not_sent() {
+    let mut collector = Collector::new().expect("random numbers");
+    let set = |lines: &[&str]| lines.iter().map(|l| l.to_string()).collect::<Vec<_>>();
+    let first = set(&["a=1; Path=/", "b=2; Path=/", "c=3; Domain=other.example"]);
+    collector.answer("www.a.example", "/", first.into_iter());
+    let then = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
+    collector.answer("www.a.example", "/", then.into_iter());
+    collector.would_send("www.a.example", "/", Kind::Page, None);
+    let seen = collector.done();
+    let sent = seen.requests[0].cookies.iter();
+    let names: Vec<&str> = sent.map(|at| seen.cookies[*at].name.as_str()).collect();
+    assert_eq!(names, ["b"]);
+    assert_eq!((seen.cookies.len(), seen.skipped), (2, 1));
+}
+
+#[test]
+fn a_login_is_known_by_words_of_its_name() {
+    let cookie = |name: &str| Cookie {
+        name: name.into(),
+        domain: "a.example".into(),
+        path: "/".into(),
+        value_bytes: 1,
+        hash: String::new(),
+        attributes: None,
+        gone: false,
+    };
+    for name in [
+        "JSESSIONID",
+        "PHPSESSID",
+        "connect.sid",
+        "__Host-sid",
+        "auth",
+        "access_token",
+    ] {
+        assert!(cookie(name).is_login(), "{name}");
+    }
+    for name in ["theme", "sidebar", "author", "csrf_token", "XSRF-TOKEN"] {
+        assert!(!cookie(name).is_login(), "{name}");
+    }
+}
+
+#[test]
+fn domains_tell_what_is_there_twice() {
+    let text = har(&[
+        (
+            "https://www.a.example/",
+            "document",
+            "",
+            &["k=1; Path=/", "k=2; Domain=a.example", "other=1; Path=/"],
+        ),
+        ("https://b.example/", "document", "alone=77", &[]),
+    ]);
+    let audit = audited(&seen(&text));
+    let table = audit.tables.iter().position(|t| t.title == "Domains");
+    let table = table.expect("a table");
+    let of = |domain: &str| [1, 3, 4].map(|column| cell(&audit, table, domain, column));
+    // Its k goes with the k of the domain above; its other value is that of k.
+    assert_eq!(of("www.a.example"), [2.0, 1.0, 2.0]);
+    assert_eq!(of("a.example"), [1.0, 0.0, 0.0]);
+    assert_eq!(of("b.example"), [1.0, 0.0, 0.0]);
+}
+
+/// The part of the whole head, beside the part of the field.
+#[test]
+fn an_owner_s_part_of_the_request_is_told() {
+    let text = har(&[("https://a.example/", "document", "_ga=123; k=1", &[])]);
+    let audit = audited(&seen(&text));
+    // GET / HTTP/1.1, User-Agent with 100 letters, an empty line, and the field itself.
+    let head = 16.0 + (10.0 + 2.0 + 100.0 + 2.0) + 2.0 + 22.0;
+    assert_eq!(cell(&audit, 0, "Google Analytics", 4), 7.0 / head);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use lab_audit::namespace::{End, Namespace, Pair, cable, ip};
 use lab_audit::net::{self, Asked, Looked};
 use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
-use lab_model::audit::{Audit, State};
+use lab_model::audit::{Audit, EvidenceValue, Finding, State};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
@@ -189,6 +189,10 @@ fn behind_router() -> Result<(Looked, [Namespace; 3]), String> {
 fn a_router_that_says_what_is_too_large_is_no_black_hole() {
     let made = behind_router().map(|(looked, _spaces)| looked);
     let Some(audit) = with_root(made) else { return };
+    let hops = audit.facts.iter().filter(|(name, text)| {
+        name.starts_with("round trip of") && text.contains("by ICMP, 1 router on the way back")
+    });
+    assert_eq!(hops.count(), 2, "{:?}", audit.facts);
     for family in ["IPv4", "IPv6"] {
         assert_eq!(seen(&audit, "net-large", family).0, State::Good);
         let (state, words) = seen(&audit, "net-larger", family);
@@ -215,6 +219,93 @@ fn what_does_not_answer_is_bad_and_what_is_not_found_is_unknown() {
     assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
 }
 
+/// The client takes the server's cards of these families for another's: what it sends is lost without a word.
+fn into_the_void(pair: &Pair, addresses: &[&str]) -> Result<(), String> {
+    pair.client.within(|| {
+        addresses.iter().try_for_each(|address| {
+            let [near, _] = Pair::DEVICES;
+            let nobody = [
+                "lladdr",
+                "02:00:00:00:00:99",
+                "dev",
+                near,
+                "nud",
+                "permanent",
+            ];
+            ip(&[&["neigh", "replace", *address][..], &nobody].concat())
+        })
+    })?
+}
+
+#[test]
+fn a_family_that_fails_silently_costs_what_happy_eyeballs_waits() {
+    let made = Pair::new().and_then(|pair| {
+        into_the_void(&pair, &Pair::SERVER[..1])?;
+        net::over(&pair, 20, &mut |_| {})
+    });
+    let Some(audit) = with_root(made) else { return };
+    let of = |rule: &str| audit.findings.iter().find(|f| f.rule == rule);
+    let found = of("net-happy-eyeballs").expect("a finding");
+    assert_eq!(found.state, State::Bad);
+    assert!(found.seen.contains("takes IPv6"), "{}", found.seen);
+    assert!(found.cost.contains("250 ms"), "{}", found.cost);
+    assert_eq!(seen(&audit, "net-answers", "IPv4").0, State::Bad);
+    assert_eq!(seen(&audit, "net-answers", "IPv6").0, State::Good);
+    assert_eq!(state(&audit, "net-families"), State::Unknown);
+}
+
+/// A machine whose packets nobody answers, and which has no resolver: nothing is bad, and nothing is slow.
+#[test]
+fn without_a_network_all_is_unknown() {
+    let made = Pair::new().and_then(|pair| {
+        into_the_void(&pair, &Pair::SERVER)?;
+        net::over(&pair, 20, &mut |_| {})
+    });
+    let Some(silent) = with_root(made) else {
+        return;
+    };
+    let away = Namespace::new().and_then(|space| {
+        let asked = Asked {
+            name: Pair::SERVER[0].into(),
+            port: 80,
+            tls: false,
+        };
+        space.within(|| net::look(&asked, 20, &mut |_| {}))
+    });
+    let Some(away) = with_root(away) else { return };
+    for audit in [silent, away] {
+        let wrong = |f: &&Finding| match f.state {
+            State::Bad => true,
+            // An address has one family, whatever the network is.
+            State::Advice => !matches!(f.rule.as_str(), "net-name" | "net-resolver"),
+            _ => false,
+        };
+        let wrong: Vec<&Finding> = audit.findings.iter().filter(wrong).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        assert_eq!(state(&audit, "net-answers"), State::Unknown);
+    }
+}
+
+#[test]
+fn each_family_s_addresses_are_looked_up_in_each_turn() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let steps = |name: &str| -> Vec<String> {
+        let table = &audit(name, port).tables[0];
+        let step = |row: &Vec<EvidenceValue>| match &row[2] {
+            EvidenceValue::Word(step) => step.clone(),
+            other => panic!("{other:?}"),
+        };
+        table.rows.iter().map(step).collect()
+    };
+    let by_name = steps("localhost");
+    let lookups = by_name.iter().filter(|step| *step == "name lookup").count();
+    let connects = by_name.iter().filter(|step| *step == "connect").count();
+    assert_eq!(lookups, connects, "{by_name:?}");
+    assert!(!steps("127.0.0.1").contains(&"name lookup".to_owned()));
+}
+
 #[test]
 fn a_server_that_reads_no_large_request_is_found() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -233,126 +324,102 @@ fn a_server_that_reads_no_large_request_is_found() {
 }
 
 #[test]
-fn every_rule_finds_what_is_not_good() {
+fn every_rule_has_a_good_case_and_one_that_is_not() {
     let ratio = |value| Value::Number(value, Unit::Ratio);
+    let (yes, no) = (|| Value::Flag(true), || Value::Flag(false));
+    let part = Value::share;
+    let bytes = |n| Value::count(n, "bytes");
+    let ends = |same: &str| vec![("same_end", Value::word(same))];
+    let larger = |word: &str| vec![("larger", Value::word(word))];
+    let ratios = |low, high| vec![("ratio_low", ratio(low)), ("ratio_high", ratio(high))];
     type Case<'a> = (&'a str, &'static str, Vec<(&'static str, Value)>, State);
+    let name = |found, v4, v6| vec![("found", found), ("ipv4", v4), ("ipv6", v6)];
+    let large = |large, small| vec![("large_answered", large), ("small_answered", small)];
+    use State::{Advice, Bad, Good, Unknown};
     let cases: Vec<Case> = vec![
+        ("net-name", "name", name(yes(), yes(), yes()), Good),
+        ("net-name", "name", name(no(), no(), no()), Bad),
+        ("net-name", "name", name(yes(), yes(), no()), Advice),
+        ("net-name", "name", name(yes(), no(), yes()), Advice),
         (
-            "net-name",
-            "name",
-            vec![("found", Value::Flag(false))],
-            State::Bad,
-        ),
-        (
-            "net-name",
-            "name",
-            vec![("ipv6", Value::Flag(false)), ("found", Value::Flag(true))],
-            State::Advice,
+            "net-answers",
+            "address",
+            vec![("failed_share", part(0.0))],
+            Good,
         ),
         (
             "net-answers",
             "address",
-            vec![("failed_share", Value::share(1.0))],
-            State::Bad,
+            vec![("failed_share", part(1.0))],
+            Bad,
         ),
         (
             "net-answers",
             "address",
-            vec![("failed_share", Value::share(0.1))],
-            State::Advice,
+            vec![("failed_share", part(0.1))],
+            Advice,
         ),
+        ("net-ends", "pair", ends("yes"), Good),
+        ("net-ends", "pair", ends("no"), Advice),
         (
-            "net-ends",
-            "pair",
-            vec![("same_end", Value::word("no"))],
-            State::Advice,
-        ),
-        (
-            "net-ends",
-            "pair",
-            vec![("same_end", Value::word("yes"))],
-            State::Good,
+            "net-reverse",
+            "address",
+            vec![("reverse", Value::word("a.example"))],
+            Good,
         ),
         (
             "net-reverse",
             "address",
             vec![("reverse", Value::word("none"))],
-            State::Advice,
+            Advice,
         ),
+        ("net-loss", "address", vec![("lost_share", part(0.0))], Good),
+        ("net-loss", "address", vec![("lost_share", part(0.1))], Bad),
         (
             "net-loss",
             "address",
-            vec![("lost_share", Value::share(0.1))],
-            State::Bad,
-        ),
-        (
-            "net-loss",
-            "address",
-            vec![("lost_share", Value::share(0.01))],
-            State::Advice,
-        ),
-        (
-            "net-loss",
-            "address",
-            vec![("lost_share", Value::share(0.0))],
-            State::Good,
+            vec![("lost_share", part(0.01))],
+            Advice,
         ),
         (
             "net-resolver",
             "resolvers",
-            vec![("over_ipv6", Value::Flag(false))],
-            State::Advice,
+            vec![("over_ipv6", yes())],
+            Good,
         ),
         (
-            "net-large",
-            "address",
-            vec![("large_answered", Value::Flag(false))],
-            State::Bad,
+            "net-resolver",
+            "resolvers",
+            vec![("over_ipv6", no())],
+            Advice,
         ),
+        ("net-large", "address", large(yes(), yes()), Good),
+        ("net-large", "address", large(no(), yes()), Bad),
+        ("net-large", "address", large(no(), no()), Bad),
+        ("net-mtu", "address", vec![("mtu", bytes(1500))], Good),
+        ("net-mtu", "address", vec![("mtu", bytes(1280))], Advice),
+        ("net-larger", "address", larger("refused"), Good),
+        ("net-larger", "address", larger("lost"), Advice),
+        ("net-families", "pair", ratios(0.9, 1.1), Good),
+        ("net-families", "pair", ratios(1.1, 1.2), Advice),
+        ("net-families", "pair", ratios(0.8, 0.9), Advice),
         (
-            "net-mtu",
-            "address",
-            vec![("mtu", Value::count(1280, "bytes"))],
-            State::Advice,
-        ),
-        (
-            "net-larger",
-            "address",
-            vec![("larger", Value::word("lost"))],
-            State::Advice,
-        ),
-        (
-            "net-larger",
-            "address",
-            vec![("larger", Value::word("refused"))],
-            State::Good,
-        ),
-        (
-            "net-large",
-            "address",
-            vec![
-                ("large_answered", Value::Flag(false)),
-                ("small_answered", Value::Flag(true)),
-            ],
-            State::Bad,
-        ),
-        (
-            "net-families",
+            "net-happy-eyeballs",
             "pair",
-            vec![("ratio_low", ratio(1.1)), ("ratio_high", ratio(1.2))],
-            State::Advice,
-        ),
-        (
-            "net-families",
-            "pair",
-            vec![("ratio_low", ratio(0.8)), ("ratio_high", ratio(0.9))],
-            State::Advice,
+            vec![("first_fails", no())],
+            Good,
         ),
         (
             "net-happy-eyeballs",
             "pair",
-            vec![("first_fails", Value::Flag(true))],
-            State::Bad,
+            vec![("first_fails", yes())],
+            Bad,
+        ),
+        (
+            "net-happy-eyeballs",
+            "pair",
+            vec![("first_fails", Value::Unknown("away".into()))],
+            Unknown,
         ),
     ];
     let rules = net::rules().expect("rules");
@@ -365,6 +432,15 @@ fn every_rule_finds_what_is_not_good() {
         let of = found.iter().find(|f| f.rule == *rule).expect("a finding");
         assert_eq!(of.state, *wanted, "{rule}");
     }
-    let tested: BTreeSet<&str> = cases.iter().map(|(rule, ..)| *rule).collect();
-    assert!(rules.iter().all(|rule| tested.contains(rule.id.as_str())));
+    let tested: BTreeSet<(&str, State)> = cases.iter().map(|(rule, _, _, s)| (*rule, *s)).collect();
+    for rule in &rules {
+        let states = rule.cases.iter().map(|case| case.state).chain([Good]);
+        for state in states {
+            assert!(
+                tested.contains(&(rule.id.as_str(), state)),
+                "{} {state:?}",
+                rule.id
+            );
+        }
+    }
 }

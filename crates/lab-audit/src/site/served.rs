@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who made an answer, as far as its fields show: a cache, a server that reads files, or an application behind it.
+
+use super::client::Answer;
+use crate::cookies::cookie::{Hasher, set_cookie};
+
+/// Fields that say what an application is made with.
+pub const MADE_WITH: [&str; 4] = [
+    "x-powered-by",
+    "x-aspnet-version",
+    "x-generator",
+    "x-runtime",
+];
+
+/// Servers that stand in front of applications, as `Server` names them.
+const FRONTS: [&str; 12] = [
+    "nginx",
+    "openresty",
+    "Apache",
+    "lighttpd",
+    "Caddy",
+    "LiteSpeed",
+    "Microsoft-IIS",
+    "HAProxy",
+    "envoy",
+    "Traefik",
+    "cloudflare",
+    "Varnish",
+];
+
+/// Servers that applications run in.
+const APPLICATIONS: [&str; 11] = [
+    "Tomcat", "Coyote", "Jetty", "gunicorn", "uvicorn", "Werkzeug", "waitress", "Kestrel", "Puma",
+    "WEBrick", "Express",
+];
+
+/// In a few words.
+pub fn served_by(answer: &Answer) -> String {
+    let server = answer.field("server").unwrap_or_default();
+    let named = |names: &[&'static str]| {
+        let lower = server.to_ascii_lowercase();
+        let mut names = names.iter().copied();
+        names.find(|name| lower.contains(&name.to_ascii_lowercase()))
+    };
+    let inner = named(&APPLICATIONS);
+    // `Apache-Coyote` is Tomcat's own.
+    let front = named(&FRONTS).filter(|_| inner.is_none());
+    let made = MADE_WITH.iter().any(|name| answer.field(name).is_some());
+    let application = inner.is_some() || made || sets_session(answer);
+    let file = answer.field("etag").is_some() && answer.field("last-modified").is_some();
+    match (cached(answer), application, front) {
+        (true, ..) => "a cache".into(),
+        (_, true, Some(front)) => format!("an application behind {front}"),
+        (_, true, None) if answer.field("via").is_some() => "an application behind a proxy".into(),
+        (_, true, None) => "an application".into(),
+        (_, false, Some(front)) if file => format!("{front}, from a file"),
+        (_, false, Some(front)) => format!("{front}, or what is behind it"),
+        (_, false, None) if file => "a server, from a file".into(),
+        (_, false, None) if answer.field("via").is_some() => "a server behind a proxy".into(),
+        _ => "it does not show".into(),
+    }
+}
+
+/// RFC 9211 and what caches had before it.
+fn cached(answer: &Answer) -> bool {
+    let hit = |name: &str| {
+        let mut fields = answer.all(name);
+        fields.any(|value| value.to_ascii_lowercase().contains("hit"))
+    };
+    let aged = answer
+        .field("age")
+        .and_then(|age| age.trim().parse::<u64>().ok());
+    ["cache-status", "x-cache", "cf-cache-status"]
+        .into_iter()
+        .any(hit)
+        || aged.is_some_and(|seconds| seconds > 0)
+}
+
+fn sets_session(answer: &Answer) -> bool {
+    let Ok(hasher) = Hasher::new() else {
+        return false;
+    };
+    let mut fields = answer.all("set-cookie");
+    fields.any(|field| {
+        let set = set_cookie(field, "", "/", &hasher);
+        set.is_some_and(|(cookie, _)| cookie.is_login())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_show_who_made_an_answer() {
+        let told = |fields: &[(&str, &str)]| {
+            let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+            served_by(&Answer {
+                fields: fields.iter().map(owned).collect(),
+                ..Answer::default()
+            })
+        };
+        let nginx = ("server", "nginx/1.22.1");
+        let (etag, date) = (("etag", "\"1\""), ("last-modified", "now"));
+        let session = ("set-cookie", "JSESSIONID=1; Path=/");
+        assert_eq!(told(&[nginx, etag, date]), "nginx, from a file");
+        assert_eq!(told(&[nginx]), "nginx, or what is behind it");
+        assert_eq!(told(&[nginx, session]), "an application behind nginx");
+        let apache = ("server", "Apache-Coyote/1.1");
+        assert_eq!(told(&[apache]), "an application");
+        assert_eq!(told(&[("x-powered-by", "Express")]), "an application");
+        assert_eq!(told(&[nginx, ("x-cache", "HIT from a")]), "a cache");
+        assert_eq!(told(&[("age", "17")]), "a cache");
+        assert_eq!(told(&[("age", "0"), ("server", "x")]), "it does not show");
+        assert_eq!(told(&[etag, date]), "a server, from a file");
+        assert_eq!(told(&[("via", "1.1 varnish")]), "a server behind a proxy");
+    }
+}
