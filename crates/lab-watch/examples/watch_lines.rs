@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What `benches/watch/bench.py` measures with: logs of any length, their lines from memory, and an exact reference.
 //!
-//! `watch_lines generate LINES PAGES SEED > LOG`, `watch_lines memory LOG TIMES`, `watch_lines exact LOG`
+//! `watch_lines generate LINES PAGES SEED > LOG`, `watch_lines memory LOG TIMES`, `watch_lines check LINES PAGES SEED`
 
-use lab_watch::{Hints, Log, Rules, Tally, read};
-use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use lab_model::WatchedPage;
+use lab_watch::{Hints, Log, Rules, Tally};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -13,11 +14,10 @@ fn main() -> Outcome {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["generate", lines, pages, seed] => generate(lines.parse()?, pages.parse()?, seed.parse()?),
+        ["generate", lines, pages, seed] => print(&Lines::new(lines, pages, seed)?),
         ["memory", log, times] => memory(log, times.parse()?),
-        ["exact", log] => exact(log),
-        ["sketch", log] => sketch(log),
-        _ => Err("usage: watch_lines generate LINES PAGES SEED | memory LOG TIMES | exact LOG | sketch LOG".into()),
+        ["check", lines, pages, seed] => check(&Lines::new(lines, pages, seed)?),
+        _ => Err("usage: watch_lines generate LINES PAGES SEED | memory LOG TIMES | check LINES PAGES SEED".into()),
     }
 }
 
@@ -57,14 +57,38 @@ fn letters(mut page: u64) -> String {
 }
 
 /// A combined log with durations in µs: three weeks of May 2026, pages by Zipf's law, one in five with a number in its path.
-fn generate(lines: u64, pages: u64, seed: u64) -> Outcome {
-    let mut random = Random(seed);
-    let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
-    let span = 21 * 86_400;
-    for i in 0..lines {
-        let second = i * span / lines;
+struct Lines {
+    lines: u64,
+    pages: u64,
+    seed: u64,
+}
+
+impl Lines {
+    fn new(lines: &str, pages: &str, seed: &str) -> Result<Lines, std::num::ParseIntError> {
+        Ok(Lines {
+            lines: lines.parse()?,
+            pages: pages.parse()?,
+            seed: seed.parse()?,
+        })
+    }
+
+    /// Gives each line to `sink`.
+    fn each(&self, mut sink: impl FnMut(&str) -> Outcome) -> Outcome {
+        let mut random = Random(self.seed);
+        let mut line = String::new();
+        for i in 0..self.lines {
+            line.clear();
+            self.write(i, &mut random, &mut line)?;
+            sink(&line)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, i: u64, random: &mut Random, line: &mut String) -> std::fmt::Result {
+        use std::fmt::Write;
+        let second = i * 21 * 86_400 / self.lines;
         let (day, of_day) = (1 + second / 86_400, second % 86_400);
-        let page = ((pages as f64 + 1.0).powf(random.part()) - 1.0) as u64;
+        let page = ((self.pages as f64 + 1.0).powf(random.part()) - 1.0) as u64;
         let id = random.next() % 100_000;
         let path = match page % 5 {
             0 => format!("/{}/{id}", letters(page)),
@@ -81,7 +105,7 @@ fn generate(lines: u64, pages: u64, seed: u64) -> Outcome {
             200
         };
         writeln!(
-            out,
+            line,
             "10.{}.{}.{} - - [{day:02}/May/2026:{:02}:{:02}:{:02} +0200] \"GET {path} HTTP/1.1\" {status} {} \"https://shop.example/\" \"{agent}\" {us}",
             address & 255,
             (address >> 8) & 255,
@@ -90,10 +114,14 @@ fn generate(lines: u64, pages: u64, seed: u64) -> Outcome {
             of_day / 60 % 60,
             of_day % 60,
             300 + id,
-        )?;
+        )
     }
-    out.flush()?;
-    Ok(())
+}
+
+fn print(lines: &Lines) -> Outcome {
+    let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+    lines.each(|line| Ok(out.write_all(line.as_bytes())?))?;
+    Ok(out.flush()?)
 }
 
 /// Lines for each second of CPU time of a log in memory, once for each time.
@@ -118,66 +146,104 @@ fn cpu_s() -> Result<f64, Box<dyn std::error::Error>> {
     Ok(ns as f64 / 1e9)
 }
 
-/// Route, count, sum, and the percentiles, of all requests of people, from all durations sorted; in µs.
-fn exact(path: &str) -> Outcome {
-    let mut durations: HashMap<String, Vec<u64>> = HashMap::new();
-    for line in BufReader::new(std::fs::File::open(path)?).lines() {
-        let line = line?;
-        if line.contains("Googlebot") {
-            continue;
-        }
-        let request = line.split('"').nth(1).ok_or("no request")?;
-        let target = request.split(' ').nth(1).ok_or("no target")?;
-        let path = target.split('?').next().unwrap_or("");
-        let is_number = |s: &&str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-        let route: Vec<&str> = path
-            .split('/')
-            .map(|s| if is_number(&s) { "{id}" } else { s })
-            .collect();
-        let us = line.rsplit(' ').next().ok_or("no duration")?.parse()?;
-        durations.entry(route.join("/")).or_default().push(us);
+/// Figures of a page: its requests, errors, bytes, and all durations in µs.
+#[derive(Default)]
+struct Exact {
+    errors: u64,
+    bytes: u64,
+    us: Vec<u32>,
+}
+
+/// Reads a line by its words alone; of crawlers nothing is counted.
+fn add(line: &str, pages: &mut BTreeMap<String, Exact>) -> Outcome {
+    if line.contains("Googlebot") {
+        return Ok(());
     }
-    let mut rows: Vec<(String, Vec<u64>)> = durations.into_iter().collect();
-    rows.sort();
-    for (route, mut all) in rows {
-        all.sort_unstable();
-        let at = |part: f64| all[((all.len() as f64 * part).ceil() as usize).max(1) - 1];
-        let sum: u64 = all.iter().sum();
-        println!(
-            "{route}\t{}\t{sum}\t{}\t{}\t{}",
-            all.len(),
-            at(0.5),
-            at(0.95),
-            at(0.99)
-        );
-    }
+    let request = line.split('"').nth(1).ok_or("no request")?;
+    let target = request.split(' ').nth(1).ok_or("no target")?;
+    let path = target.split('?').next().unwrap_or("");
+    let is_number = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    let route: Vec<&str> = path
+        .split('/')
+        .map(|s| if is_number(s) { "{id}" } else { s })
+        .collect();
+    let behind = line.split('"').nth(2).ok_or("no status")?;
+    let words: Vec<&str> = behind.split_whitespace().collect();
+    let us = line.trim_end().rsplit(' ').next().ok_or("no duration")?;
+    let page = pages.entry(route.join("/")).or_default();
+    page.errors += u64::from(words[0].parse::<u16>()? >= 500);
+    page.bytes += words[1].parse::<u64>()?;
+    page.us.push(us.parse()?);
     Ok(())
 }
 
-/// The same of what `benchlab watch` counts, without learning of routes.
-fn sketch(path: &str) -> Outcome {
+/// Counts generated lines as `benchlab watch` does and exactly, and compares. Error: a figure differs.
+fn check(lines: &Lines) -> Outcome {
     let mut tally = Tally::new(Rules::default());
-    let mut log = Log::new(path, &Hints::default());
-    read::read(
-        std::fs::File::open(path)?,
-        &mut log,
-        &mut tally,
-        &mut |_| true,
-    )?;
-    let mut pages = tally.watched(Vec::new(), log.lines).pages;
+    let mut log = Log::new("generated", &Hints::default());
+    let mut exact = BTreeMap::new();
+    lines.each(|line| {
+        log.push(line.as_bytes(), &mut tally)?;
+        add(line, &mut exact)
+    })?;
+    log.end(&mut tally)?;
+    let watched = tally.watched(Vec::new(), log.lines);
+    let mut pages = watched.pages;
     pages.retain(|p| p.kind.is_use());
-    pages.sort_by(|a, b| a.name.cmp(&b.name));
-    for page in pages {
-        let at = |part: f64| page.times.quantile(part).unwrap_or(0) as f64 / 1000.0;
-        println!(
-            "{}\t{}\t{}\t{}\t{}\t{}",
-            page.name,
-            page.requests,
-            page.total_ns / 1000,
-            at(0.5),
-            at(0.95),
-            at(0.99)
-        );
+    if pages.len() != exact.len() {
+        return Err(format!("{} pages, and {} exactly", pages.len(), exact.len()).into());
     }
+    let mut worst = 0.0_f64;
+    for page in &pages {
+        let exact = exact.get_mut(&page.name);
+        let exact = exact.ok_or_else(|| format!("there is no {}", page.name))?;
+        worst = worst.max(compare(page, exact, watched.error)?);
+    }
+    println!(
+        "{} lines, {} pages: requests, errors, bytes, sums and longest durations are equal, percentiles differ by at most {:.2} %",
+        log.lines.all,
+        pages.len(),
+        100.0 * worst
+    );
     Ok(())
+}
+
+/// The most that a percentile differs, as a part of the exact one. Error: a count or a sum differs, or a percentile by more
+/// than is promised.
+fn compare(page: &WatchedPage, exact: &mut Exact, promised: f64) -> Result<f64, String> {
+    let us = &mut exact.us;
+    us.sort_unstable();
+    let sum: u64 = us.iter().map(|us| u64::from(*us)).sum();
+    let longest = us.last().map_or(0, |us| u64::from(*us));
+    let wanted = [
+        us.len() as u64,
+        exact.errors,
+        exact.bytes,
+        sum * 1000,
+        longest * 1000,
+    ];
+    let found = [
+        page.requests,
+        page.errors,
+        page.bytes,
+        page.total_ns,
+        page.max_ns,
+    ];
+    if wanted != found {
+        return Err(format!("{}: {found:?}, and exactly {wanted:?}", page.name));
+    }
+    let mut worst = 0.0_f64;
+    for part in [0.5, 0.9, 0.95, 0.99, 0.999] {
+        let rank = ((us.len() as f64 * part).ceil() as usize).max(1);
+        let wanted = f64::from(us[rank - 1]) * 1000.0;
+        let found = page.times.quantile(part).unwrap_or(0) as f64;
+        worst = worst.max((found - wanted).abs() / wanted);
+        if worst > promised {
+            return Err(format!(
+                "{}, {part}: {found}, and exactly {wanted}",
+                page.name
+            ));
+        }
+    }
+    Ok(worst)
 }

@@ -76,9 +76,10 @@ pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     if !log.exists() {
         return Err(format!("{name}: there is no such file"));
     }
-    let mut files = match rotated {
-        true => predecessors(log),
-        false => Vec::new(),
+    let mut files = if rotated {
+        predecessors(log)
+    } else {
+        Vec::new()
     };
     files.push(log.to_path_buf());
     Ok(files)

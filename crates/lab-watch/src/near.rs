@@ -18,13 +18,55 @@ pub fn find<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
             return Some(BLOCK * i + found.trailing_zeros() as usize);
         }
     }
-    let (end, begin) = match text.last_chunk::<BLOCK>() {
-        // It overlaps blocks that hold none.
+    let (last, begin) = last_block(text);
+    let found = matches(last, wanted);
+    (found != 0).then(|| begin + found.trailing_zeros() as usize)
+}
+
+/// Whether a digit stands behind one of these bytes, which is not 0.
+#[inline]
+pub fn has_digit_behind(wanted: u8, text: &[u8]) -> bool {
+    let (Some((_, before)), Some((_, behind))) = (text.split_last(), text.split_first()) else {
+        return false;
+    };
+    let is_pair = |before, behind| matches(before, [wanted]) & digits(behind) != 0;
+    let (blocks, _) = before.as_chunks::<BLOCK>();
+    let (next, _) = behind.as_chunks::<BLOCK>();
+    let block = |bytes: &[u8; BLOCK]| u128::from_le_bytes(*bytes);
+    let mut pairs = blocks.iter().zip(next);
+    pairs.any(|(before, behind)| is_pair(block(before), block(behind)))
+        || is_pair(last_block(before).0, last_block(behind).0)
+}
+
+/// The last bytes of a text as a block, and where they begin. It overlaps the block before.
+#[inline]
+fn last_block(text: &[u8]) -> (u128, usize) {
+    match text.last_chunk::<BLOCK>() {
         Some(last) => (u128::from_le_bytes(*last), text.len() - BLOCK),
         None => (short_block(text), 0),
-    };
-    let found = matches(end, wanted);
-    (found != 0).then(|| begin + found.trailing_zeros() as usize)
+    }
+}
+
+/// A bit for each byte that is a digit, the first one's the lowest.
+#[inline]
+#[cfg(target_arch = "x86_64")]
+fn digits(block: u128) -> u32 {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is a part of x86-64; both types are 16 bytes, of which each may have any value.
+    unsafe {
+        let block = std::mem::transmute::<u128, __m128i>(block);
+        let value = _mm_sub_epi8(block, _mm_set1_epi8(b'0'.cast_signed()));
+        let digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+        _mm_movemask_epi8(digit).cast_unsigned()
+    }
+}
+
+/// A bit for each byte that is a digit, the first one's the lowest.
+#[inline]
+#[cfg(not(target_arch = "x86_64"))]
+fn digits(block: u128) -> u32 {
+    let bytes = block.to_le_bytes().into_iter().rev();
+    bytes.fold(0, |bits, byte| bits << 1 | u32::from(byte.is_ascii_digit()))
 }
 
 /// A bit for each byte that is one of those wanted, the first one's the lowest.
@@ -99,7 +141,7 @@ fn eight_digits(word: u64) -> (u64, usize) {
 
 /// The first eight bytes, the first one in the lowest place; what is missing is 0.
 #[inline]
-fn first_word(text: &[u8]) -> u64 {
+pub fn first_word(text: &[u8]) -> u64 {
     if let Some(eight) = text.first_chunk() {
         return u64::from_le_bytes(*eight);
     }
@@ -134,6 +176,12 @@ mod tests {
             prop_assert_eq!(find([b'"'], &text), first(b"\""));
             prop_assert_eq!(find([b'?', b';', b'#'], &text), first(b"?;#"));
             prop_assert_eq!(find([0xff, 0x80], &text), first(b"\xff\x80"));
+        }
+
+        #[test]
+        fn pairs_are_found_at_any_place(text in text()) {
+            let is_pair = |pair: &[u8]| pair[0] == b'/' && pair[1].is_ascii_digit();
+            prop_assert_eq!(has_digit_behind(b'/', &text), text.windows(2).any(is_pair));
         }
 
         #[test]

@@ -180,12 +180,12 @@ impl Page {
         let cells = std::mem::take(&mut self.cells);
         for cell in cells {
             let start = width.cell(i64::from(cell.start) * shorter);
-            self.merge_cell(Cell { start, ..cell });
+            self.merge_cell(&Cell { start, ..cell });
         }
         self.last = 0;
     }
 
-    fn merge_cell(&mut self, other: Cell) {
+    fn merge_cell(&mut self, other: &Cell) {
         self.find(other.start);
         let cell = &mut self.cells[self.last as usize];
         cell.requests = cell.requests.saturating_add(other.requests);
@@ -196,7 +196,7 @@ impl Page {
     }
 
     /// Adds all of another one.
-    pub fn merge(&mut self, other: Page) {
+    pub fn merge(&mut self, other: &Page) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);
         self.client_errors = self.client_errors.saturating_add(other.client_errors);
@@ -207,10 +207,7 @@ impl Page {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.times.merge(&other.times);
         if self.has_cells && other.has_cells {
-            other
-                .cells
-                .into_iter()
-                .for_each(|cell| self.merge_cell(cell));
+            other.cells.iter().for_each(|cell| self.merge_cell(cell));
         } else {
             self.has_cells = false;
             self.cells = Vec::new();

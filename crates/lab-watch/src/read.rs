@@ -110,9 +110,10 @@ impl Log {
 
     /// Finds the format out if a whole line is there: of a log that grows slowly. Error: it is not known.
     pub fn begin_if_whole(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
-        match self.part.contains(&b'\n') {
-            true => self.begin(tally),
-            false => Ok(()),
+        if self.part.contains(&b'\n') {
+            self.begin(tally)
+        } else {
+            Ok(())
         }
     }
 
@@ -182,7 +183,8 @@ impl Log {
         }
     }
 
-    /// Reads what has no line end, and what waited for more lines. Error: the format is not known.
+    /// Reads what has no line end, and what waited for more lines: of a log that ends, or goes on in another file. Error:
+    /// the format is not known.
     pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.source.bytes == 0 {
             self.source.format = "empty".into();
@@ -194,7 +196,7 @@ impl Log {
             let part = std::mem::take(&mut self.part);
             let malformed = self.lines.malformed;
             self.line(&part, tally);
-            self.lines.cut_off = self.lines.malformed - malformed;
+            self.lines.cut_off += self.lines.malformed - malformed;
             self.lines.malformed = malformed;
         }
         if let Some(reader) = &mut self.reader {
@@ -289,11 +291,12 @@ pub(crate) fn limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     BufReader::new(input)
         .take(most + 1)
         .read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(io::Error::other(format!(
+    if bytes.len() as u64 > most {
+        Err(io::Error::other(format!(
             "it has more than {} MiB",
             most >> 20
-        ))),
-        false => Ok(bytes),
+        )))
+    } else {
+        Ok(bytes)
     }
 }

@@ -54,6 +54,10 @@ pub struct Records {
     file: Option<SerializedFileWriter<File>>,
     files: usize,
     groups: usize,
+    /// Rows in files that are whole, in the one that is written, and all that there were.
+    written: u64,
+    in_file: u64,
+    all: u64,
     /// What became of pages when they were put together.
     renamed: Vec<Renamed>,
     /// What could not be written, told at the end: reading is not stopped for it.
@@ -87,6 +91,9 @@ impl Records {
             file: None,
             files: 0,
             groups: 0,
+            written: 0,
+            in_file: 0,
+            all: 0,
             renamed: Vec::new(),
             failed: None,
         })
@@ -119,29 +126,43 @@ impl Records {
         self.renamed.extend(became);
     }
 
-    /// Writes what is left, and what became of the pages at the end. Error: something could not be written.
+    /// Writes what is left, and what became of the pages at the end. Error: something could not be written, and how many
+    /// records were.
     pub fn finish(mut self, pages: &[Page], became: Vec<Renamed>) -> io::Result<()> {
         self.flush(pages);
-        let closed = self.close();
-        self.failed.map_or(Ok(()), Err)?;
-        closed?;
+        if let Err(e) = self.close() {
+            self.give_up(e);
+        }
         let path = self.folder.join("pages.parquet");
-        Ok(write_pages(&path, &last_names(self.renamed, became))?)
+        let named = write_pages(&path, &last_names(self.renamed, became));
+        if named.is_err() {
+            let _ = fs::remove_file(&path);
+        }
+        let failed = self.failed.or(named.err());
+        failed.map_or(Ok(()), |e| {
+            let (written, all) = (self.written, self.all);
+            let why = words(&e);
+            Err(io::Error::other(format!(
+                "{why}; {written} of {all} records were written"
+            )))
+        })
     }
 
     fn flush(&mut self, pages: &[Page]) {
         let rows = std::mem::take(&mut self.rows);
+        self.all += rows.len() as u64;
         if rows.is_empty() || self.failed.is_some() {
             return;
         }
-        self.failed = self.write(&rows, pages).err();
+        if let Err(e) = self.write(&rows, pages) {
+            self.give_up(e);
+        }
     }
 
     fn write(&mut self, rows: &[Row], pages: &[Page]) -> Result<(), ParquetError> {
         if self.file.is_none() {
             self.files += 1;
-            let name = format!("records/{:06}.parquet", self.files);
-            self.file = Some(create(&self.folder.join(name), RECORD)?);
+            self.file = Some(create(&self.path(), RECORD)?);
             self.groups = 0;
         }
         let Some(file) = &mut self.file else {
@@ -149,18 +170,42 @@ impl Records {
         };
         let group = file.next_row_group()?;
         write_rows(group, rows, &self.log, pages)?;
+        self.in_file += rows.len() as u64;
         self.groups += 1;
-        match self.groups >= GROUPS {
-            true => self.close(),
-            false => Ok(()),
+        if self.groups >= GROUPS {
+            self.close()
+        } else {
+            Ok(())
         }
     }
 
     fn close(&mut self) -> Result<(), ParquetError> {
-        match self.file.take() {
-            Some(file) => file.close().map(drop),
-            None => Ok(()),
+        if let Some(file) = self.file.take() {
+            file.close()?;
         }
+        self.written += std::mem::take(&mut self.in_file);
+        Ok(())
+    }
+
+    /// Nothing more is written. A file without its end cannot be read.
+    fn give_up(&mut self, e: ParquetError) {
+        self.file = None;
+        let _ = fs::remove_file(self.path());
+        self.failed = Some(e);
+    }
+
+    /// The file that is written.
+    fn path(&self) -> PathBuf {
+        self.folder
+            .join(format!("records/{:06}.parquet", self.files))
+    }
+}
+
+/// What went wrong, without the library's own words around it.
+fn words(e: &ParquetError) -> String {
+    match e {
+        ParquetError::External(cause) => cause.to_string(),
+        e => e.to_string(),
     }
 }
 

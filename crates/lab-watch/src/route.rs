@@ -26,7 +26,19 @@ pub fn path(target: &[u8]) -> &[u8] {
     }
 }
 
-/// Appends a path with its variable segments named, of printable characters alone; whether any segment is a variable.
+/// The segments of a path, those of digits alone as `0`: whatever number they are, the route is the same.
+pub fn without_numbers(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let segments = path.split(|b| *b == b'/');
+    segments.map(|segment| if is_number(segment) { b"0" } else { segment })
+}
+
+/// Whether a segment has digits alone.
+pub fn is_number(segment: &[u8]) -> bool {
+    !segment.is_empty() && segment.iter().all(u8::is_ascii_digit)
+}
+
+/// Appends a path with its variable segments named, of printable characters alone; whether any segment is a variable that
+/// is not a number.
 pub fn fold(path: &[u8], name: &mut String) -> bool {
     let [b'/', path @ ..] = path else {
         name.push_str(match path {
@@ -90,7 +102,7 @@ fn is_plain(c: char) -> bool {
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Appends a segment, or what it is if it is a variable; whether it or a part of it is one.
+/// Appends a segment, or what it is if it is a variable; whether it or a part of it is one that is not a number.
 fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     if !segment.iter().any(u8::is_ascii_digit) {
         push_printable(segment, name);
@@ -98,7 +110,7 @@ fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     }
     if let Some(kind) = kind(segment) {
         name.push_str(kind);
-        return true;
+        return !is_number(segment);
     }
     // Parts of a segment: `app.3f2a91bc.js`, `invoice-2041.pdf`.
     let is_edge = |b: &u8| matches!(b, b'.' | b'-' | b'_' | b',' | b'~' | b':' | b'@');
@@ -232,7 +244,16 @@ mod tests {
             let varies = fold(path.as_bytes(), &mut name);
             let wanted = plain(&path);
             prop_assert_eq!(&name[before.len()..], &wanted);
-            prop_assert_eq!(varies, wanted.contains('{'));
+            let segments = path[1..].split('/').take(DEEPEST);
+            let others = segments.filter(|s| !is_number(s.as_bytes()));
+            let varies_besides = others.map(|s| plain(&format!("/{s}"))).any(|s| s.contains('{'));
+            prop_assert_eq!(varies, varies_besides);
+        }
+
+        #[test]
+        fn numbers_make_no_other_route(path in "/[a-c0-9./-]{0,80}") {
+            let same: Vec<&[u8]> = without_numbers(path.as_bytes()).collect();
+            prop_assert_eq!(route(&same.join(&b'/')), route(path.as_bytes()));
         }
     }
 }

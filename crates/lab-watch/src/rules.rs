@@ -71,6 +71,17 @@ impl Rules {
         Some((PageKind::Bot, word.clone()))
     }
 
+    /// Whether any tells a segment of digits alone from others.
+    pub fn tell_numbers(&self) -> bool {
+        let mut segments = self
+            .routes
+            .iter()
+            .chain(&self.checks)
+            .flat_map(|r| &r.segments);
+        segments
+            .any(|s| matches!(s, Segment::Fixed(text) if crate::route::is_number(text.as_bytes())))
+    }
+
     /// Whether a name was given by a rule.
     pub fn names(&self, route: &str) -> bool {
         self.routes.iter().any(|r| r.name == route)

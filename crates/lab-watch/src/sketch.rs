@@ -55,8 +55,8 @@ pub fn logarithms() -> Vec<f64> {
 pub struct Sketch {
     /// The bucket of the first count.
     first: u16,
-    counts: Vec<u32>,
-    /// Buckets with how many times 2^32 values they have besides.
+    counts: Vec<u16>,
+    /// Buckets with how many times 2^16 values they have besides.
     carries: Vec<(u16, u64)>,
 }
 
@@ -66,7 +66,7 @@ impl Sketch {
     pub fn add(&mut self, bucket: u16) {
         let place = bucket.wrapping_sub(self.first) as usize;
         match self.counts.get_mut(place) {
-            Some(count) if *count < u32::MAX => *count += 1,
+            Some(count) if *count < u16::MAX => *count += 1,
             _ => self.add_many(bucket, 1),
         }
     }
@@ -80,8 +80,8 @@ impl Sketch {
         self.reach(bucket);
         let count = &mut self.counts[(bucket - self.first) as usize];
         let sum = u64::from(*count).saturating_add(n);
-        *count = sum as u32;
-        let carry = sum >> 32;
+        *count = sum as u16;
+        let carry = sum >> 16;
         match self.carries.iter_mut().find(|(b, _)| *b == bucket) {
             Some((_, carried)) => *carried += carry,
             None if carry > 0 => self.carries.push((bucket, carry)),
@@ -124,7 +124,7 @@ impl Sketch {
                 .iter()
                 .find(|(b, _)| *b == bucket)
                 .map_or(0, |(_, n)| *n);
-            (bucket, u64::from(*count).saturating_add(carried << 32))
+            (bucket, u64::from(*count).saturating_add(carried << 16))
         });
         some.filter(|(_, count)| *count > 0)
     }
@@ -136,7 +136,7 @@ impl Sketch {
 
     /// Bytes of memory besides its own.
     pub fn memory(&self) -> usize {
-        4 * self.counts.capacity() + 16 * self.carries.capacity()
+        2 * self.counts.capacity() + 16 * self.carries.capacity()
     }
 }
 

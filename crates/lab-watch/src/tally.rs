@@ -3,12 +3,14 @@
 
 use crate::agent;
 use crate::entry::Entry;
-use crate::learn::{Variables, learn};
+use crate::learn::Variables;
+use crate::named::{OTHERS, folded, kept, learned, renamed, renamed_all};
+use crate::near;
 use crate::page::{Page, Width};
 use crate::part::TallyPart;
 use crate::peak::Peak;
 use crate::query;
-use crate::records::{Records, Renamed};
+use crate::records::Records;
 use crate::route::{self, printable};
 use crate::rules::Rules;
 use crate::seconds::Seconds;
@@ -22,8 +24,6 @@ use std::io;
 
 /// Pages that are told apart.
 const MOST_PAGES: usize = 100_000;
-/// Pages that a report keeps one by one.
-const KEPT: usize = 2_000;
 /// Memory of pages from which on new ones are no longer told apart, bytes.
 const MEMORY: usize = 160 << 20;
 /// Cells of all pages together; beyond it the pages that take least lose theirs.
@@ -37,11 +37,6 @@ const AGENTS: usize = 1 << 12;
 /// A time that is so much before the last one is a jump of the clock, s.
 const JUMP: i64 = 60;
 
-/// The name of all pages that were answered with 404 alone.
-pub const NOT_FOUND: &str = "(no such page)";
-/// The name of pages that there was no room for.
-pub const OTHERS: &str = "(other pages)";
-
 /// A path that was seen, by its hash; two paths with one hash are taken as one, which of a million paths has a chance of
 /// 10^-7.
 #[derive(Clone, Copy, Default)]
@@ -49,7 +44,7 @@ struct Seen {
     hash: u64,
     /// Its page, plus 1.
     page: u32,
-    /// It has segments that are variables by their looks, so that many such paths may come once.
+    /// It has segments that are variables by their looks and no numbers, so that many such paths may come once.
     varies: bool,
 }
 
@@ -89,6 +84,7 @@ pub(crate) struct Hour {
 /// What was counted so far.
 pub struct Tally {
     rules: Rules,
+    rules_tell_numbers: bool,
     random: RandomState,
     logarithms: Vec<f64>,
     cache: Vec<Seen>,
@@ -126,6 +122,7 @@ impl Tally {
     /// Nothing.
     pub fn new(rules: Rules) -> Tally {
         Tally {
+            rules_tell_numbers: rules.tell_numbers(),
             rules,
             random: RandomState::default(),
             logarithms: sketch::logarithms(),
@@ -217,7 +214,7 @@ impl Tally {
                 page.widen(width);
             }
             let at = self.named(page.kind, &page.name);
-            self.pages[at].merge(page);
+            self.pages[at].merge(&page);
         }
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
         if self.cells > MOST_CELLS {
@@ -353,13 +350,7 @@ impl Tally {
         } else {
             route::path(entry.target)
         };
-        let mut hasher = self.random.build_hasher();
-        // The first bit marks the length.
-        let kind = 2 | u64::from(entry.is_query);
-        let letters = entry.method.iter().take(7);
-        hasher.write_u64(letters.fold(kind, |word, letter| word << 8 | u64::from(*letter)));
-        hasher.write(path);
-        let hash = hasher.finish();
+        let hash = self.hash(entry, path);
         let place = hash as usize & (self.cache.len() - 1);
         let seen = self.cache[place];
         if seen.hash == hash && seen.page > 0 {
@@ -373,6 +364,22 @@ impl Tally {
         };
         self.keep(place, seen);
         page
+    }
+
+    /// Of two paths that differ in numbers alone it is the same, so that they are one in the cache.
+    #[inline]
+    fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
+        let mut hasher = self.random.build_hasher();
+        // Letters of a method leave the highest bit free.
+        let kind = u64::from(entry.is_query) << 63;
+        hasher.write_u64(kind | near::first_word(entry.method));
+        let hides_numbers = !entry.is_query && !self.rules_tell_numbers;
+        if hides_numbers && near::has_digit_behind(b'/', path) {
+            route::without_numbers(path).for_each(|segment| hasher.write(segment));
+        } else {
+            hasher.write(path);
+        }
+        hasher.finish()
     }
 
     /// Puts a path into the cache, which grows if many do not fit. One that varies takes no other's place.
@@ -602,26 +609,7 @@ impl Tally {
 
     /// What was counted so far, with routes learned from it.
     pub fn watched(&self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
-        let variables = learned(&self.pages, &self.rules);
-        let mut pages = folded(self.pages.clone(), &variables, &self.rules);
-        pages.sort_by(|a, b| b.cost().cmp(&a.cost()).then_with(|| a.name.cmp(&b.name)));
-        let is_kept = |(place, page): &(usize, Page)| *place < KEPT || !page.kind.is_use();
-        let (kept, rest): (Vec<_>, Vec<_>) = pages.into_iter().enumerate().partition(is_kept);
-        let mut kept: Vec<Page> = kept.into_iter().map(|(_, page)| page).collect();
-        let merged = self.merged + rest.len() as u64;
-        for (_, page) in rest {
-            match kept
-                .iter_mut()
-                .find(|p| p.name == OTHERS && p.kind == page.kind)
-            {
-                Some(others) => others.merge(page),
-                None => kept.push(Page {
-                    name: OTHERS.into(),
-                    ..page
-                }),
-            }
-        }
-        let width = self.width;
+        let (pages, unkept) = kept(&self.pages, &self.rules, self.width);
         let hour = |h: &Hour| WatchedHour {
             start_s: h.start * 3600,
             offset_s: h.offset_s,
@@ -636,12 +624,12 @@ impl Tally {
             sources,
             lines,
             error: sketch::ERROR,
-            cell_s: width.seconds(),
+            cell_s: self.width.seconds(),
             peak: self.peak(1, &self.seconds),
             peak_minute: self.peak(60, &self.minutes),
             clock_jumps: self.clock_jumps,
-            merged_pages: merged,
-            pages: kept.into_iter().map(|page| page.watched(width)).collect(),
+            merged_pages: self.merged + unkept,
+            pages,
             hours,
             ..Watched::default()
         }
@@ -674,76 +662,6 @@ fn method(name: &[u8]) -> &'static str {
         b"OPTIONS" => "OPTIONS ",
         _ => "(other method) ",
     }
-}
-
-/// Where methods end and routes begin in a page's name.
-fn route_at(name: &str) -> usize {
-    match name.starts_with('/') {
-        true => 0,
-        false => name.find(" /").map_or(name.len(), |space| space + 1),
-    }
-}
-
-fn renamed(variables: &Variables, name: &str) -> String {
-    let (method, route) = name.split_at(route_at(name));
-    match route {
-        "" => name.to_string(),
-        route => format!("{method}{}", variables.rename(route)),
-    }
-}
-
-/// What varies in the routes of pages that exist, and that no rule names.
-fn learned(pages: &[Page], rules: &Rules) -> Variables {
-    let mut routes: HashMap<&str, u64> = HashMap::new();
-    for page in pages
-        .iter()
-        .filter(|p| p.kind == PageKind::Page && !p.is_missing())
-    {
-        let route = &page.name[route_at(&page.name)..];
-        if !route.is_empty() && !rules.names(route) {
-            *routes.entry(route).or_default() += page.requests;
-        }
-    }
-    let routes: Vec<(&str, u64)> = routes.into_iter().collect();
-    learn(&routes)
-}
-
-/// What a page is called once it is known what varies.
-fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
-    if page.is_missing() {
-        return NOT_FOUND.into();
-    }
-    let is_named = rules.names(&page.name[route_at(&page.name)..]);
-    match page.kind == PageKind::Page && !is_named {
-        true => renamed(variables, &page.name),
-        false => page.name.clone(),
-    }
-}
-
-/// Of all pages what they become.
-fn renamed_all(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
-    let became = |page: &Page| {
-        let name = name_of(page, variables, rules);
-        (page.kind, page.name.clone(), name)
-    };
-    pages.iter().map(became).collect()
-}
-
-/// Pages with their new names, those of one name put together.
-fn folded(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Page> {
-    let mut places: HashMap<(PageKind, String), usize> = HashMap::new();
-    let mut folded: Vec<Page> = Vec::new();
-    for mut page in pages {
-        page.name = name_of(&page, variables, rules);
-        match places.get(&(page.kind, page.name.clone())) {
-            Some(&place) => folded[place].merge(page),
-            None => {
-                places.insert((page.kind, page.name.clone()), folded.len());
-                folded.push(page);
-            }
-        }
-    }
-    folded
 }
 
 /// A name from outside, of printable characters and of a length that is shown.

@@ -2,7 +2,8 @@
 //! Times of logs as seconds since 1970.
 
 use crate::near::leading_number;
-use jiff::tz::TimeZone;
+use jiff::civil::Date;
+use jiff::tz::{Offset, TimeZone};
 
 /// Digits as a number; `None`: something else is there, or it is too long.
 #[inline]
@@ -34,26 +35,14 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     Some(value)
 }
 
-/// Seconds since 1970 of a date and a time of UTC. Source: Hinnant, *chrono-Compatible Low-Level Date Algorithms*.
-fn utc(year: i64, month: u64, day: u64, second_of_day: u64) -> i64 {
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let of_era = y.rem_euclid(400) as u64;
-    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-    (era * 146_097 + day_of_era as i64 - 719_468) * 86_400 + second_of_day as i64
-}
-
-fn checked(date: [u64; 3], clock: [u64; 3]) -> Option<i64> {
-    let [year, month, day] = date;
-    let [hour, minute, second] = clock;
-    let sound = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second <= 60
-        && year < 10_000;
-    sound.then(|| utc(year as i64, month, day, hour * 3600 + minute * 60 + second))
+/// Seconds since 1970 of a date and a time of UTC.
+fn utc([year, month, day]: [u64; 3], [hour, minute, second]: [u64; 3]) -> Option<i64> {
+    let (month, day) = (month.try_into().ok()?, day.try_into().ok()?);
+    let date = Date::new(year.try_into().ok()?, month, day).ok()?;
+    let midnight = Offset::UTC.to_timestamp(date.into()).ok()?.as_second();
+    // A leap second is the 60th.
+    let is_sound = hour < 24 && minute < 60 && second <= 60;
+    is_sound.then(|| midnight + (hour * 3600 + minute * 60 + second) as i64)
 }
 
 /// The second of a minute, of two digits.
@@ -80,7 +69,7 @@ pub fn clf(text: &[u8]) -> Option<i64> {
         return None;
     }
     let date = [number(&t[7..11])?, month(&t[3..6])?, number(&t[..2])?];
-    checked(
+    utc(
         date,
         [
             number(&t[12..14])?,
@@ -149,7 +138,7 @@ pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
         return None;
     }
     let date = [number(&t[..4])?, number(&t[5..7])?, number(&t[8..10])?];
-    let second = checked(
+    let second = utc(
         date,
         [
             number(&t[11..13])?,
@@ -234,7 +223,13 @@ mod tests {
         // `date -u -d '2000-10-10 13:55:36' +%s`
         assert_eq!(clf(b"10/Oct/2000:13:55:36 -0700"), Some(971_186_136));
         assert_eq!(clf(b"29/Feb/2024:00:00:00"), Some(1_709_164_800));
-        assert_eq!(clf(b"31/Foo/2024:00:00:00"), None);
+        for wrong in [
+            "31/Foo/2024:00:00:00",
+            "29/Feb/2023:00:00:00",
+            "01/Jan/2024:24:00:00",
+        ] {
+            assert_eq!(clf(wrong.as_bytes()), None, "{wrong}");
+        }
         assert_eq!(offset(b"-0700"), Some(-25_200));
         assert_eq!(
             iso(b"2026-05-01T10:00:00.123+02:00"),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab watch`: logs in, an answer, a run file, and exit codes out.
 
-use crate::project::{Ended, Project, ended, wait_until};
+use crate::project::{Ended, Project, ended};
 use lab_services::{DATABASES, DatabaseKind, Request, Service, Transport};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// An nginx log with $request_time at the end: of 40 pages two take most of the time. Its minutes from 10:00 on.
@@ -329,128 +329,29 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
 }
 
-/// nginx in a folder of its own, with a log that has durations.
-struct Nginx {
-    child: std::process::Child,
-    folder: tempfile::TempDir,
-    port: u16,
-}
-
-impl Nginx {
-    /// `None`: it is not installed.
-    fn start() -> Option<Nginx> {
-        let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
-            .into_iter()
-            .find(|p| Path::new(p).exists())?;
-        let folder = tempfile::tempdir().unwrap();
-        let port = std::net::TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let at = |name: &str| folder.path().join(name).display().to_string();
-        std::fs::create_dir(at("www")).unwrap();
-        std::fs::write(at("www/a.txt"), "a".repeat(100)).unwrap();
-        std::fs::write(at("www/b.txt"), "b".repeat(5000)).unwrap();
-        let config = format!(
-            "daemon off; pid {pid}; error_log {error}; worker_processes 1; events {{}}\nhttp {{\n\
-             log_format timed '$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" $request_time';\n\
-             access_log {access} timed; root {www}; keepalive_requests 1000000;\n\
-             client_body_temp_path {tmp}; proxy_temp_path {tmp}; fastcgi_temp_path {tmp}; uwsgi_temp_path {tmp}; scgi_temp_path {tmp};\n\
-             server {{ listen 127.0.0.1:{port}; }}\n}}\n",
-            pid = at("pid"),
-            error = at("error.log"),
-            access = at("access.log"),
-            www = at("www"),
-            tmp = at("tmp"),
-        );
-        std::fs::write(at("nginx.conf"), config).unwrap();
-        // Its master runs as root, its worker must reach the folder.
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), open).unwrap();
-        let child = Command::new(program)
-            .args(["-c", &at("nginx.conf"), "-p", &at("")])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let nginx = Nginx {
-            child,
-            folder,
-            port,
-        };
-        wait_until("nginx answers", || {
-            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        Some(nginx)
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
-    }
-
-    /// Ends it, so that its log is whole.
-    fn log(mut self) -> (PathBuf, tempfile::TempDir) {
-        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGQUIT).unwrap();
-        self.child.wait().unwrap();
-        (self.folder.path().join("access.log"), self.folder)
-    }
-}
-
+/// A server may write to the old file a little longer, and whoever stops the following wants all of both.
 #[test]
-fn figures_of_a_real_log_are_those_of_the_load_that_made_it() {
-    let Some(nginx) = Nginx::start() else {
-        return;
-    };
+fn nothing_is_lost_between_a_file_and_its_successor() {
     let place = Place::new();
-    let urls = [nginx.url("/a.txt"), nginx.url("/b.txt")];
-    place
-        .0
-        .call(&[
-            "load",
-            &urls[0],
-            &urls[1],
-            "--weights",
-            "3,1",
-            "--for",
-            "1s",
-            "--connections",
-            "4",
-            "--redo",
-            "0",
-            "--seed",
-            "7",
-        ])
-        .expect(0);
-    let load = place.0.load();
-    let slices = || {
-        load.blocks
-            .iter()
-            .flat_map(|b| b.slices.iter().chain(&b.redone_slices))
-    };
-    let served: u64 = slices().map(|s| s.served).sum();
-    let (log, _folder) = nginx.log();
-    let text = std::fs::read_to_string(&log).unwrap();
-    place.watch(&[&log.display().to_string()]).expect(0);
-    let files = place.0.files();
-    let file = files
-        .iter()
-        .find(|f| f.to_string_lossy().contains("-watch"))
+    let file = place.file("access.log", &log(1, 1));
+    let child = place.0.start(&["watch", "--follow", &file]);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let mut old = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&file)
         .unwrap();
-    let watched = lab_store::load(file).unwrap().watched.unwrap();
-    let page = |name: &str| watched.pages.iter().find(|p| p.name == name).unwrap();
-    let (a, b) = (page("/a.txt"), page("/b.txt"));
-    // The log has the warm-up and the requests that were under way at an end, too.
-    assert_eq!(a.requests + b.requests, text.lines().count() as u64);
-    assert!(
-        a.requests + b.requests >= served,
-        "{} {served}",
-        a.requests + b.requests
+    std::fs::rename(&file, place.0.join("access.log.1")).unwrap();
+    std::fs::write(&file, log(2, 1)).unwrap();
+    old.write_all((log(3, 1) + "10.0.0.1 - - [01/May").as_bytes())
+        .unwrap();
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    ended(child.wait_with_output().unwrap()).expect(0);
+    let lines = place.0.load().watched.unwrap().lines;
+    assert_eq!(
+        (lines.entries, lines.malformed, lines.cut_off),
+        (6 * 60, 0, 1)
     );
-    assert_eq!((a.bytes, b.bytes), (100 * a.requests, 5000 * b.requests));
-    assert_eq!(a.errors + b.errors, 0);
-    let part = a.requests as f64 / (a.requests + b.requests) as f64;
-    assert!((part - 0.75).abs() < 0.05, "{part}");
 }
 
 /// A server with statements that took time, and what `watch` reads them by.

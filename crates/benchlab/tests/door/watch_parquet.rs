@@ -8,9 +8,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The block of SQL of `docs/watch.md` that begins with this comment.
-fn documented(comment: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/watch.md");
+/// The block of SQL of `docs/` that begins with this comment.
+fn documented(page: &str, comment: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs")
+        .join(page);
     let text = fs::read_to_string(path).unwrap();
     let begin = text.find(&format!("-- {comment}\n")).expect("the block");
     let end = text[begin..].find("```").expect("the end of its block");
@@ -133,7 +135,11 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
         return;
     }
     let duckdb = |sql: &str| duckdb(project.path(), sql);
-    let rows = duckdb(&(documented("DuckDB") + &documented("Which few pages take most")));
+    let rows = duckdb(
+        &["DuckDB", "Which few pages take most"]
+            .map(|c| documented("watch.md", c))
+            .concat(),
+    );
     assert_eq!(rows, pareto(&watched));
     assert!(
         rows.iter().any(|row| row.starts_with("/item/{id}\t")),
@@ -163,4 +169,49 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     let times = "SELECT epoch(min(time))::BIGINT, epoch(max(time))::BIGINT, max(bytes), count(status) FROM 'requests/records/*.parquet'";
     // 1 May 2026, two hours before what the log's clock showed.
     assert_eq!(duckdb(times), ["1777586400\t1777672799\t4999\t200000"]);
+}
+
+/// Each machine keeps the records of its own log.
+#[test]
+fn records_of_several_machines_are_one_table() {
+    let project = Project::noop(&[]);
+    let folder = project.join("requests").display().to_string();
+    for (more, said) in [
+        (
+            &["--on", "local:1"][..],
+            "`ssh web1 benchlab watch --parquet",
+        ),
+        (&["--follow"], "leave --follow out"),
+    ] {
+        let words = [&["watch", "--parquet", &folder, "a.log"], more].concat();
+        project.call(&words).expect(2).says(&[said]);
+    }
+    for (host, from) in [("web1", 0), ("web2", 30_000)] {
+        let log = project.join(format!("{host}.log"));
+        fs::write(&log, self::log(from, from + 20_000)).unwrap();
+        let folder = project.join(format!("host={host}")).display().to_string();
+        let words = [
+            "watch",
+            "--no-keep",
+            "--parquet",
+            &folder,
+            log.to_str().unwrap(),
+        ];
+        project.call(&words).expect(0);
+    }
+    let logs = ["web1.log", "web2.log"].map(|name| project.join(name).display().to_string());
+    project.call(&["watch", &logs[0], &logs[1]]).expect(0);
+    let watched = project.load().watched.expect("what was watched");
+    if !has_duckdb() {
+        return;
+    }
+    let rows = duckdb(
+        project.path(),
+        &documented("many.md", "DuckDB, over several machines"),
+    );
+    let all = pareto(&watched);
+    let all = all
+        .iter()
+        .map(|row| row.split('\t').take(3).collect::<Vec<_>>().join("\t"));
+    assert_eq!(rows, all.collect::<Vec<_>>());
 }

@@ -163,14 +163,9 @@ fn release_at(watched: &Watched, at_s: i64) -> Option<String> {
         .map(|(_, name)| name.clone())
 }
 
-/// The scale of the days' scatter: that of the differences of neighbours, by their median.
+/// The scale of the days' scatter.
 fn noise(values: &[f64]) -> f64 {
-    let steps: Vec<f64> = values
-        .windows(2)
-        .map(|two| (two[1] - two[0]).abs())
-        .collect();
-    let scale = order::median(&steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2);
-    scale.max(LEAST_NOISE)
+    order::scatter_of_steps(values).max(LEAST_NOISE)
 }
 
 /// A line through the days' logarithms by least squares, if its slope is certain and matters.

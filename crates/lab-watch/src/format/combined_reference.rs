@@ -156,10 +156,7 @@ proptest! {
             let (found, wanted) = (combined.parse(&line), parse(&line, Some(&duration)));
             let is_other = |entry: &Entry| wanted.is_some_and(|w| w.duration_ns.is_none() && entry.duration_ns.is_some());
             // Fields behind that are no whole number are read too.
-            let found = found.map(|entry| match is_other(&entry) {
-                true => Entry { duration_ns: None, ..entry },
-                false => entry,
-            });
+            let found = found.map(|entry| if is_other(&entry) { Entry { duration_ns: None, ..entry } } else { entry });
             prop_assert_eq!(found, wanted, "{}", shown);
         }
     }

@@ -170,11 +170,12 @@ fn check(format: &str, fields: &[Field], untils: &[String]) -> Result<(), String
         ));
     }
     let touching = untils.iter().rev().skip(1).any(String::is_empty);
-    match touching {
-        true => Err(format!(
+    if touching {
+        Err(format!(
             "the format {format:?} has fields without a character between them"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab watch`.
 
-use crate::cli::{Color, On, formats, time};
+use crate::options::{On, Shown, time};
 use clap::Args;
-use lab_report::Format;
 use lab_watch::analysis::gate::Gate;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,8 +58,8 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub on: On,
     /// Keep the requests and statements themselves, with their pages, as Parquet files in this new folder, for DuckDB,
-    /// Spark or DataFusion
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["on", "follow"])]
+    /// Spark or DataFusion; with logs that are read to their end, on this machine
+    #[arg(long, value_name = "DIR")]
     pub parquet: Option<PathBuf>,
     /// Go on with what is written to the log, until Ctrl-C; rotated and truncated files are followed
     #[arg(long, conflicts_with = "on")]
@@ -75,15 +74,8 @@ pub struct WatchArgs {
     /// One line and an exit code as Nagios and its like want them, and no report
     #[arg(long)]
     pub nagios: bool,
-    /// The form
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
-    pub format: Format,
-    /// Where to: a file, or a folder for svg [default: standard output]
-    #[arg(long, short, value_name = "PATH")]
-    pub output: Option<PathBuf>,
-    /// In a terminal, all tables and warnings, not the answer alone
-    #[arg(long)]
-    pub full: bool,
+    #[command(flatten)]
+    pub shown: Shown,
     /// Keep no run file and no page
     #[arg(long)]
     pub no_keep: bool,
@@ -91,9 +83,6 @@ pub struct WatchArgs {
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
-    /// Colours
-    #[arg(long, default_value = "auto", value_name = "WHEN")]
-    pub color: Color,
 }
 
 /// ns of a unit.

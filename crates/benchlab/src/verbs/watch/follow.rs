@@ -18,17 +18,20 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Between two screens, and between two lines where there is no terminal.
 const SCREEN: Duration = Duration::from_secs(1);
 const LINE: Duration = Duration::from_secs(10);
+/// A server writes to a file for so long after it was rotated, as nginx's workers do.
+const STILL_WRITTEN: Duration = Duration::from_millis(500);
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
 
 /// A file that is followed.
 struct Followed {
     path: PathBuf,
-    /// `None`: it is away, as between two files of a rotation.
-    file: Option<File>,
+    file: File,
     inode: u64,
     /// Where the next byte is.
     at: u64,
+    /// Since when another file has its name and nothing more came.
+    replaced: Option<Instant>,
     log: Log,
 }
 
@@ -45,7 +48,8 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
             files.push(Followed::new(path, watch)?);
         }
     }
-    let is_live = io::stdout().is_terminal() && watch.args.output.is_none() && !watch.args.nagios;
+    let is_live =
+        io::stdout().is_terminal() && watch.args.shown.output.is_none() && !watch.args.nagios;
     let before = watch.read.clone();
     let mut shown = Instant::now();
     let mut buffer = vec![0; CHUNK];
@@ -78,6 +82,7 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
     }
     watch.read = before;
     for mut file in files {
+        file.read_rest(watch, &mut buffer)?;
         let has_any = file.log.source.bytes > 0;
         if has_any {
             file.log.end(&mut watch.tally).map_err(|e| file.wrong(e))?;
@@ -112,9 +117,10 @@ impl Followed {
         let inode = file.metadata().map_or(0, |m| m.ino());
         Ok(Followed {
             path: path.into(),
-            file: Some(file),
+            file,
             inode,
             at: 0,
+            replaced: None,
             log: Log::new(&name, &watch.hints),
         })
     }
@@ -123,46 +129,67 @@ impl Followed {
     fn read(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<usize, Exit> {
         let mut all = 0;
         for _ in 0..64 {
-            let n = match &mut self.file {
-                Some(file) => file.read(buffer).unwrap_or(0),
-                None => 0,
-            };
+            let n = self.file.read(buffer).unwrap_or(0);
             if n == 0 {
                 break;
             }
             self.at += n as u64;
+            self.replaced = None;
             all += n;
             let pushed = self.log.push(&buffer[..n], &mut watch.tally);
             pushed.map_err(|e| self.wrong(e))?;
         }
         if all == 0 {
-            self.look();
             // A short log's format is found out at once, so that it is seen.
-            self.log
-                .begin_if_whole(&mut watch.tally)
+            let begun = self.log.begin_if_whole(&mut watch.tally);
+            begun
+                .and_then(|()| self.look(watch))
                 .map_err(|e| self.wrong(e))?;
         }
         Ok(all)
     }
 
-    /// Whether the file was rotated or truncated.
-    fn look(&mut self) {
-        let Ok(now) = std::fs::metadata(&self.path) else {
-            return;
-        };
-        if now.ino() != self.inode || self.file.is_none() {
-            if let Ok(file) = File::open(&self.path) {
-                self.file = Some(file);
-                self.inode = now.ino();
-                self.at = 0;
-            }
-        } else if now.len() < self.at
-            && let Some(file) = &mut self.file
-        {
-            // What was written and truncated between two looks cannot be had.
-            let _ = file.seek(SeekFrom::Start(0));
-            self.at = 0;
+    /// Reads all that there is, of a successor too.
+    fn read_rest(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<(), Exit> {
+        while self.read(watch, buffer)? > 0 {}
+        if self.replaced.is_some() {
+            self.go_over(watch).map_err(|e| self.wrong(e))?;
+            while self.read(watch, buffer)? > 0 {}
         }
+        Ok(())
+    }
+
+    /// Whether the file was rotated or truncated.
+    fn look(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+        let Ok(now) = std::fs::metadata(&self.path) else {
+            return Ok(());
+        };
+        if now.ino() != self.inode {
+            let replaced = self.replaced.get_or_insert_with(Instant::now);
+            if replaced.elapsed() >= STILL_WRITTEN {
+                self.go_over(watch)?;
+            }
+        } else if now.len() < self.at {
+            // What was written and truncated between two looks cannot be had.
+            self.file.seek(SeekFrom::Start(0))?;
+            self.begin_again(watch)?;
+        }
+        Ok(())
+    }
+
+    /// To the file that has the name now.
+    fn go_over(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+        let Ok(file) = File::open(&self.path) else {
+            return Ok(());
+        };
+        (self.inode, self.file) = (file.metadata()?.ino(), file);
+        self.begin_again(watch)
+    }
+
+    /// What comes next does not go on with a half line that came before.
+    fn begin_again(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+        (self.at, self.replaced) = (0, None);
+        self.log.end(&mut watch.tally)
     }
 
     fn wrong(&self, e: ReadError) -> Exit {

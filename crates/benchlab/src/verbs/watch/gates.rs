@@ -11,8 +11,8 @@ fn judged(gates: &[Gate], watched: &Watched) -> Vec<Judged> {
     gates.iter().map(|gate| gate.judge(watched)).collect()
 }
 
-/// How it ends with gates. Errors: one is crossed, or cannot be judged.
-pub fn ended(args: &WatchArgs, watched: Option<&Watched>) -> Result<ExitCode, Exit> {
+/// Judges the gates. Errors: one is crossed, or cannot be judged.
+pub fn judge(args: &WatchArgs, watched: Option<&Watched>) -> Result<(), Exit> {
     let judged = watched.map_or(Vec::new(), |watched| judged(&args.fail_if, watched));
     let words = |of: &dyn Fn(&Judged) -> bool| -> Vec<String> {
         let some = judged.iter().filter(|j| of(j));
@@ -25,7 +25,7 @@ pub fn ended(args: &WatchArgs, watched: Option<&Watched>) -> Result<ExitCode, Ex
     } else if !unknown.is_empty() {
         Err(Exit::new(exit::UNDECIDED, unknown.join("\n")))
     } else {
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

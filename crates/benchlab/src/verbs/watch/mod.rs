@@ -6,22 +6,20 @@ mod database;
 mod fetch;
 mod follow;
 mod gates;
+mod keep;
 mod on;
 mod releases;
 mod sources;
 
 use crate::cli::{Cli, WatchArgs};
 use crate::exit::{self, Exit};
-use crate::measuring;
-use crate::verbs::report::{deliver_document, render, write};
-use crate::verbs::runs_folder;
+use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{host, interrupt, unix_seconds};
 use lab_model::{Run, Watched};
 use lab_report::kind::watch::{Capacity, document};
-use lab_report::{Document, Format, Report, Terminal};
+use lab_report::{Document, Report};
 use lab_stats::results::results;
-use lab_store::RunWriter;
 use lab_watch::analysis::capacity::room;
 use lab_watch::{Hints, Log, LogsRead, ReadError, Records, Rules, Tally, Zone, read};
 use releases::Releases;
@@ -39,10 +37,13 @@ struct Watch<'a> {
     /// What is told of the logs besides what is in them.
     read: LogsRead,
     began_unix_s: f64,
+    /// The exit code of the first thing that could not be written; 0: all was.
+    unwritten: u8,
 }
 
 /// Reads the logs, keeps what was found, and reports it.
 pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
+    can_keep_records(args)?;
     let mut watch = Watch::new(args)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     match &args.on.on {
@@ -54,50 +55,51 @@ pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
             } else {
                 watch.keep_records()?;
                 watch.read_all(&sources)?;
-                watch.end_records()?;
+                watch.end_records();
             }
         }
     }
-    let watched = watch.watched();
+    let watched = watch.all_watched();
     if args.nagios {
         return Ok(gates::nagios(args, &watched));
     }
     let run = watch.run(watched);
-    let file = match args.no_keep {
-        true => None,
-        false => Some(keep(cli, args, &run)?),
+    let file = if args.no_keep {
+        None
+    } else {
+        watch.written(keep::keep(cli, args, &run))
     };
     let document = watch.document(&run, file.as_deref())?;
-    if let Some(path) = &file {
-        let page = path.with_extension("html");
-        write(render(&document, Format::Html, Terminal::default())?, &page)?;
+    let page = match &file {
+        Some(path) => watch.written(keep::page(&document, path)),
+        None => None,
+    };
+    watch.written(show(args, &document));
+    if let Some(page) = page {
+        eprintln!("benchlab: the report is in {}", page.display());
     }
-    show(args, &document)?;
-    if let Some(path) = &file {
-        eprintln!(
-            "benchlab: the report is in {}",
-            path.with_extension("html").display()
-        );
-    }
-    gates::ended(args, run.watched.as_ref())
+    gates::judge(args, run.watched.as_ref())?;
+    Ok(ExitCode::from(watch.unwritten))
+}
+
+/// Error: records are asked for where there are none, and what to do instead.
+fn can_keep_records(args: &WatchArgs) -> Result<(), Exit> {
+    let instead = match (&args.parquet, &args.on.on, args.follow) {
+        (Some(_), Some(_), _) => {
+            "--parquet: records stay where the logs lie: call it on each machine, without --on, as in \
+             `ssh web1 benchlab watch --parquet host=web1 LOG`; docs/many.md has the query for all of them"
+        }
+        (Some(_), None, true) => {
+            "--parquet: a Parquet file is complete at its end: leave --follow out, and call it again for what is rotated"
+        }
+        _ => return Ok(()),
+    };
+    Err(Exit::wrong(instead))
 }
 
 /// The document in the form that was asked for.
 fn show(args: &WatchArgs, document: &Document) -> Result<(), Exit> {
-    let output = args.output.as_deref();
-    deliver_document(document, args.format, output, args.full, args.color)
-}
-
-/// Writes the run file.
-fn keep(cli: &Cli, args: &WatchArgs, run: &Run) -> Result<std::path::PathBuf, Exit> {
-    let path = measuring::new_file(&runs_folder(cli, args.runs.as_deref())?, "watch")?;
-    let writer = RunWriter::create(&path, &run.lab_version, run.started_unix_s)?;
-    writer.host(&run.host)?;
-    if let Some(watched) = &run.watched {
-        writer.watched(watched)?;
-    }
-    writer.finish(None, None)?;
-    Ok(path)
+    deliver_document(document, &args.shown)
 }
 
 impl<'a> Watch<'a> {
@@ -127,6 +129,7 @@ impl<'a> Watch<'a> {
             releases: Releases::new(args)?,
             read: LogsRead::default(),
             began_unix_s: unix_seconds(),
+            unwritten: 0,
         })
     }
 
@@ -141,14 +144,27 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn end_records(&mut self) -> Result<(), Exit> {
+    fn end_records(&mut self) {
         let Some(folder) = &self.args.parquet else {
-            return Ok(());
+            return;
         };
-        let failed = |e| Exit::new(exit::FAILED, format!("--parquet {}: {e}", folder.display()));
-        self.tally.end_records().map_err(failed)?;
-        eprintln!("benchlab: the records are in {}", folder.display());
-        Ok(())
+        let place = folder.display();
+        let failed = |e| Exit::new(exit::FAILED, format!("--parquet {place}: {e}"));
+        let ended = self.tally.end_records().map_err(failed);
+        if self.written(ended).is_some() {
+            eprintln!("benchlab: the records are in {place}");
+        }
+    }
+
+    /// What was written; `None`: it could not be, as on a full disk. That is told, and all else is written.
+    fn written<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
+        if let Err(e) = &outcome {
+            eprintln!("benchlab: {}", lab_report::clean(&e.message));
+            if self.unwritten == 0 {
+                self.unwritten = e.code;
+            }
+        }
+        outcome.ok()
     }
 
     /// Reads all logs. A log that cannot be read to its end is told, and the others are read. Error: none could be, or it
@@ -211,6 +227,13 @@ impl<'a> Watch<'a> {
             advice: self.read.advice.clone(),
             ..watched
         }
+    }
+
+    /// The same, once nothing more is counted: what only counting needs is freed.
+    fn all_watched(&mut self) -> Watched {
+        let watched = self.watched();
+        self.tally = Tally::new(self.rules.clone());
+        watched
     }
 
     /// The run that holds it.

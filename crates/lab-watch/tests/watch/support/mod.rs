@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random numbers, and logs whose truth is known.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use lab_model::{PageKind, Watched, WatchedCell, WatchedHour, WatchedPage};
 
 /// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).

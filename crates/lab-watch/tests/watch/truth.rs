@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Logs with known truth: what is said of them is so, as often as is promised, and nothing is said of logs without it.
 
-mod support;
-
+use crate::support::{MONDAY, Random, page, weeks};
 use lab_model::{PageKind, Watched, WatchedPage};
 use lab_watch::analysis::between::between;
 use lab_watch::analysis::changes::changes;
 use lab_watch::analysis::pareto::ranking;
 use lab_watch::analysis::week::spikes;
-use support::{MONDAY, Random, page, weeks};
 
 /// Of so many logs; 5 % of them, and three standard errors.
 const LOGS: usize = 300;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Logs as bytes: figures are those of an exact reference, however the bytes come, and hostile ones do no harm.
 
-mod support;
-
+use crate::support::{MONDAY, Random, line};
 use lab_model::{LineCounts, PageKind, Watched, WatchedPage};
 use lab_watch::{Hints, Log, NOT_FOUND, ReadError, Rules, Tally, read};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::Write;
-use support::{MONDAY, Random, line};
 
 fn read_all(bytes: &[u8]) -> Result<(Watched, LineCounts), ReadError> {
     read_with(bytes, &Hints::default(), Rules::default())
@@ -373,7 +371,7 @@ fn statements_and_monitors_are_read_as_a_whole() {
     let digest = "DIGEST_TEXT\tCOUNT_STAR\tSUM_TIMER_WAIT\tMAX_TIMER_WAIT\nSELECT ?\t4\t8000000000\t4000000000\n";
     let (watched, _) = read_all(digest.as_bytes()).expect("statements");
     assert_eq!(find(&watched, "SELECT ?").total_ns, 8_000_000);
-    let guide = include_str!("../../../docs/watch.md");
+    let guide = include_str!("../../../../docs/watch.md");
     let json = guide
         .split("```json")
         .nth(1)
