@@ -77,6 +77,12 @@ class Generator:
             raise Failure(f"{self.name} said what was not expected ({error!r}):\n{done.output[-500:]}") from error
 
 
+def figures(path: Path) -> dict[str, float]:
+    """Estimates of a load in benchlab's JSON, by metric."""
+    rows = json.loads(path.read_text())["rows"]
+    return {row["metric"]["id"]: row["value"]["value"] for row in rows}
+
+
 class Benchlab(Generator):
     """The lab itself."""
 
@@ -94,17 +100,14 @@ class Benchlab(Generator):
                 "--runs", load.folder, "--export", load.folder / "benchlab.json"]
 
     def read(self, done: Done, load: Load) -> Said:
-        (cell,) = json.loads((load.folder / "benchlab.json").read_text())["load"]["cells"]
+        found = figures(load.folder / "benchlab.json")
 
-        def seconds(which: str, quantile: str) -> float | None:
-            found = cell[which][quantile]
-            return found and found["estimate"] / 1e9
+        def seconds(metric: str, times: float = 1) -> float | None:
+            return found[metric] * times / 1e9 if metric in found else None
 
-        cpu = cell["generator_cpu_ns"]
-        return Said(served=cell["served"], errors=sum(count for _, count in cell["errors"]), offered=cell["offered"],
-                    p50_s=seconds("response", "p50_ns"), p99_s=seconds("response", "p99_ns"),
-                    own_cpu_s=cpu and cpu["estimate"] * cell["served"] / 1e9,
-                    lag_p99_s=seconds("lag", "p99_ns") if load.rate else None)
+        return Said(served=int(found["served"]), errors=int(found["errors"]), offered=int(found["requests"]),
+                    p50_s=seconds("p50"), p99_s=seconds("p99"), own_cpu_s=seconds("generator_cpu", found["served"]),
+                    lag_p99_s=seconds("lag_p99"))
 
 
 class Bare(Generator):

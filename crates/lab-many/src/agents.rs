@@ -10,18 +10,18 @@ use crate::program::{Program, VERSION};
 use lab_model::{AgentId, ClockOffset};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long agents may take to start, copies of the program over slow lines included.
-const START: Duration = Duration::from_secs(120);
-
 /// How long agents may take to end by themselves.
 const END: Duration = Duration::from_secs(5);
+
+/// How long agents are waited for before it is said what for.
+const TELL: Duration = Duration::from_secs(5);
 
 /// Between two looks at processes and streams that are waited for.
 const LOOK: Duration = Duration::from_millis(10);
@@ -38,6 +38,8 @@ pub struct Starting {
     pub lost_after: Duration,
     /// Asked now and then whether to stop.
     pub stops: fn() -> bool,
+    /// Told what is waited for, if that takes long.
+    pub tells: fn(&str),
 }
 
 /// Why agents were not started.
@@ -81,19 +83,10 @@ impl Agents {
         for (place, name) in places.iter().enumerate() {
             candidates.push(Candidate::new(place, name, starting, &program, &sender));
         }
-        let deadline = Instant::now() + START;
-        while candidates.iter().any(Candidate::is_waited_for) {
-            if (starting.stops)() {
-                return Err(StartError::Stopped);
-            }
-            for candidate in &mut candidates {
-                candidate.look(Instant::now() > deadline);
-            }
-            thread::sleep(LOOK);
-        }
-        let refused: Vec<String> = candidates.iter().filter_map(Candidate::refused).collect();
-        if !refused.is_empty() {
-            return Err(StartError::Refused(refused.join("\n")));
+        let started = wait_for(&mut candidates, starting);
+        if let Err(why) = started {
+            end(candidates);
+            return Err(why);
         }
         let agents = candidates.into_iter().filter_map(Candidate::welcomed);
         let agents = agents.inspect(|agent| {
@@ -292,19 +285,63 @@ impl Drop for Agents {
         for agent in self.present() {
             self.agents[agent].link.end();
         }
-        let deadline = Instant::now() + END;
         let killed = |killer: &mut Child| killer.try_wait().is_ok_and(|ended| ended.is_some());
-        while Instant::now() < deadline {
+        let all_ended = is_soon(|| {
             let all_ended = self.agents.iter_mut().all(|a| a.link.ended().is_some());
-            if all_ended && self.killers.iter_mut().all(killed) {
-                return;
-            }
-            thread::sleep(LOOK);
+            all_ended && self.killers.iter_mut().all(killed)
+        });
+        if all_ended {
+            return;
         }
         for killer in &mut self.killers {
             // The other machine cannot be reached, perhaps.
             let _ = killer.kill();
             let _ = killer.wait();
+        }
+    }
+}
+
+/// Until each candidate has said who it is. Error: one cannot be had, or nobody waits any more.
+fn wait_for(candidates: &mut [Candidate], starting: &Starting) -> Result<(), StartError> {
+    let began = Instant::now();
+    let patience = starting.launcher.patience().unwrap_or(Duration::MAX);
+    let mut said = HashMap::new();
+    while candidates.iter().any(Candidate::is_waited_for) {
+        if (starting.stops)() {
+            return Err(StartError::Stopped);
+        }
+        for candidate in &mut *candidates {
+            candidate.look((began.elapsed() > patience).then_some(patience));
+            let line = candidate.last_line().filter(|_| began.elapsed() > TELL);
+            if let Some(line) = line
+                && said.insert(candidate.place, line.clone()).as_ref() != Some(&line)
+            {
+                (starting.tells)(&format!("waiting for {}: {line}", candidate.name));
+            }
+        }
+        thread::sleep(LOOK);
+    }
+    let refused: Vec<String> = candidates.iter().filter_map(Candidate::refused).collect();
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(StartError::Refused(refused.join("\n"))),
+    }
+}
+
+/// Has what was started end in order, as far as it does so soon.
+fn end(mut candidates: Vec<Candidate>) {
+    candidates.iter_mut().for_each(Candidate::terminate);
+    is_soon(|| candidates.iter_mut().all(Candidate::has_ended));
+}
+
+/// Whether it is so within the time that agents have to end.
+fn is_soon(mut so: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + END;
+    loop {
+        match (so(), Instant::now() < deadline) {
+            (true, _) => return true,
+            (false, false) => return false,
+            (false, true) => thread::sleep(LOOK),
         }
     }
 }
@@ -370,19 +407,44 @@ impl Candidate {
         matches!(self.state, State::Waited(..))
     }
 
-    /// Goes on with what is heard by now.
-    fn look(&mut self, is_late: bool) {
+    fn link(&mut self) -> Option<&mut Link> {
+        match &mut self.state {
+            State::Waited(link, _) | State::Welcomed(link, _) => Some(link),
+            State::Refused => None,
+        }
+    }
+
+    /// The last line of one that is waited for.
+    fn last_line(&self) -> Option<String> {
+        match &self.state {
+            State::Waited(link, _) => link.last_line(),
+            State::Welcomed(..) | State::Refused => None,
+        }
+    }
+
+    fn terminate(&mut self) {
+        if let Some(link) = self.link() {
+            link.terminate();
+        }
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.link().is_none_or(|link| link.ended().is_some())
+    }
+
+    /// Goes on with what is heard by now; `late`: it had so much time.
+    fn look(&mut self, late: Option<Duration>) {
         let State::Waited(link, sha256) = &mut self.state else {
             return;
         };
-        let reason = match link.hello() {
-            None if is_late => {
+        let reason = match (link.hello(), late) {
+            (None, Some(late)) => {
                 self.attempts.clear();
-                Some(format!("no agent was heard for {} s", START.as_secs()))
+                Some(format!("no agent was heard for {} s", late.as_secs()))
             }
-            None => return,
-            Some(Err(why)) => Some(why),
-            Some(Ok(hello)) => match unlike(&hello, sha256.as_deref()) {
+            (None, None) => return,
+            (Some(Err(why)), _) => Some(why),
+            (Some(Ok(hello)), _) => match unlike(&hello, sha256.as_deref()) {
                 Some(why) => Some(why),
                 None => {
                     let State::Waited(link, _) = std::mem::replace(&mut self.state, State::Refused)

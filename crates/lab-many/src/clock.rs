@@ -60,9 +60,10 @@ pub fn offset(exchanges: &[Exchange], of: fn(&Reading) -> i64) -> Option<ClockOf
     let shortest = exchanges.iter().min_by_key(|e| round_trip(e))?;
     let lowest = exchanges.iter().map(|e| bounds(e).0).max()?;
     let highest = exchanges.iter().map(|e| bounds(e).1).min()?;
-    let (low, high) = match lowest <= highest {
-        true => (lowest, highest),
-        false => bounds(shortest),
+    let (low, high) = if lowest <= highest {
+        (lowest, highest)
+    } else {
+        bounds(shortest)
     };
     Some(ClockOffset {
         ahead_ns: low + (high - low) / 2,

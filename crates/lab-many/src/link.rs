@@ -7,6 +7,8 @@ use crate::launcher::Attempt;
 use crate::message::{Hello, ToAgent, ToCoordinator};
 use crate::wire;
 use lab_model::AgentId;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -177,6 +179,20 @@ impl Link {
         self.child.try_wait().ok().flatten()
     }
 
+    /// The last line that was written on standard error.
+    pub fn last_line(&self) -> Option<String> {
+        self.shared.lines().last.back().cloned()
+    }
+
+    /// Asks its process to end.
+    pub fn terminate(&mut self) {
+        if self.ended().is_none() {
+            let process = Pid::from_raw(self.child.id() as i32);
+            // One that ends meanwhile needs no more.
+            let _ = kill(process, Signal::SIGTERM);
+        }
+    }
+
     /// Ends its process, whatever it does.
     pub fn kill(&mut self) {
         // One that has ended needs no more.
@@ -201,9 +217,10 @@ impl Link {
             .chain([heard])
             .filter(|line| !line.is_empty())
             .collect();
-        match said.is_empty() {
-            true => how,
-            false => format!("{how}: {}", said.join("; ")),
+        if said.is_empty() {
+            how
+        } else {
+            format!("{how}: {}", said.join("; "))
         }
     }
 

@@ -50,9 +50,10 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
 fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(length as u64).read_to_end(&mut bytes)?;
-    match bytes.len() == length {
-        true => Ok(bytes),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    if bytes.len() == length {
+        Ok(bytes)
+    } else {
+        Err(io::ErrorKind::UnexpectedEof.into())
     }
 }
 

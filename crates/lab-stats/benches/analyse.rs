@@ -61,7 +61,7 @@ fn load() {
                 for server in 0..servers {
                     let response = counts(times(&mut random, 1500, 1e6, 0.3));
                     let mut slice = second(server, point, response.clone());
-                    slice.lag = response;
+                    slice.lag = response.into();
                     slices.push(slice);
                 }
             }

@@ -20,6 +20,16 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// A value without an interval: one block says nothing of scatter.
+    pub(crate) fn alone(value: f64) -> Interval {
+        Interval {
+            estimate: value,
+            low: value,
+            high: value,
+            level: 0.0,
+        }
+    }
+
     /// The level of what may err with a chance of `alpha`; a file that was tampered with can have any.
     pub(crate) fn level_of(alpha: f64) -> f64 {
         if (0.0..=1.0).contains(&alpha) {

@@ -19,6 +19,18 @@ pub struct MeasuringHost<'r> {
     pub lost: Vec<u32>,
 }
 
+/// Hosts that are alike in their processor and their system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostKind {
+    /// What tells it from the others, such as `AMD EPYC 7B13`.
+    pub name: String,
+    /// Those of [`hosts`] that are so.
+    pub hosts: Vec<usize>,
+}
+
+/// What makes a kind, by the names of a host's facts.
+const OF_A_KIND: [&str; 2] = ["cpu", "system"];
+
 /// A subject against its target's baseline, host by host: in the typical time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
@@ -30,6 +42,12 @@ pub struct HostEffect {
     pub point: Option<PointId>,
     /// On each host, in the order of [`hosts`]: the ratio with an interval of its own; `None`: fewer than two blocks.
     pub ratios: Vec<Option<Interval>>,
+    /// The same on each kind of host, over all of its blocks, in the order of [`kinds`].
+    pub on_kinds: Vec<Option<Interval>>,
+    /// p-value of kinds having one mean, by the scatter of hosts of one kind; `None`: no kind has two hosts.
+    pub kinds_p: Option<f64>,
+    /// Kinds differ by more than chance explains, at that level.
+    pub kinds_differ: bool,
     /// How much the logarithms of the ratios differ between hosts.
     pub between: Between,
     /// They differ by more than chance explains, at a level that holds for all of a run together.
@@ -70,6 +88,38 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
     hosts
 }
 
+/// The kinds of the hosts that have blocks, in the order of their first; none: they are all of one.
+pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
+    let fact = |host: usize, wanted: &str| {
+        let mut facts = hosts[host].agent.host.facts.iter();
+        let fact = facts.find(|(name, _)| name == wanted);
+        fact.map_or("", |(_, value)| value.as_str())
+    };
+    let with_blocks: Vec<usize> = (0..hosts.len()).filter(|&h| hosts[h].blocks > 0).collect();
+    let varies = |wanted: &&str| {
+        let mut all = with_blocks.iter().map(|&host| fact(host, wanted));
+        let first = all.next();
+        all.any(|other| Some(other) != first)
+    };
+    let telling: Vec<&str> = OF_A_KIND.into_iter().filter(varies).collect();
+    let mut kinds: Vec<HostKind> = Vec::new();
+    for host in with_blocks {
+        let words: Vec<&str> = telling.iter().map(|wanted| fact(host, wanted)).collect();
+        let name = words.join(", ");
+        match kinds.iter_mut().find(|kind| kind.name == name) {
+            Some(kind) => kind.hosts.push(host),
+            None => kinds.push(HostKind {
+                name,
+                hosts: vec![host],
+            }),
+        }
+    }
+    match kinds.len() {
+        1 => Vec::new(),
+        _ => kinds,
+    }
+}
+
 fn is_same(a: &Agent, b: &Agent) -> bool {
     (&a.name, &a.machine) == (&b.name, &b.machine)
 }
@@ -103,18 +153,38 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         .collect();
     let alpha = stopping::alpha(run, plan);
     let family = alpha / asked.len().max(1) as f64;
+    let kinds = kinds(&hosts);
     let effect = |(place, by_host): (Place, Vec<Vec<f64>>)| {
         let between = random_effect::between(&by_host, family)?;
+        let on_kind = |kind: &HostKind| {
+            let logs = kind.hosts.iter().flat_map(|&host| &by_host[host]);
+            ratio(&logs.copied().collect::<Vec<f64>>(), alpha)
+        };
+        let kinds_p = chance_of_kinds(&kinds, &by_host);
         Some(HostEffect {
             subject: place.subject,
             target: plan.subjects[place.subject].target,
             point: place.point,
             ratios: by_host.iter().map(|logs| ratio(logs, alpha)).collect(),
+            on_kinds: kinds.iter().map(on_kind).collect(),
+            kinds_p,
+            kinds_differ: kinds_p.is_some_and(|p| p < family),
             between,
             differ: between.p < family,
         })
     };
     asked.into_iter().filter_map(effect).collect()
+}
+
+/// Of the hosts' means: hosts are to their kind what blocks are to a host.
+fn chance_of_kinds(kinds: &[HostKind], by_host: &[Vec<f64>]) -> Option<f64> {
+    let mean = |host: &usize| {
+        let logs = &by_host[*host];
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    };
+    let means = kinds.iter().map(|kind| kind.hosts.iter().filter_map(mean));
+    let means: Vec<Vec<f64>> = means.map(Iterator::collect).collect();
+    random_effect::between(&means, 0.05).map(|between| between.p)
 }
 
 fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {

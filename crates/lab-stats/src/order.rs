@@ -49,6 +49,15 @@ pub fn median(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| middle(&sorted))
 }
 
+/// The scale of the scatter of values whose level changes seldom: that of the differences of neighbours, by their median;
+/// 0 of one value.
+pub fn scatter_of_steps(values: &[f64]) -> f64 {
+    let steps = values.windows(2).map(|two| (two[1] - two[0]).abs());
+    let steps: Vec<f64> = steps.collect();
+    // 0.6745 is the median of |z| for a standard normal z; a difference has twice the variance.
+    median(&steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2)
+}
+
 /// The median with its exact interval at a level of at least `1 - alpha`, whatever the
 /// distribution. With too few values for that, the whole range and the level that it has.
 /// `None` without values.

@@ -190,9 +190,10 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
     let differences = DIFFERENCES.map(|difference| {
         POWERS.map(|power| Need {
             // A run that looks may end with such as are within the margin: they are equivalent.
-            there: match beyond(difference) < -1e-9 {
-                true => blocks(counted, (1.0 + difference).ln(), power),
-                false => blocks(planned, (1.0 + difference).ln(), power),
+            there: if beyond(difference) < -1e-9 {
+                blocks(counted, (1.0 + difference).ln(), power)
+            } else {
+                blocks(planned, (1.0 + difference).ln(), power)
             },
             beyond: match beyond(difference) {
                 far if far > 1e-9 => blocks(planned, far, power),

@@ -56,9 +56,10 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
         deviation: Interval {
             estimate: deviation(1.0),
             low: deviation(quantile(alpha / 2.0)),
-            high: match f(0.0) < 1.0 {
-                false => deviation(quantile(1.0 - alpha / 2.0)),
-                true => (by_chance(&means, quantile(1.0 - alpha / 2.0)) * within).sqrt(),
+            high: if f(0.0) < 1.0 {
+                (by_chance(&means, quantile(1.0 - alpha / 2.0)) * within).sqrt()
+            } else {
+                deviation(quantile(1.0 - alpha / 2.0))
             },
             level: Interval::level_of(alpha),
         },
@@ -114,9 +115,10 @@ fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     let mut low = 0.0;
     for _ in 0..STEPS {
         let middle = 0.5 * (low + high);
-        match function(middle) > value {
-            true => low = middle,
-            false => high = middle,
+        if function(middle) > value {
+            low = middle
+        } else {
+            high = middle
         }
     }
     0.5 * (low + high)
@@ -138,9 +140,12 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
     let front = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b);
     let front = (front + a * x.ln() + b * (-x).ln_1p()).exp() / a;
-    let tiny = |value: f64| match value.abs() < f64::MIN_POSITIVE {
-        true => f64::MIN_POSITIVE,
-        false => value,
+    let tiny = |value: f64| {
+        if value.abs() < f64::MIN_POSITIVE {
+            f64::MIN_POSITIVE
+        } else {
+            value
+        }
     };
     let mut d = 1.0 / tiny(1.0 - (a + b) * x / (a + 1.0));
     let (mut c, mut fraction) = (1.0, d);

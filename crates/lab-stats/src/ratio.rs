@@ -4,7 +4,7 @@
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::few::{self, Prior};
-use crate::{family, sign_flip, signed_rank};
+use crate::{family, signed_rank};
 
 /// How sure intervals shall be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +92,7 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
             (centre.interval, centre.p)
         }
         [] => return None,
-        &[only] => (sign_flip::alone(only), 1.0),
+        &[only] => (Interval::alone(only), 1.0),
         few => few::interval(few, level.each(), Prior::NONE, 0.0),
     };
     Some(Ratio {

@@ -107,7 +107,7 @@ fn of_different(
         let exact = limits.as_ref().filter(|_| has_enough(&merged));
         let (log, p) = match (exact, merged.values.len()) {
             (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
-            (None, 1) => (alone(merged.values[0]), 1.0),
+            (None, 1) => (Interval::alone(merged.values[0]), 1.0),
             (None, _) => {
                 let prior = if comparison.unlike {
                     Prior::NONE
@@ -149,16 +149,6 @@ pub(crate) const UNKNOWN: Interval = Interval {
     high: 1.0,
     level: 0.0,
 };
-
-/// A value without an interval: one block says nothing of scatter.
-pub(crate) fn alone(value: f64) -> Interval {
-    Interval {
-        estimate: value,
-        low: value,
-        high: value,
-        level: 0.0,
-    }
-}
 
 /// A comparison's values after merging neighbours that depend on each other.
 pub(crate) struct Merged {

@@ -152,15 +152,8 @@ fn steady_band(segments: &[Segment], batches: usize) -> (f64, f64) {
     })
 }
 
-/// The scale of the noise: that of the differences of neighbours, by their median.
 fn noise(values: &[f64]) -> f64 {
-    let steps: Vec<f64> = values
-        .windows(2)
-        .map(|two| (two[1] - two[0]).abs())
-        .collect();
-    // 0.6745 is the median of |z| for a standard normal z; a difference has twice the variance.
-    let scale = order::median(&steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2);
-    scale.max(LEAST_NOISE)
+    order::scatter_of_steps(values).max(LEAST_NOISE)
 }
 
 /// The values with spikes replaced by the median of their neighbours. A value that stands off one

@@ -6,8 +6,8 @@ use crate::agent::{Coordinator, end_within};
 use crate::program::VERSION;
 use crate::work::Work;
 use lab_bench::{
-    BatchWorkload, Executor, Here, Progress, RunContext, Stop, give_back, keep_to_part,
-    unix_seconds,
+    BatchWorkload, BenchError, Executor, Here, Progress, RunContext, ServerWorkload, Stop,
+    Workload, allowed_cores, generator_threads, give_back, keep_to_part, unix_seconds,
 };
 use lab_model::{Block, Plan};
 use lab_store::RunWriter;
@@ -49,12 +49,19 @@ fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(
         ..
     } = bench;
     let file = scratch.folder().join("sent.lab");
-    let workload = BatchWorkload::new(plan, &folder, &first.known.run(), scratch, servers);
+    let (own, known) = (on_these_cores(plan), first.known.run());
+    let workload: Result<Box<dyn Workload>, BenchError> =
+        match own.serving() {
+            None => BatchWorkload::new(&own, &folder, &known, scratch, servers)
+                .map(|w| Box::new(w) as _),
+            Some(serving) => ServerWorkload::new(&own, serving, &folder, &known, scratch)
+                .map(|w| Box::new(w) as _),
+        };
     let workload = workload.map_err(|e| e.to_string())?;
     let mut host = BlockHost {
         plan,
         file: &file,
-        here: Here::new(plan, Box::new(workload)),
+        here: Here::new(plan, workload),
         prepared: false,
         blocks: Vec::new(),
         to,
@@ -67,6 +74,15 @@ fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(
             None => return Ok(()),
         }
     }
+}
+
+/// The plan with as many of the generator's threads as it has on this host.
+fn on_these_cores(plan: &Plan) -> Plan {
+    let mut own = plan.clone();
+    if let (Some(load), Ok(cores)) = (own.load_mut(), allowed_cores()) {
+        load.threads = generator_threads(cores.len()) as u32;
+    }
+    own
 }
 
 /// A host that measures blocks.
@@ -104,7 +120,8 @@ impl BlockHost<'_> {
             Ok(bytes)
         });
         let bytes = bytes.map_err(|e| format!("{}: {e}", self.file.display()))?;
-        self.to.say(&Report::Done, &bytes)?;
+        let outcomes = self.here.outcomes();
+        self.to.say(&Report::Done { outcomes }, &bytes)?;
         give_back();
         Ok(())
     }

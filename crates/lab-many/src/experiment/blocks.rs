@@ -7,10 +7,10 @@ use crate::agents::Agents;
 use crate::link::Event;
 use crate::work::Work;
 use lab_bench::{
-    Executor, Machine, Progress, RunContext, Scratch, Stop, Tell, ThisMachine, missing_block,
-    unix_seconds,
+    Executor, Machine, Progress, RunContext, Scratch, Stop, Tell, ThisMachine, finds_peaks,
+    missing_block, unix_seconds,
 };
-use lab_model::{AgentId, Block, BlockState, Metric, Plan};
+use lab_model::{AgentId, Block, BlockState, Metric, Outcome, Plan, PointId};
 use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub struct BlockAgents<'a> {
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
     /// Agents that were told of pilots and settings.
     told: HashSet<AgentId>,
+    /// What batches yielded on any host.
+    outcomes: HashMap<(PointId, u64), Outcome>,
     /// In which received files lie until they are taken in.
     scratch: Scratch,
 }
@@ -47,27 +49,34 @@ impl<'a> BlockAgents<'a> {
             strict,
             under_way: HashMap::new(),
             told: HashSet::new(),
+            outcomes: HashMap::new(),
             scratch,
         }
     }
 
     /// Gives an agent a piece of work. Of pilots and settings it is told once: it keeps them.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
-        let known = match self.told.insert(agent) {
-            true => Known::of(&run.run),
-            false => Known {
+        let known = if self.told.insert(agent) {
+            Known::of(&run.run, self.plan)
+        } else {
+            Known {
                 failures: run.run.failures.clone(),
                 ..Known::default()
-            },
+            }
         };
         let order = Order::Task(Task { known, block });
         self.agents.give(agent, &Work::Experiment(order));
         self.under_way.insert(agent, block);
     }
 
-    /// Gives each host that has nothing to do the next block that is missing.
+    /// Gives each host that has nothing to do the next block that is missing. One alone finds what servers serve at the
+    /// most: parts of it are offered on all.
     fn hand_out(&mut self, run: &RunContext) {
-        for agent in self.agents.present() {
+        let at_once = match finds_peaks(self.plan, &run.run) {
+            true => 1,
+            false => usize::MAX,
+        };
+        for agent in self.agents.present().into_iter().take(at_once) {
             if self.under_way.contains_key(&agent) {
                 continue;
             }
@@ -96,7 +105,9 @@ impl<'a> BlockAgents<'a> {
             match event {
                 Event::Work(head, body) => match serde_json::from_value(head) {
                     Ok(Report::Step(step)) => tell(step.into()),
-                    Ok(Report::Done) => return self.done(agent, &body, run, tell),
+                    Ok(Report::Done { outcomes }) => {
+                        return self.done(agent, (outcomes, &body), run, tell);
+                    }
                     _ => return self.lost(agent, "its words are not understood", run, tell),
                 },
                 Event::Line(line) => tell(Progress::Note(&format!("{name}: {line}"))),
@@ -112,7 +123,7 @@ impl<'a> BlockAgents<'a> {
     fn done(
         &mut self,
         agent: AgentId,
-        records: &[u8],
+        (outcomes, records): (Vec<Outcome>, &[u8]),
         run: &mut RunContext,
         tell: Tell,
     ) -> Result<(), Stop> {
@@ -124,6 +135,9 @@ impl<'a> BlockAgents<'a> {
             Ok(_) => return self.lost(agent, "it measured another plan", run, tell),
             Err(e) => return self.lost(agent, &e.to_string(), run, tell),
         };
+        if let Some(why) = self.other_work(outcomes) {
+            return self.lost(agent, &why, run, tell);
+        }
         self.under_way.remove(&agent);
         let place = self.earlier + agent;
         run.writer.take_in(&file, place)?;
@@ -141,6 +155,7 @@ impl<'a> BlockAgents<'a> {
         }
         for mut block in came.blocks {
             block.agent = Some(place);
+            block.forget_slices();
             let (number, state) = (block.number, block.state);
             let took = Duration::from_nanos(block.duration_ns) / self.at_once();
             run.run.blocks.push(block);
@@ -151,6 +166,34 @@ impl<'a> BlockAgents<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Why a host's blocks cannot be compared with those of others, if so; else its outcomes are known.
+    fn other_work(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
+        let known = |own: &Outcome| self.outcomes.get(&(own.point, own.operations));
+        let unlike = outcomes.iter().find_map(|own| {
+            let known = known(own).filter(|known| *known != own)?;
+            Some((own, known))
+        });
+        let words = |o: &Outcome| format!("check={} units={}", o.check, o.units);
+        let why = unlike.map(|(own, known)| {
+            format!(
+                "it does other work than the hosts before it: {} for {} operations at {}, where they have {}",
+                words(own),
+                own.operations,
+                self.plan.label(own.point),
+                words(known)
+            )
+        });
+        if why.is_none() {
+            self.keep(outcomes);
+        }
+        why
+    }
+
+    fn keep(&mut self, outcomes: Vec<Outcome>) {
+        let by_place = outcomes.into_iter().map(|o| ((o.point, o.operations), o));
+        self.outcomes.extend(by_place);
     }
 
     /// What an agent was at is done elsewhere.
@@ -218,6 +261,7 @@ impl Executor for BlockAgents<'_> {
 
     /// One host pilots for all, so that a batch has the same operations on each.
     fn prepare(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+        self.keep(run.writer.outcomes()?);
         if run.run.complete_blocks().next().is_some() {
             return Ok(());
         }

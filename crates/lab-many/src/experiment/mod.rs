@@ -11,7 +11,8 @@ pub use blocks::BlockAgents;
 pub use hosts::{Hosts, HostsStart};
 
 use lab_bench::{Scratch, Servers};
-use lab_model::{Failure, Host, Pilot, Plan, PointId, Run, Setting, SubjectId};
+use lab_model::{Block, Failure, Host, Outcome, Pilot, Plan, PointId, Run, Setting, SubjectId};
+use lab_stats::load::peaks::calibrating_blocks;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -79,11 +80,14 @@ pub struct Known {
     pub settings: Vec<Setting>,
     /// What failed.
     pub failures: Vec<Failure>,
+    /// Of servers the blocks that found what they serve at the most.
+    pub blocks: Vec<Block>,
 }
 
 impl Known {
-    fn of(run: &Run) -> Known {
+    fn of(run: &Run, plan: &Plan) -> Known {
         Known {
+            blocks: finding_peaks(run, plan),
             pilots: run.pilots.clone(),
             settings: run.settings.clone(),
             failures: run.failures.clone(),
@@ -95,9 +99,18 @@ impl Known {
             pilots: self.pilots.clone(),
             settings: self.settings.clone(),
             failures: self.failures.clone(),
+            blocks: self.blocks.clone(),
             ..Run::default()
         }
     }
+}
+
+fn finding_peaks(run: &Run, plan: &Plan) -> Vec<Block> {
+    let blocks = match plan.serving() {
+        Some(_) => calibrating_blocks(plan) as usize,
+        None => 0,
+    };
+    run.complete_blocks().take(blocks).cloned().collect()
 }
 
 /// What came of it.
@@ -108,7 +121,10 @@ pub enum Report {
     /// A step was taken.
     Step(Step),
     /// The work is done; its run file is the body.
-    Done,
+    Done {
+        /// What batches must yield on this host.
+        outcomes: Vec<Outcome>,
+    },
 }
 
 /// A step, for those who watch.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Several agents on this machine.
 
-use super::{Attempt, Launcher};
+use super::{Attempt, Launcher, places};
 use crate::program::{OWN, Program};
 use std::io;
 use std::process::Command;
@@ -14,9 +14,8 @@ pub struct Local {
 impl Local {
     /// So many.
     pub fn new(agents: usize) -> Local {
-        let places = (1..=agents).map(|n| format!("local {n}"));
         Local {
-            places: places.collect(),
+            places: places("local", agents),
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What starts agents: one file for each kind.
 
+pub mod kubernetes;
 mod local;
 mod netns;
 mod slurm;
@@ -10,6 +11,10 @@ use crate::program::Program;
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long agents may take to start, copies of the program over slow lines included.
+const START: Duration = Duration::from_secs(120);
 
 /// Starts agents at places. An agent speaks over the standard input and output of the command that starts it, so that
 /// nothing listens anywhere. It ends when its standard input does.
@@ -23,6 +28,11 @@ pub trait Launcher: Send + Sync {
     /// Ways to start an agent at a place, by its number; those after the first are tried if that one fails. Error: the
     /// own program cannot be read.
     fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>>;
+
+    /// How long an agent may take to start; `None`: as long as what starts it has it wait, such as in a queue.
+    fn patience(&self) -> Option<Duration> {
+        Some(START)
+    }
 
     /// What ends an agent's process that does not answer any more; `None`: to end the command is enough.
     fn kill(&self, _place: usize, _pid: i32) -> Option<Command> {
@@ -43,15 +53,26 @@ pub struct Attempt {
 /// The words of an agent's command line behind the program.
 const AGENT: [&str; 2] = ["agent", "--hash"];
 
-/// Reads `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`.
+/// The kinds that [`parse`] reads.
+pub const KINDS: [&str; 5] = ["local", "ssh", "netns", "slurm", "k8s"];
+
+/// Reads `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`, `k8s:8`, `k8s:8,job.yaml`.
 pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
-    let wanted = "WHERE is local:4, ssh:HOST,HOST, netns:NAME,NAME or slurm:8";
+    let wanted = "WHERE is local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
     let (kind, places) = text.split_once(':').ok_or(wanted)?;
     match kind {
         "local" => Ok(Arc::new(local::Local::new(number(places)?))),
         "ssh" => Ok(Arc::new(ssh::Ssh::new(names(places)?))),
         "netns" => Ok(Arc::new(netns::Netns::new(names(places)?))),
         "slurm" => Ok(Arc::new(slurm::Slurm::new(number(places)?))),
+        "k8s" => {
+            let (agents, manifest) = match places.split_once(',') {
+                Some((agents, manifest)) => (agents, Some(manifest.into())),
+                None => (places, None),
+            };
+            let agents = number(agents)?;
+            Ok(Arc::new(kubernetes::Kubernetes::new(agents, manifest)))
+        }
         _ => Err(wanted.into()),
     }
 }
@@ -64,6 +85,20 @@ fn number(text: &str) -> Result<usize, String> {
     number.ok_or(format!(
         "a number of agents from 1 to {MOST} is wanted behind the colon"
     ))
+}
+
+/// The names of so many places that have none of their own.
+fn places(kind: &str, agents: usize) -> Vec<String> {
+    (1..=agents).map(|n| format!("{kind} {n}")).collect()
+}
+
+/// A client by the words of an environment variable, or else by its name alone.
+fn client(variable: &str, usual: &str) -> Command {
+    let words = std::env::var(variable).unwrap_or_default();
+    let mut words = words.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or(usual));
+    command.args(words);
+    command
 }
 
 /// Names; one that comes again gets a number.
@@ -89,10 +124,19 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
 /// What a shell elsewhere does to run the program that comes on its standard input before the messages. The program
 /// deletes its own file as soon as it runs. It has no quote, so that it can be put in single ones.
 fn receive_and_run(bytes: usize) -> String {
+    script(&format!("head -c {bytes}"))
+}
+
+/// The same where it is to end if the program does not come within so many seconds.
+fn receive_within(seconds: u32, bytes: usize) -> String {
+    script(&format!("timeout {seconds} head -c {bytes}"))
+}
+
+fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
         "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT TERM; \
-         head -c {bytes} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && \"$d/benchlab\" {agent} --copied"
+         {receive} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && \"$d/benchlab\" {agent} --copied"
     )
 }
 
@@ -109,6 +153,7 @@ mod tests {
         assert_eq!(places("local:2").unwrap(), ["local 1", "local 2"]);
         assert_eq!(places("ssh:a,me@b,a").unwrap(), ["a", "me@b", "a#2"]);
         assert_eq!(places("slurm:1").unwrap(), ["slurm 1"]);
+        assert_eq!(places("k8s:2,job.yaml").unwrap(), ["k8s 1", "k8s 2"]);
         for wrong in [
             "",
             "local",
@@ -119,6 +164,7 @@ mod tests {
             "ssh:-oProxyCommand=x",
             "ssh:a b",
             "k9s:1",
+            "k8s:job.yaml",
         ] {
             assert!(places(wrong).is_err(), "{wrong}");
         }

@@ -2,24 +2,30 @@
 //! Agents on a cluster's nodes, by Slurm's `srun`: each is a job of one task, or within an allocation a step.
 //!
 //! Partition, account, time and the like are Slurm's own variables, such as SLURM_PARTITION (srun(1), INPUT ENVIRONMENT
-//! VARIABLES).
+//! VARIABLES). `sbatch` connects nobody to what it starts; what it starts can be the coordinator.
 
-use super::{Attempt, Launcher, receive_and_run};
+use super::{Attempt, Launcher, places, receive_and_run};
 use crate::program::Program;
 use std::io;
 use std::process::Command;
+use std::time::Duration;
+
+/// What Slurm tells those that run in an allocation: its number.
+const ALLOCATION: &str = "SLURM_JOB_ID";
 
 /// Starts agents on a cluster's nodes.
 pub struct Slurm {
     places: Vec<String>,
+    /// The coordinator is in an allocation: its nodes are those of the agents.
+    has_nodes: bool,
 }
 
 impl Slurm {
     /// So many, each on a node of its own.
     pub fn new(agents: usize) -> Slurm {
-        let places = (1..=agents).map(|n| format!("slurm {n}"));
         Slurm {
-            places: places.collect(),
+            places: places("slurm", agents),
+            has_nodes: std::env::var_os(ALLOCATION).is_some(),
         }
     }
 }
@@ -34,17 +40,27 @@ impl Launcher for Slurm {
     }
 
     /// A copy: nodes may share no folder. Slurm ends the task when `srun` ends (srun(1), SIGNALS AND ESCAPE SEQUENCES).
-    fn attempts(&self, _: usize, program: &Program) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
         command.args(["--job-name=benchlab", "--nodes=1", "--ntasks=1"]);
-        // No other job, and no other step of the allocation, has the node's cores meanwhile.
-        command.args(["--exclusive", "--unbuffered", "--quiet"]);
+        match self.has_nodes {
+            // A step that asks for no part of a node has all of it.
+            true => command.arg(format!("--relative={place}")),
+            false => command.arg("--exclusive"),
+        };
+        // The agent binds its threads itself.
+        command.args(["--cpu-bind=none", "--unbuffered"]);
         command.args(["sh", "-c", &receive_and_run(bytes.len())]);
         Ok(vec![Attempt {
             command,
             sends: Some(bytes),
             sha256: Some(program.sha256()?.to_owned()),
         }])
+    }
+
+    /// A job waits in the queue until nodes are free.
+    fn patience(&self) -> Option<Duration> {
+        None
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Agents on other machines, by OpenSSH's client with its own configuration, keys and known hosts.
 
-use super::{AGENT, Attempt, Launcher, receive_and_run};
+use super::{AGENT, Attempt, Launcher, client, receive_and_run};
 use crate::program::Program;
 use std::io;
 use std::process::Command;
@@ -24,10 +24,7 @@ impl Ssh {
 
     /// What is said to a machine's shell. Several hosts cannot ask for passwords at once, so none does.
     fn command(&self, place: usize, said: &str) -> Command {
-        let words = std::env::var(WORDS).unwrap_or_default();
-        let mut words = words.split_whitespace();
-        let mut command = Command::new(words.next().unwrap_or("ssh"));
-        command.args(words);
+        let mut command = client(WORDS, "ssh");
         command.args(["-T", "-o", "BatchMode=yes", "--", &self.hosts[place], said]);
         command
     }

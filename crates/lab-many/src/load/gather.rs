@@ -169,7 +169,7 @@ mod tests {
             wall_ns: SECOND,
             offered: served,
             served,
-            response: Counts(vec![(ns, served)]),
+            response: Counts(vec![(ns, served)]).into(),
             ..Slice::default()
         }
     }
@@ -198,7 +198,7 @@ mod tests {
             .and_then(|p| p.slice)
             .expect("both told of the first");
         assert_eq!((first.served, first.wall_ns), (8, SECOND));
-        assert_eq!(first.response, Counts(vec![(100, 3), (101, 5)]));
+        assert_eq!(*first.response.counts(), Counts(vec![(100, 3), (101, 5)]));
         let of: Vec<_> = first
             .agents
             .iter()

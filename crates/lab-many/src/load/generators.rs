@@ -362,11 +362,12 @@ impl Shared {
             Event::Lost(why) => {
                 gather.lost(agent);
                 self.note_loss(agent, &why);
-                match self.strict {
-                    true => Err(format!(
+                if self.strict {
+                    Err(format!(
                         "the agent {name} was lost, and --strict was given: {why}"
-                    )),
-                    false => Ok(()),
+                    ))
+                } else {
+                    Ok(())
                 }
             }
             Event::Line(line) => {

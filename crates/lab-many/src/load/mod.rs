@@ -5,7 +5,7 @@
 pub mod agent;
 mod gather;
 mod generators;
-mod sent;
+pub mod sent;
 
 pub use generators::{LoadAgents, LoadStart};
 

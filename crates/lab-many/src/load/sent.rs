@@ -7,7 +7,7 @@ use lab_model::{Counts, Slice};
 pub fn take(slice: &mut Slice) -> Vec<u8> {
     let mut bytes = Vec::new();
     for counts in [&mut slice.response, &mut slice.service, &mut slice.lag] {
-        let counts = std::mem::take(counts);
+        let counts = Counts::from(std::mem::take(counts));
         put(&mut bytes, counts.0.len() as u64);
         let mut last = 0;
         for (value, count) in counts.0 {
@@ -24,7 +24,8 @@ pub fn take(slice: &mut Slice) -> Vec<u8> {
 pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
     for counts in [&mut slice.response, &mut slice.service, &mut slice.lag] {
-        *counts = distribution(&mut rest).ok_or("a distribution of times is damaged")?;
+        let found = distribution(&mut rest).ok_or("a distribution of times is damaged")?;
+        *counts = found.into();
     }
     match rest {
         [] => Ok(()),
@@ -76,6 +77,7 @@ fn get(rest: &mut &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_model::SliceTimes;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -87,6 +89,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost_on_the_way(response in counts(), service in counts(), lag in counts()) {
+            let [response, service, lag] = [response, service, lag].map(SliceTimes::from);
             let whole = Slice { response, service, lag, ..Slice::default() };
             let mut slice = whole.clone();
             let bytes = take(&mut slice);
@@ -99,7 +102,7 @@ mod tests {
         fn what_is_damaged_is_refused_or_a_distribution(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut slice = Slice::default();
             if put_back(&mut slice, &bytes).is_ok() {
-                prop_assert!(slice.response.0.windows(2).all(|w| w[0].0 < w[1].0));
+                prop_assert!(slice.response.counts().0.windows(2).all(|w| w[0].0 < w[1].0));
             }
         }
     }

@@ -36,12 +36,13 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
         !above.any(|ancestor| all.contains(&ancestor))
     };
     let first: Vec<Pid> = all.iter().copied().filter(is_first).collect();
-    match first.is_empty() {
-        false => Ok(first),
-        true => Err(format!(
+    if first.is_empty() {
+        Err(format!(
             "who listens on port {port} there belongs to another user, and may not be seen: name its process with \
              --server-pid, or log in as its user"
-        )),
+        ))
+    } else {
+        Ok(first)
     }
 }
 

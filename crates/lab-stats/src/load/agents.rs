@@ -109,8 +109,8 @@ fn result(agent: AgentId, slices: &[&Slice], alpha: f64) -> AgentResult {
     let sum = |of: fn(&AgentSlice) -> u64| parts.iter().map(of).sum::<u64>();
     let (mut response, mut lag) = (Counts::default(), Counts::default());
     for part in &parts {
-        response.add(&part.slice.response);
-        lag.add(&part.slice.lag);
+        response.add(&part.slice.response.counts());
+        lag.add(&part.slice.lag.counts());
     }
     let wall_ns = sum(|p| p.slice.wall_ns + p.slice.drain_ns).max(1);
     AgentResult {
@@ -133,9 +133,10 @@ fn path(agent: AgentId, slices: &[&Slice], alpha: f64) -> Option<Interval> {
     let ratio = |slice: &&Slice| {
         let (mut own, mut others) = (Counts::default(), Counts::default());
         for part in &slice.agents {
-            match part.agent == agent {
-                true => own.add(&part.slice.service),
-                false => others.add(&part.slice.service),
+            if part.agent == agent {
+                own.add(&part.slice.service.counts())
+            } else {
+                others.add(&part.slice.service.counts())
             }
         }
         Some((own.median()? as f64 / others.median()?.max(1) as f64).ln())
@@ -164,9 +165,9 @@ mod tests {
                 offered: 100,
                 served: 99,
                 busiest_cpu_ns: 100_000_000,
-                response: Counts(vec![(ns, 99)]),
-                service: Counts(vec![(ns, 99)]),
-                lag: Counts(vec![(100, 100)]),
+                response: Counts(vec![(ns, 99)]).into(),
+                service: Counts(vec![(ns, 99)]).into(),
+                lag: Counts(vec![(100, 100)]).into(),
                 ..Slice::default()
             },
             ..AgentSlice::default()
@@ -223,7 +224,7 @@ mod tests {
             parts[1].late_ns = 20_000_000;
             parts[2].late_ns = 20_000_000;
             parts[2].slice.busiest_cpu_ns = 950_000_000;
-            parts[2].slice.lag = Counts(vec![(900_000, 100)]);
+            parts[2].slice.lag = Counts(vec![(900_000, 100)]).into();
         }
         // What the clocks leave open is no lateness.
         let expected = [

@@ -10,7 +10,7 @@ use crate::analysis::Interval;
 use crate::change::quotient;
 use crate::dependence;
 use crate::ratio::Ratio;
-use crate::{family, likelihood, normal, sign_flip};
+use crate::{family, likelihood, normal};
 
 /// Quantiles that are given, of 10,000.
 pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
@@ -110,15 +110,15 @@ pub struct Tails {
 impl Tails {
     /// Of blocks, where `alpha` says how many of them have to remain.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
-        let Counted { blocks, values } = Counted::new(blocks, of);
+        let values = values(blocks, of);
         let step = blocks.len().div_ceil(MOST_GROUPS).max(1);
         let columns = (blocks.len() / step).max(1);
         let mut at_most = vec![0.0; values.len() * columns];
-        for (block, counts) in blocks.iter().enumerate() {
-            let column = (block / step).min(columns - 1);
-            for (value, count) in counts {
-                let row = values.partition_point(|v| v < value);
-                at_most[row * columns + column] += *count as f64;
+        for (i, block) in blocks.iter().enumerate() {
+            let column = (i / step).min(columns - 1);
+            for (value, count) in block.buckets(of).filter(|(_, n)| *n > 0) {
+                let row = values.partition_point(|v| *v < value);
+                at_most[row * columns + column] += count as f64;
             }
         }
         for i in columns..at_most.len() {
@@ -233,7 +233,7 @@ impl At<'_> {
         let value = |row: usize| self.tails.values[row] as f64;
         let estimate = value(self.row);
         if !self.has_interval() {
-            return Some(sign_flip::alone(estimate));
+            return Some(Interval::alone(estimate));
         }
         let t = normal::student_upper_quantile(self.grouping.groups - 1, alpha / 2.0);
         let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row), t * t);
@@ -414,21 +414,16 @@ pub fn is_given(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }
 
-/// What each block counted.
-struct Counted {
-    /// Values and how many, of one slice after the other.
-    blocks: Vec<Vec<(u64, u64)>>,
-    /// The values of all, ascending.
-    values: Vec<u64>,
-}
-
-impl Counted {
-    fn new(blocks: &[&Visit], of: Distribution) -> Counted {
-        let counted = |block: &&Visit| block.buckets(of).filter(|(_, n)| *n > 0).collect();
-        let blocks: Vec<Vec<(u64, u64)>> = blocks.iter().map(counted).collect();
-        let mut values: Vec<u64> = blocks.iter().flatten().map(|(value, _)| *value).collect();
-        values.sort_unstable();
+/// The values that any of the blocks has, ascending. One block after the other, for all that they count together can be
+/// much.
+fn values(blocks: &[&Visit], of: Distribution) -> Vec<u64> {
+    let mut values = Vec::new();
+    for block in blocks {
+        let counted = block.buckets(of).filter(|(_, n)| *n > 0);
+        values.extend(counted.map(|(value, _)| value));
+        // Two ascending runs at the least: a stable sort merges them.
+        values.sort();
         values.dedup();
-        Counted { blocks, values }
     }
+    values
 }

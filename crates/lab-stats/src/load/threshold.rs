@@ -7,7 +7,7 @@
 use super::{error_share, hidden, quantiles};
 use crate::analysis::Interval;
 use crate::results::{Results, Value};
-use lab_model::{Metric, Plan, PointId, SIZES, SubjectId, Unit};
+use lab_model::{Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectId, Unit, trimmed};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -400,16 +400,7 @@ impl Quantity {
 
 /// Of a quantile of response times, how many in 10,000 do not exceed it.
 fn beyond(metric: &Metric) -> Option<u32> {
-    const QUANTILES: [Metric; 7] = [
-        Metric::P50,
-        Metric::P75,
-        Metric::P90,
-        Metric::P99,
-        Metric::P999,
-        Metric::P9999,
-        Metric::MAX,
-    ];
-    let which = QUANTILES.iter().position(|known| known == metric)?;
+    let which = RESPONSE_TIMES.iter().position(|known| known == metric)?;
     Some(quantiles::PARTS.get(which).copied().unwrap_or(10_000))
 }
 
@@ -427,9 +418,5 @@ fn in_unit(value: f64, units: &[(&str, f64)]) -> String {
 fn digits(value: f64) -> String {
     let whole = value.abs().max(1e-3).log10().floor() as i32;
     let text = format!("{value:.*}", (2 - whole).clamp(0, 5) as usize);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
+    trimmed(&text).to_string()
 }

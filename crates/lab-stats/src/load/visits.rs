@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A load run's slices, put together to what each block says of each server at each point.
 
-use lab_model::{Counts, ErrorKind, Metric, Plan, PointId, Run, Slice, SubjectId};
+use lab_model::{ErrorKind, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
 use std::collections::BTreeMap;
 
 /// What the complete blocks of a load run say.
@@ -173,7 +173,7 @@ impl<'r> Visit<'r> {
     pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
         self.slices
             .iter()
-            .flat_map(move |s| of(s).0.iter().copied())
+            .flat_map(move |s| of(s).counts().into_owned().0)
     }
 }
 
@@ -198,7 +198,7 @@ pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
 }
 
 /// One of a slice's distributions.
-pub type Distribution = fn(&Slice) -> &Counts;
+pub type Distribution = fn(&Slice) -> &SliceTimes;
 
 /// A file that was tampered with can hold any number.
 fn add(a: u64, b: u64) -> u64 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run of batches says on one target: of programs that speak the subject protocol, or of whole commands.
 
-use super::compare::{Compared, Family, Question};
+use super::compare::{Compared, Family, Pair, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
@@ -50,17 +50,20 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     results
         .pausing
         .extend(pauses::most(&basis, &table, &results.cells));
-    let evidence = Evidence {
+    completed(basis, compared.pairs, results)
+}
+
+/// With their warnings and comparisons.
+pub(super) fn completed(basis: Basis, pairs: Vec<Pair>, mut results: Results) -> Results {
+    results.warnings = warnings::of_batches(&Evidence {
         basis: &basis,
         cells: &results.cells,
         controls: &results.controls,
-        pairs: &compared.pairs,
+        pairs: &pairs,
         depending: &[],
         errors: &[],
-    };
-    results.warnings = warnings::of_batches(&evidence);
-    let pairs = compared.pairs.into_iter();
-    results.comparisons = pairs.map(|pair| pair.comparison).collect();
+    });
+    results.comparisons = pairs.into_iter().map(|pair| pair.comparison).collect();
     results.refusals = basis.refusals;
     results
 }

@@ -202,9 +202,10 @@ fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     };
     let value = |turns: &Turns, subject| {
         let base = level(turns, plan.baseline)?;
-        match subject == plan.baseline {
-            true => Some(base),
-            false => Some(level(turns, subject)? - base),
+        if subject == plan.baseline {
+            Some(base)
+        } else {
+            Some(level(turns, subject)? - base)
         }
     };
     let cores: BTreeSet<u32> = blocks.iter().map(|turns| turns.core).collect();

@@ -26,9 +26,10 @@ pub(crate) fn is_total(metric: &Metric) -> bool {
 /// What is compared of the latencies of a case: of calls besides their time, at a fixed rate in its place.
 pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     static OF_CALLS: [Metric; 1] = [Metric::P99];
-    match case.check == Check::Effects || case.rate.is_some() {
-        true => &OF_CALLS,
-        false => &[],
+    if case.check == Check::Effects || case.rate.is_some() {
+        &OF_CALLS
+    } else {
+        &[]
     }
 }
 
@@ -52,9 +53,10 @@ pub(crate) fn p99s(run: &Run) -> Vec<Observation> {
 
 /// How the values of blocks become one.
 pub(crate) fn summary(metric: &Metric) -> Summary {
-    match is_total(metric) {
-        true => Summary::Sum,
-        false => Summary::Median,
+    if is_total(metric) {
+        Summary::Sum
+    } else {
+        Summary::Median
     }
 }
 

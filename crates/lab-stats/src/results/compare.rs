@@ -5,7 +5,6 @@
 use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
 use super::ranking::{Index, Order};
-use super::spread::spread;
 use super::{Best, Comparison, Control, Key, Over, Overall, Ranking, Spread};
 use crate::analysis::Interval;
 use crate::ratio::Ratio;
@@ -463,5 +462,24 @@ fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
         verdict: None,
         margin: margin.wide,
         merged: false,
+    }
+}
+
+/// From which member compares the points within each subject.
+fn spread(
+    (from, to): (PointId, PointId),
+    members: Vec<(SubjectId, usize)>,
+    of: impl Fn(usize) -> Option<Ratio>,
+) -> Spread {
+    let known = members.into_iter();
+    let known = known.filter_map(|(subject, member)| Some((subject, of(member)?.interval)));
+    let mut ratios: Vec<(SubjectId, Interval)> = known.collect();
+    ratios.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    let ends = ratios.first().zip(ratios.last());
+    Spread {
+        from,
+        to,
+        apart: ends.is_some_and(|(least, most)| least.1.level > 0.0 && least.1.high < most.1.low),
+        ratios,
     }
 }

@@ -16,36 +16,13 @@ use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY, scalings, unless_hidden};
 use crate::stopping;
-use lab_model::{Block, ErrorKind, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{
+    Block, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectId,
+};
 use std::collections::BTreeMap;
+use std::iter::zip;
 
-/// How many, six quantiles, and the greatest.
-type Times = [Metric; 8];
-
-static RESPONSE: Times = [
-    Metric::RESPONSES,
-    Metric::P50,
-    Metric::P75,
-    Metric::P90,
-    Metric::P99,
-    Metric::P999,
-    Metric::P9999,
-    Metric::MAX,
-];
-
-static SERVICE: Times = [
-    Metric::SERVICES,
-    Metric::SERVICE_P50,
-    Metric::SERVICE_P75,
-    Metric::SERVICE_P90,
-    Metric::SERVICE_P99,
-    Metric::SERVICE_P999,
-    Metric::SERVICE_P9999,
-    Metric::SERVICE_MAX,
-];
-
-static LAG: Times = [
-    Metric::LAGS,
+static LAG_TIMES: [Metric; 7] = [
     Metric::LAG_P50,
     Metric::LAG_P75,
     Metric::LAG_P90,
@@ -277,21 +254,24 @@ fn times(
         of(|s| &s.service).0
     };
     let (lag, _) = of(|s| &s.lag);
-    for (found, metrics) in [(&response, &RESPONSE), (&service, &SERVICE), (&lag, &LAG)] {
+    let distributions = [
+        (&response, Metric::RESPONSES, &RESPONSE_TIMES),
+        (&service, Metric::SERVICES, &SERVICE_TIMES),
+        (&lag, Metric::LAGS, &LAG_TIMES),
+    ];
+    for (found, counted, metrics) in distributions {
+        let known = !overloaded || counted == Metric::LAGS;
+        let mut add = |metric: &Metric, value: Option<Value>| {
+            if let Some(value) = value {
+                levels.push(key(subject, point, metric), blocks.len() as u32, value);
+            }
+        };
         let count = (found.count > 0).then_some(Value::Reading(found.count as f64));
+        add(&counted, count);
         let parts = found.parts.map(|part| part.map(Value::Estimate));
         let max = found.max_ns.map(|ns| Value::Reading(ns as f64));
-        let values = [count].into_iter().chain(parts).chain([max]);
-        let told = if overloaded && *metrics != LAG {
-            1
-        } else {
-            metrics.len()
-        };
-        for (metric, value) in metrics.iter().zip(values).take(told) {
-            if let Some(value) = value {
-                let key = key(subject, point, metric);
-                levels.push(key, blocks.len() as u32, value);
-            }
+        for (metric, value) in zip(metrics, parts.into_iter().chain([max])) {
+            add(metric, value.filter(|_| known));
         }
     }
     depending

@@ -4,10 +4,11 @@
 use super::compare::{Family, Pair, Pooled, Question};
 use super::levels::{Blocks, Levels};
 use super::{Cell, Key, Shift};
-use crate::analysis::Verdict;
+use crate::analysis::{Interval, Verdict};
 use crate::load::quantiles::{self, Tails};
 use crate::load::visits::{self, Visit, Visits, per_10_000};
 use crate::load::{OWN_LATENCY, hidden, is_generators};
+use crate::ratio::Ratio;
 use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -69,8 +70,8 @@ pub(super) fn ask<'v>(
         family.at(&question, |subject, metric| {
             against(visits, (subject, plan.baseline), point, metric).into()
         });
-        // The distributions of a pair serve all of its percentiles.
-        let known: RefCell<HashMap<SubjectId, Option<Both>>> = RefCell::default();
+        let parts: Vec<u32> = percentiles.iter().filter_map(per_10_000).collect();
+        let known: RefCell<HashMap<SubjectId, Option<Rc<PairPercentiles>>>> = RefCell::default();
         family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
             let part = per_10_000(metric)?;
             if [subject, other]
@@ -82,40 +83,90 @@ pub(super) fn ask<'v>(
             let mut known = known.borrow_mut();
             let both = known.entry(subject).or_insert_with(|| {
                 let blocks = in_both(visits, (other, subject), point)?;
-                let of =
-                    |blocks: &Vec<&Visit>| Tails::new(plan.measure.alpha, blocks, |s| &s.response);
-                let tails = blocks.each_ref().map(of);
-                Some((blocks, Rc::new(tails)))
+                Some(Rc::new(PairPercentiles::new(plan, point, blocks, &parts)))
             });
-            let (blocks, tails) = both.as_ref()?;
-            if blocks.iter().any(|blocks| lacks(blocks, part)) {
+            let both = Rc::clone(both.as_ref()?);
+            if both.blocks.iter().any(|blocks| lacks(blocks, part)) {
                 return None;
             }
-            let tails = Rc::clone(tails);
             Some(Pooled {
-                has_interval: quantiles::have_intervals(&tails, part),
-                ratio: Box::new(move |alpha| quantiles::ratio(&tails, part, alpha)),
+                has_interval: both.has_interval(part),
+                ratio: Box::new(move |alpha| both.ratio(part, alpha)),
             })
         });
-        if plan.is_open(point) {
-            let known = known.into_inner().into_iter();
-            let shift = |(subject, both): (SubjectId, Option<Both>)| {
-                let parts = quantiles::shift(&both?.1, plan.measure.alpha);
-                (parts.len() > 1).then_some(Shift {
-                    subject,
-                    point,
-                    parts,
-                })
-            };
-            shifts.extend(known.filter_map(shift));
-        }
+        let known = known.into_inner().into_iter();
+        let shift = |(subject, both): (SubjectId, Option<Rc<PairPercentiles>>)| {
+            let parts = both?.shift.clone();
+            (parts.len() > 1).then_some(Shift {
+                subject,
+                point,
+                parts,
+            })
+        };
+        shifts.extend(known.filter_map(shift));
     }
     shifts.sort_by_key(|shift| (shift.point, shift.subject));
     shifts
 }
 
-/// The blocks that two servers have both, and their distributions.
-type Both<'v, 'r> = ([Vec<&'v Visit<'r>>; 2], Rc<[Tails; 2]>);
+/// The blocks that two servers have both, and what their distributions say. These are read anew for each level: to keep
+/// those of all pairs would take much memory.
+struct PairPercentiles<'v, 'r> {
+    blocks: [Vec<&'v Visit<'r>>; 2],
+    alpha: f64,
+    /// The percentiles, and whether both have an interval.
+    parts: Vec<(u32, bool)>,
+    /// In an open loop.
+    shift: Vec<(u32, Interval)>,
+    /// The ratios of all percentiles at the level that was asked for last.
+    ratios: RefCell<Option<(f64, Vec<Option<Ratio>>)>>,
+}
+
+impl<'v, 'r> PairPercentiles<'v, 'r> {
+    fn new(
+        plan: &Plan,
+        point: PointId,
+        blocks: [Vec<&'v Visit<'r>>; 2],
+        parts: &[u32],
+    ) -> PairPercentiles<'v, 'r> {
+        let alpha = plan.measure.alpha;
+        let tails = tails(&blocks, alpha);
+        let parts = parts.iter();
+        PairPercentiles {
+            parts: parts
+                .map(|&part| (part, quantiles::have_intervals(&tails, part)))
+                .collect(),
+            shift: match plan.is_open(point) {
+                true => quantiles::shift(&tails, alpha),
+                false => Vec::new(),
+            },
+            blocks,
+            alpha,
+            ratios: RefCell::new(None),
+        }
+    }
+
+    fn has_interval(&self, part: u32) -> bool {
+        self.parts.contains(&(part, true))
+    }
+
+    fn ratio(&self, part: u32, alpha: f64) -> Option<Ratio> {
+        let mut known = self.ratios.borrow_mut();
+        if known.as_ref().is_none_or(|(level, _)| *level != alpha) {
+            let tails = tails(&self.blocks, self.alpha);
+            let parts = self.parts.iter();
+            let ratios = parts.map(|(part, _)| quantiles::ratio(&tails, *part, alpha));
+            *known = Some((alpha, ratios.collect()));
+        }
+        let at = self.parts.iter().position(|(known, _)| *known == part)?;
+        known.as_ref()?.1[at]
+    }
+}
+
+fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
+    let of = |blocks: &Vec<&Visit>| Tails::new(alpha, blocks, |s| &s.response);
+    blocks.each_ref().map(of)
+}
 
 /// The blocks of two servers that have both.
 fn in_both<'v, 'r>(

@@ -2,14 +2,13 @@
 //! Observations of any metric -> figures, comparisons, controls, means over points, effects of factors and
 //! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
 
-use super::batches::basis;
+use super::batches::{basis, completed};
 use super::calls;
 use super::compare::{Compared, Family, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary};
 use super::means::{Scope, effects, overall};
 use super::parts::{self, Place};
-use super::warnings::{self, Evidence};
 use super::{Key, Results};
 use crate::refusals::failed;
 use crate::stopping;
@@ -154,18 +153,7 @@ fn of_part(
         let values = |subject, point| observed.of(subject, Some(point), metric).to_vec();
         results.effects.extend(effects(&basis, metric, values));
     }
-    results.warnings = warnings::of_batches(&Evidence {
-        basis: &basis,
-        cells: &results.cells,
-        controls: &results.controls,
-        pairs: &compared.pairs,
-        depending: &[],
-        errors: &[],
-    });
-    let pairs = compared.pairs.into_iter();
-    results.comparisons = pairs.map(|pair| pair.comparison).collect();
-    results.refusals = basis.refusals;
-    results
+    completed(basis, compared.pairs, results)
 }
 
 /// At every point, over the whole run, and over several points.

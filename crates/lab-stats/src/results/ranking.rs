@@ -43,9 +43,10 @@ impl Order {
         let with_base = known.iter().map(|&(s, ratio)| (s, baseline, ratio));
         let directly = self.between.iter();
         let directly = directly.filter_map(|&(a, b, member)| Some((a, b, of(member)?)));
-        let others: Vec<_> = match self.between.is_empty() {
-            true => implied(&known),
-            false => directly.collect(),
+        let others: Vec<_> = if self.between.is_empty() {
+            implied(&known)
+        } else {
+            directly.collect()
         };
         let apart = with_base.chain(others).filter_map(|(a, b, ratio)| {
             match ahead(&verdict(&ratio, self.margin)) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each value of a factor costs each subject, at the one value of the sweep that an answer tells.
 
-use super::Spread;
 use super::compare::Family;
 use super::levels::Blocks;
-use crate::analysis::Interval;
 use crate::factors;
-use crate::ratio::Ratio;
 use crate::refusals::failed;
 use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Cores, Plan, PointId, Run, SubjectId};
@@ -67,23 +64,4 @@ fn told_x(run: &Run, groups: &[Sweep]) -> Option<f64> {
     all.sort_by(f64::total_cmp);
     let fitting = all.iter().rfind(|x| **x <= cores);
     fitting.or(all.first()).copied()
-}
-
-/// From which member compares the points within each subject.
-pub(crate) fn spread(
-    (from, to): (PointId, PointId),
-    members: Vec<(SubjectId, usize)>,
-    of: impl Fn(usize) -> Option<Ratio>,
-) -> Spread {
-    let known = members.into_iter();
-    let known = known.filter_map(|(subject, member)| Some((subject, of(member)?.interval)));
-    let mut ratios: Vec<(SubjectId, Interval)> = known.collect();
-    ratios.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
-    let ends = ratios.first().zip(ratios.last());
-    Spread {
-        from,
-        to,
-        apart: ends.is_some_and(|(least, most)| least.1.level > 0.0 && least.1.high < most.1.low),
-        ratios,
-    }
 }

@@ -2,7 +2,7 @@
 //! What is said about two runs of one experiment in the situations that their readers meet.
 
 use crate::simulator;
-use crate::simulator::{CALM, Simulator, World};
+use crate::simulator::{CALM, Simulator, World, target};
 use lab_model::host::Finding;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
@@ -246,17 +246,8 @@ fn runs_that_cannot_be_compared_are_errors() {
     let with_rows = |seed, rows| {
         let mut run = measured(&[1.2], 6, seed);
         plan(&mut run).targets = vec![Target {
-            kind: Kind::Sqlite,
-            table: "t".into(),
             rows,
-            mixed: None,
-            effects: None,
-            injections: Vec::new(),
-            shapes: Vec::new(),
-            settings: None,
-            external: false,
-            set: Vec::new(),
-            proof: Proof::default(),
+            ..target(Kind::Sqlite)
         }];
         run
     };

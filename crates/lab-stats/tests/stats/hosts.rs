@@ -3,7 +3,7 @@
 
 use crate::simulator::{CALM, Simulator, World, run};
 use lab_model::{Agent, Block, BlockState, Run};
-use lab_stats::hosts::{effects, hosts};
+use lab_stats::hosts::{effects, hosts, kinds};
 use lab_stats::results::{WarningKind, results};
 
 /// Blocks of hosts on which the subject's ratio is this, in turns.
@@ -77,6 +77,61 @@ fn hosts_that_are_alike_are_not_told_apart() {
     );
     assert!(found.iter().all(|e| e.between.deviation.high > 0.0));
     assert_eq!(warnings(&run), [""; 0]);
+}
+
+/// Each host has one of these processors, in turns.
+fn with_processors(mut run: Run, processors: &[&str]) -> Run {
+    for (host, agent) in run.agents.iter_mut().enumerate() {
+        let processor = processors[host % processors.len()];
+        agent.host.facts = vec![
+            ("cpu".into(), processor.into()),
+            ("system".into(), "Debian".into()),
+        ];
+    }
+    run
+}
+
+#[test]
+fn kinds_of_hosts_are_a_factor() {
+    let run = measured(&[1.2, 1.5, 1.21, 1.52], 24);
+    let run = with_processors(run, &["EPYC", "Xeon"]);
+    let known = hosts(&run);
+    let names: Vec<String> = kinds(&known).into_iter().map(|kind| kind.name).collect();
+    // The system is the same everywhere.
+    assert_eq!(names, ["EPYC", "Xeon"]);
+    for effect in effects(&run) {
+        let ratios = effect
+            .on_kinds
+            .iter()
+            .map(|ratio| ratio.expect("twelve blocks").estimate);
+        for (ratio, truth) in ratios.zip([1.205, 1.51]) {
+            assert!((ratio / truth - 1.0).abs() < 0.03, "{ratio} of {truth}");
+        }
+        assert!(effect.kinds_differ, "{effect:?}");
+    }
+    let said = warnings(&run);
+    assert!(
+        said[1].starts_with("Kinds of hosts differ by more than hosts of one kind: s1's ratio")
+            && said[1].contains("on EPYC and 1.5"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn hosts_of_one_kind_may_differ_as_much() {
+    let run = with_processors(measured(&[1.2, 1.5, 1.5, 1.2], 24), &["EPYC", "Xeon"]);
+    assert!(effects(&run).iter().all(|e| e.differ && !e.kinds_differ));
+    // Of one host of each kind nobody knows whether it is the kind.
+    let run = with_processors(measured(&[1.2, 1.5], 12), &["EPYC", "Xeon"]);
+    let found = effects(&run);
+    assert!(
+        found
+            .iter()
+            .all(|e| e.kinds_p.is_none() && e.on_kinds.len() == 2)
+    );
+    let run = with_processors(measured(&[1.2, 1.5], 12), &["EPYC"]);
+    assert_eq!(kinds(&hosts(&run)), []);
+    assert!(effects(&run).iter().all(|e| e.on_kinds.is_empty()));
 }
 
 #[test]

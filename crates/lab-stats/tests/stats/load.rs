@@ -34,29 +34,17 @@ const IN_TURNS: [Metric; 6] = [
 
 /// Those of the response times that there are, in their order.
 fn given(results: &Results, subject: SubjectId) -> Vec<Interval> {
-    let all = [
-        Metric::P50,
-        Metric::P75,
-        Metric::P90,
-        Metric::P99,
-        Metric::P999,
-        Metric::P9999,
-    ];
-    let found = all.iter().filter_map(|m| maybe(results, subject, 0, m));
+    let found = RESPONSE_TIMES[..6]
+        .iter()
+        .filter_map(|m| maybe(results, subject, 0, m));
     found.collect()
 }
 
 /// The same of the service times.
 fn given_service(results: &Results, subject: SubjectId) -> Vec<Interval> {
-    let all = [
-        Metric::SERVICE_P50,
-        Metric::SERVICE_P75,
-        Metric::SERVICE_P90,
-        Metric::SERVICE_P99,
-        Metric::SERVICE_P999,
-        Metric::SERVICE_P9999,
-    ];
-    let found = all.iter().filter_map(|m| maybe(results, subject, 0, m));
+    let found = SERVICE_TIMES[..6]
+        .iter()
+        .filter_map(|m| maybe(results, subject, 0, m));
     found.collect()
 }
 
@@ -82,6 +70,7 @@ fn reference_run() -> Run {
         };
         let pairs = times.numbers.chunks(2);
         let response = Counts(pairs.map(|pair| (pair[0] as u64, pair[1] as u64)).collect());
+        let response = SliceTimes::from(response);
         let errors = [(ErrorKind::Status, failed)];
         slices.push(Slice {
             subject: facts.key("subject") as usize,
@@ -384,7 +373,7 @@ fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> Results {
 
 #[test]
 fn a_generator_at_its_limit_is_named() {
-    let late = |part: u64| Counts(vec![(1000, 2000 - part), (1_100_799, part)]);
+    let late = |part: u64| SliceTimes::from(Counts(vec![(1000, 2000 - part), (1_100_799, part)]));
     let cell = |results: &Results| results.is_saturated(0, 0);
     let idle = one_cell(true, |s| s.lag = late(1));
     assert!(
@@ -415,7 +404,7 @@ fn a_generator_at_its_limit_is_named() {
 fn connections_that_starve_do_not_stand_for_the_server() {
     let results = one_cell(false, |slice| {
         slice.drain_ns = 8_000_000_000;
-        slice.service = counts((0..2000).map(|i| if i == 0 { 8e9 } else { 1e6 }));
+        slice.service = counts((0..2000).map(|i| if i == 0 { 8e9 } else { 1e6 })).into();
         slice.response = slice.service.clone();
     });
     let rate = interval(&results, 0, 0, &Metric::THROUGHPUT);
@@ -451,7 +440,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
             vec![Slice {
                 offered: 1000,
                 drain_ns: if block < 9 { 0 } else { 2_000_000_000 },
-                service: Counts(vec![(1_000_000, response.total())]),
+                service: Counts(vec![(1_000_000, response.total())]).into(),
                 ..second(0, 0, response)
             }],
         );
@@ -461,8 +450,8 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     // Also where each visit is one slice, at whose end the last answers were waited for.
     let drained = |service_ms: u64, drain_ms: u64| {
         one_cell(true, |s| {
-            let lag = Counts(vec![(1000, s.served)]);
-            let service = Counts(vec![(service_ms * 1_000_000, s.served)]);
+            let lag = Counts(vec![(1000, s.served)]).into();
+            let service = Counts(vec![(service_ms * 1_000_000, s.served)]).into();
             let drain_ns = drain_ms * 1_000_000;
             *s = Slice {
                 lag,
@@ -716,8 +705,8 @@ fn hostile_run() -> impl Strategy<Value = Run> {
             busiest_cpu_ns: n[8],
             server_cpu_ns: known.then_some(n[9]),
             server_bytes: known.then_some(n[9]),
-            response: Counts(pairs.clone()),
-            lag: Counts(pairs),
+            response: Counts(pairs.clone()).into(),
+            lag: Counts(pairs).into(),
             ..Slice::default()
         },
     );
@@ -826,7 +815,8 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
         })
         .collect();
     for block in run.blocks.iter_mut().step_by(9) {
-        block.slices[0].response = counts((0..2000).map(|i| if i < 200 { 500e6 } else { 1e6 }));
+        let response = counts((0..2000).map(|i| if i < 200 { 500e6 } else { 1e6 }));
+        block.slices[0].response = response.into();
     }
     let found = gated(&["p99>20ms"], &run);
     let text = texts(&found).0[0];

@@ -192,9 +192,10 @@ impl Kind {
         run.ending = run.ending.or(Some(Ending::Budget));
         let results = results(&run);
         let comparison = results.comparison(1, 0, &Metric::WALL).unwrap();
-        match self.beyond {
-            true => comparison.verdict == Some(Verdict::Slower),
-            false => comparison.ratio.low > 1.0,
+        if self.beyond {
+            comparison.verdict == Some(Verdict::Slower)
+        } else {
+            comparison.ratio.low > 1.0
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::simulator;
 use crate::simulator::figures::{judged, maybe, reading};
-use crate::simulator::{CALM, Random, Simulator, World, block, empty_run, sample, served, subject};
+use crate::simulator::{
+    CALM, Random, Simulator, World, block, empty_run, sample, served, subject, target,
+};
 use lab_model::*;
 use lab_stats::analysis::Interval;
 use lab_stats::results::{Key, Results, results};
@@ -313,22 +315,6 @@ fn targets() -> Run {
     run.blocks = (0..12).map(|n| visit(&plan, n, &mut random)).collect();
     with_processes(&mut run);
     run
-}
-
-fn target(kind: Kind) -> Target {
-    Target {
-        kind,
-        table: "t".into(),
-        rows: 1,
-        mixed: None,
-        effects: None,
-        injections: Vec::new(),
-        shapes: Vec::new(),
-        settings: None,
-        external: false,
-        set: Vec::new(),
-        proof: Proof::default(),
-    }
 }
 
 fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {

@@ -3,7 +3,7 @@
 //! itself, and of two such runs.
 
 use crate::simulator::figures::{interval, judged, maybe, places, reading};
-use crate::simulator::{Random, block, empty_run, sample, subject};
+use crate::simulator::{Random, block, empty_run, sample, subject, target};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Recorded, between};
@@ -70,22 +70,6 @@ fn run(targets: &[Kind], blocks: u32, slower: f64) -> Run {
         .map(|number| visit(&plan, number, slower, &mut random))
         .collect();
     run
-}
-
-fn target(kind: Kind) -> Target {
-    Target {
-        kind,
-        table: "t".into(),
-        rows: 1,
-        mixed: None,
-        effects: None,
-        injections: Vec::new(),
-        shapes: Vec::new(),
-        settings: None,
-        external: false,
-        set: Vec::new(),
-        proof: Proof::default(),
-    }
 }
 
 /// ada takes 1.1 times as long as c, python three times, go as long; a server takes a third of it.

@@ -92,7 +92,7 @@ fn a_stall_in_one_block_is_in_the_percentile_of_all() {
     let mut second = loaded("a", 2, 1e6, 20, |_| ());
     for block in [4, 14] {
         let slice = &mut second.blocks[block].slices[0];
-        slice.response = counts((0..400).map(|i| 1e6 + 1e6 * f64::from(i)));
+        slice.response = counts((0..400).map(|i| 1e6 + 1e6 * f64::from(i))).into();
     }
     let found = compared(&first, &second).unwrap();
     let p99 = of(&found, Metric::P99);
@@ -121,7 +121,7 @@ fn equal_servers_are_seldom_told_apart() {
 #[test]
 fn a_late_generator_makes_no_percentile_equivalent() {
     let lagging = |ns: u64| {
-        let change = move |s: &mut Slice| s.lag = Counts(vec![(ns, s.served)]);
+        let change = move |s: &mut Slice| s.lag = Counts(vec![(ns, s.served)]).into();
         let of = |seed| open(loaded("a", seed, 1e6, 240, change));
         compared(&of(1), &of(2)).unwrap()
     };

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
@@ -40,7 +41,7 @@ fn resume(project: &Project) -> Ended {
 
 /// Each block counts once, was measured whole by one agent, and all of its work was checked.
 #[track_caller]
-fn assert_whole(run: &Run, blocks: u32) {
+pub fn assert_whole(run: &Run, blocks: u32) {
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.failures, []);
     let mut numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
@@ -252,7 +253,51 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
         .says(&["`t` measures disks", "--on names folders"]);
 }
 
-/// A host that has another file in the place of one of the project's, by mount_namespaces(7).
+/// All of a host's subjects agree, but not with those of the other host.
+#[test]
+fn a_host_that_does_other_work_measures_nothing() {
+    let head = "[experiment]\ntitle = \"V\"\nquestion = \"Q\"\nbaseline = \"one\"\n";
+    let case = "[[case]]\nname = \"value\"\nwork = \"a file's\"\nunit = \"operation\"\n";
+    let project = Project::with_text(&[head, case].concat());
+    let (value, other) = (project.join("value"), project.join("other"));
+    fs::write(&value, "5").unwrap();
+    fs::write(&other, "6").unwrap();
+    for name in ["one", "two"] {
+        project.append(&subject(name, &["by_file.py", value.to_str().unwrap()]));
+    }
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &instead(&value, &other))]) else {
+        return;
+    };
+    let ended = run_over_ssh(&project, &sshd, "4", "ssh:gen1,gen2");
+    if ended.stderr.contains("unshare") {
+        return;
+    }
+    ended.expect(0).says(&[
+        "the host gen2 was lost: it does other work than the hosts before it: check=6",
+        "where they have check=5",
+        "is measured elsewhere",
+    ]);
+    let run = project.load();
+    assert_whole(&run, 4);
+    assert!(run.complete_blocks().all(|block| block.agent == Some(0)));
+}
+
+/// The command of a host that has another file in the place of one, by mount_namespaces(7).
+fn instead(of: &Path, other: &Path) -> String {
+    format!(
+        "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",
+        other.display(),
+        of.display()
+    )
+}
+
+fn run_over_ssh(project: &Project, sshd: &Sshd, blocks: &str, hosts: &str) -> Ended {
+    let mut command = project.command(&[&blocks_of(blocks, "2")[..], &["--on", hosts]].concat());
+    command.env("BENCHLAB_SSH", sshd.client());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    ended(command.output().unwrap())
+}
+
 #[test]
 fn a_host_with_another_revision_is_refused() {
     let sources = "sources = [\"source\"]\ndriver";
@@ -260,20 +305,10 @@ fn a_host_with_another_revision_is_refused() {
     let (source, other) = (project.join("source"), project.join("other"));
     fs::write(&source, "one").unwrap();
     fs::write(&other, "two").unwrap();
-    let mounted = format!(
-        "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",
-        other.display(),
-        source.display()
-    );
-    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &mounted)]) else {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &instead(&source, &other))]) else {
         return;
     };
-    let run = |hosts: &str| {
-        let mut command = project.command(&[&blocks_of("2", "2")[..], &["--on", hosts]].concat());
-        command.env("BENCHLAB_SSH", sshd.client());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        ended(command.output().unwrap())
-    };
+    let run = |hosts: &str| run_over_ssh(&project, &sshd, "2", hosts);
     let refused = run("ssh:gen1,gen2");
     if !refused.stderr.contains("unshare") {
         refused.expect(1).says(&[

@@ -71,6 +71,30 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     assert_account(&place.0.load());
 }
 
+/// Frozen for less than --lost-after: what was due meanwhile is sent late, and its response times say so.
+#[test]
+fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let slow = children(lab.id())[1];
+    strike(slow, Signal::SIGSTOP);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    strike(slow, Signal::SIGCONT);
+    ended(lab.wait_with_output().unwrap()).expect(0);
+    let run = place.0.load();
+    assert_added_up(&run);
+    assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
+    let longest = |agent| {
+        let of = parts(&run, agent);
+        let times = of.iter().flat_map(|p| p.slice.response.counts().0.clone());
+        times.map(|(ns, _)| ns).max().unwrap_or(0)
+    };
+    let longest = [0, 1].map(longest);
+    assert!(longest.iter().any(|ns| *ns > 1_200_000_000), "{longest:?}");
+    let offered: u64 = slices(&run).map(|s| s.offered + s.not_sent()).sum();
+    assert!((2100..2700).contains(&offered), "{offered}");
+}
+
 /// On a host that is not fit --strict ends the lab before anything is loaded, and there is nothing to see here.
 #[test]
 fn with_strict_the_loss_of_an_agent_ends_the_run() {

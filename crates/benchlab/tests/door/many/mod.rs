@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--on`: agents that share a load or read logs, and what becomes of it when they, or their coordinator, are gone.
 
+mod api_server;
+mod attached;
 mod hosts;
+mod kubernetes;
 mod losses;
 mod namespaces;
 mod server;
@@ -13,7 +16,7 @@ mod watch;
 use crate::load::sums;
 use crate::load::web::{Manner, Web};
 use crate::project::{Ended, Project, wait_until};
-use lab_model::{AgentSlice, Counts, Run, Slice};
+use lab_model::{AgentSlice, Run, Slice, SliceTimes};
 use std::process::Child;
 
 /// A folder in which agents load servers.
@@ -70,9 +73,9 @@ fn assert_added_up(run: &Run) {
         assert_eq!(slice.offered, sum(|s| s.offered));
         assert_eq!(slice.served, sum(|s| s.served));
         assert_eq!(slice.connects, sum(|s| s.connects));
-        let kinds: [fn(&Slice) -> &Counts; 3] = [|s| &s.response, |s| &s.service, |s| &s.lag];
+        let kinds: [fn(&Slice) -> &SliceTimes; 3] = [|s| &s.response, |s| &s.service, |s| &s.lag];
         for of in kinds {
-            let mut all = Counts::default();
+            let mut all = SliceTimes::default();
             slice.agents.iter().for_each(|a| all.add(of(&a.slice)));
             assert_eq!(&all, of(slice));
         }

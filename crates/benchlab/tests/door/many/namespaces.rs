@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--on netns:…`: agents with a network of their own, of which one delays what it sends, or loses it.
 
+use super::hosts::assert_whole;
 use super::{Place, assert_added_up, parts};
 use crate::load::web::{Manner, Web};
+use crate::project::{Project, blocks_of};
 use std::process::Command;
 
 /// Two network namespaces, each with a line to this one. They are gone when this is dropped.
@@ -112,8 +114,10 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
         let run = place.0.load();
         assert_added_up(&run);
         let second = parts(&run, 1);
-        let times = second.iter().flat_map(|p| &p.slice.service.0);
-        assert!(times.map(|(ns, _)| *ns).min() >= Some(60_000_000));
+        let times = second
+            .iter()
+            .flat_map(|p| p.slice.service.counts().into_owned().0);
+        assert!(times.map(|(ns, _)| ns).min() >= Some(60_000_000));
         let file = place.0.file();
         let file = file.to_str().unwrap();
         let name = &networks.names[1];
@@ -129,4 +133,24 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
             .expect(1)
             .says(&[&networks.names[1], "does not answer", "nothing was loaded"]);
     }
+}
+
+/// Subjects need no network of the coordinator's.
+#[test]
+fn hosts_in_namespaces_measure_blocks() {
+    let names = ["c", "d"].map(|end| format!("bl{}{end}", std::process::id() % 100_000));
+    let networks = Networks { names };
+    if !networks
+        .names
+        .iter()
+        .all(|name| ip(&["netns", "add", name]))
+    {
+        eprintln!("networks are not tried out: this user may not make namespaces");
+        return;
+    }
+    let project = Project::noop(&[]);
+    let words = blocks_of("4", "2");
+    let ended = project.call(&[&words[..], &["--on", &networks.on()]].concat());
+    ended.expect(0);
+    assert_whole(&project.load(), 4);
 }

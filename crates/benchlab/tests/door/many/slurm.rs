@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--on slurm:…` on a private cluster: a controller and two node daemons on the loopback interface.
 
+use super::hosts::assert_whole;
 use super::{Place, assert_added_up};
 use crate::load::web::{Manner, Web};
-use crate::project::{ended, wait_until};
+use crate::project::{blocks_of, ended, wait_until};
 use lab_model::Run;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -142,30 +146,112 @@ fn nodes_get_an_agent_each_and_no_job_is_left_even_of_a_killed_coordinator() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
+    loads(&cluster);
+    blocks_of_an_experiment(&cluster);
+    in_an_allocation(&cluster);
+    waits_in_the_queue(&cluster);
+    killed(&cluster);
+}
+
+fn start(cluster: &Cluster, place: &Place, words: &[&str]) -> Child {
+    let mut command = place.0.command(words);
+    command.env("SLURM_CONF", cluster.at("slurm.conf"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+const LOAD: [&str; 8] = ["load", "--on", "slurm:2", "-c", "4", "--redo", "0", "--for"];
+
+fn loads(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
-    let load = |length: &str| {
-        let words = [
-            "load", &url, "--on", "slurm:2", "-c", "4", "--redo", "0", "--for", length,
-        ];
-        let mut command = place.0.command(&words);
-        command.env("SLURM_CONF", cluster.at("slurm.conf"));
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    };
-    ended(load("1s").wait_with_output().unwrap()).expect(0);
+    let words = [&LOAD[..], &["1s", &url]].concat();
+    ended(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
+    assert_loaded(&place);
+    wait_until("the jobs' end", || cluster.jobs() == 0);
+}
+
+#[track_caller]
+fn assert_loaded(place: &Place) {
     let run = place.0.load();
     assert_added_up(&run);
-    assert_eq!(
-        run.agents.iter().map(|a| &*a.name).collect::<Vec<_>>(),
-        ["slurm 1", "slurm 2"]
-    );
+    let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["slurm 1", "slurm 2"]);
+}
+
+/// Nodes measure blocks as other hosts do.
+fn blocks_of_an_experiment(cluster: &Cluster) {
+    let place = Place::new();
+    let words = [&blocks_of("4", "2")[..], &["--on", "slurm:2"]].concat();
+    ended(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
+    assert_whole(&place.0.load(), 4);
     wait_until("the jobs' end", || cluster.jobs() == 0);
-    fs::remove_file(place.0.file()).unwrap();
-    let mut lab = load("60s");
+}
+
+/// `sbatch --wait` has a coordinator on the first of its nodes. Each has one core: two steps at once are on two nodes.
+fn in_an_allocation(cluster: &Cluster) {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [&LOAD[..], &["1s", &url]].concat();
+    let command = place.0.command(&words);
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(|w| format!("'{}'", w.display())).collect();
+    let output = place.0.join("output");
+    let mut sbatch = cluster.command("sbatch");
+    sbatch.args(["--wait", "--nodes=2", "--exclusive", "--output"]);
+    sbatch
+        .arg(&output)
+        .arg(format!("--wrap={}", words.join(" ")));
+    let submitted = ended(sbatch.output().unwrap());
+    let said = fs::read_to_string(&output).unwrap_or_default();
+    assert_eq!(submitted.code, Some(0), "{submitted:?} {said}");
+    assert_loaded(&place);
+}
+
+/// Nodes that others have are waited for, however long.
+fn waits_in_the_queue(cluster: &Cluster) {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut other = cluster.command("srun");
+    other.args(["--nodes=2", "--exclusive", "sleep", "600"]);
+    let mut other = other
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("the other job", || cluster.jobs() == 1);
+    let mut lab = start(
+        cluster,
+        &place,
+        &[&LOAD[..], &["1s", &web.url("/")]].concat(),
+    );
+    let mut stderr = BufReader::new(lab.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("waiting for slurm 2: ") {
+        said.clear();
+        assert!(stderr.read_line(&mut said).unwrap() > 0);
+    }
+    assert!(said.contains("queued and waiting for resources"), "{said}");
+    let job = Pid::from_raw(other.id() as i32);
+    kill(job, Signal::SIGTERM).unwrap();
+    other.wait().unwrap();
+    let mut rest = Vec::new();
+    stderr.read_to_end(&mut rest).unwrap();
+    assert!(
+        lab.wait().unwrap().success(),
+        "{}",
+        String::from_utf8_lossy(&rest)
+    );
+    assert_loaded(&place);
+    wait_until("the jobs' end", || cluster.jobs() == 0);
+}
+
+fn killed(cluster: &Cluster) {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut lab = start(
+        cluster,
+        &place,
+        &[&LOAD[..], &["60s", &web.url("/")]].concat(),
+    );
     let kept = |run: Run| run.complete_blocks().count() >= 1;
     wait_until("a slice", || {
         !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)

@@ -8,7 +8,9 @@ use crate::project::{BENCHLAB, Ended, ended, wait_until};
 use lab_model::Run;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::process::{Child, Stdio};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 /// Ten minutes by the monotonic clock (time_namespaces(7)), which only root may set.
 const LATE_CLOCK: &str =
@@ -87,6 +89,66 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     assert_eq!(place.0.load().agents[0].name, "gen1");
 }
 
+/// A host's processes with the folder for temporary files that this server's have.
+fn agents_on(sshd: &Sshd) -> Vec<PathBuf> {
+    let own = format!("TMPDIR={}\0", sshd.temporary().display());
+    let is_agent = |process: &PathBuf| {
+        let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
+        let (words, environment) = (read("cmdline"), read("environ"));
+        let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|w| w == part);
+        has(&words, b"benchlab\0agent\0") && has(&environment, own.as_bytes())
+    };
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .map(|entry| entry.path())
+        .filter(is_agent)
+        .collect()
+}
+
+#[test]
+fn limits_of_the_coordinator_hold_for_agents() {
+    let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = ["load", &url, "--on", "ssh:gen1", "-c", "4", "--for", "60s"];
+    let lab = place.0.command(&words);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -S -t 1234 && exec \"$@\"", "sh"]);
+    limited.arg(lab.get_program()).args(lab.get_args());
+    limited
+        .env("BENCHLAB_SSH", sshd.client())
+        .stdin(Stdio::null());
+    limited.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut lab = limited.spawn().unwrap();
+    wait_until("the limit", || {
+        let limits = agents_on(&sshd)
+            .into_iter()
+            .map(|process| process.join("limits"));
+        let limits = limits.map(|path| fs::read_to_string(path).unwrap_or_default());
+        let mut lines = limits.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+        lines.any(|line| line.starts_with("Max cpu time") && line.contains(" 1234 "))
+    });
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    lab.wait().unwrap();
+}
+
+#[test]
+fn what_agents_write_is_shown_with_their_names() {
+    let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let script =
+        format!("#!/bin/sh\n(sleep 1; echo a strange noise >&2) &\nexec {BENCHLAB} \"$@\"\n");
+    sshd.install("benchlab", &script);
+    let words = [&web.url("/"), "--on", "ssh:gen1", "--for", "3s"];
+    load(&place, &sshd, &words)
+        .expect(0)
+        .says(&["gen1: a strange noise"]);
+}
+
 #[test]
 fn another_version_is_not_used_but_replaced_by_a_copy() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
@@ -157,9 +219,12 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
         let words = [&url, "--on", "ssh:gen1,gen2", "-c", "4", "--for", "60s"];
         let mut lab = start(&place, &sshd, &words);
         let kept = |run: Run| run.complete_blocks().count() >= 1;
-        wait_until("the first slice, or the first copy", || match is_loading {
-            true => !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept),
-            false => !sshd.left_behind().is_empty(),
+        wait_until("the first slice, or the first copy", || {
+            if is_loading {
+                !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
+            } else {
+                !sshd.left_behind().is_empty()
+            }
         });
         let clients = children(lab.id());
         lab.kill().unwrap();

@@ -103,9 +103,14 @@ impl Sshd {
         self.folder.path().join("bin")
     }
 
-    /// What is in the hosts' folder for temporary files.
+    /// The hosts' folder for temporary files.
+    pub fn temporary(&self) -> PathBuf {
+        self.folder.path().join("tmp")
+    }
+
+    /// What is in it.
     pub fn left_behind(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.folder.path().join("tmp")).unwrap();
+        let entries = fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 }

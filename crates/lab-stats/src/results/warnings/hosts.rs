@@ -2,7 +2,8 @@
 //! What a reader must know of the hosts that measured blocks.
 
 use super::{label, list};
-use crate::hosts::{HostEffect, effects, hosts};
+use crate::analysis::Interval;
+use crate::hosts::{HostEffect, effects, hosts, kinds};
 use crate::results::{Warning, WarningKind};
 use lab_model::{Plan, Run};
 
@@ -11,7 +12,14 @@ const SHOWN: usize = 3;
 
 /// All warnings about hosts, the gravest first.
 pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
-    let texts = [lost(run), left_out(run), unfit(run), differ(run, plan)];
+    let effects = effects(run);
+    let texts = [
+        lost(run),
+        left_out(run),
+        unfit(run),
+        differ(run, plan, &effects),
+        kinds_differ(run, plan, &effects),
+    ];
     let texts = texts.into_iter().flatten();
     texts
         .map(|text| Warning::new(WarningKind::Agents, text))
@@ -66,37 +74,66 @@ fn unfit(run: &Run) -> Option<String> {
     (!each.is_empty()).then(|| format!("Hosts are not fit to measure: {}.", list(each)))
 }
 
-fn differ(run: &Run, plan: &Plan) -> Option<String> {
-    let effects = effects(run);
+fn differ(run: &Run, plan: &Plan, effects: &[HostEffect]) -> Option<String> {
     let mut differ: Vec<&HostEffect> = effects.iter().filter(|effect| effect.differ).collect();
     differ.sort_by(|a, b| a.between.p.total_cmp(&b.between.p));
     let hosts = hosts(run);
-    let said = |effect: &&HostEffect| {
-        let ratios = effect.ratios.iter().zip(&hosts);
-        let ratios = ratios.filter_map(|(ratio, host)| Some((ratio.as_ref()?.estimate, host)));
-        let least = ratios.clone().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let most = ratios.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        let at = effect
-            .point
-            .map_or(String::new(), |p| format!(" at {}", label(plan, p)));
-        Some(format!(
-            "{}'s ratio{at} is {:.2} on {} and {:.2} on {}",
-            plan.subject_label(effect.subject),
-            least.0,
-            least.1.agent.name,
-            most.0,
-            most.1.agent.name
-        ))
+    let names: Vec<&str> = hosts.iter().map(|host| host.agent.name.as_str()).collect();
+    let text = some(&differ, |effect| {
+        extremes(plan, effect, &effect.ratios, &names)
+    })?;
+    Some(format!(
+        "Hosts differ by more than chance: {text}. Intervals are for these hosts; others may differ as much."
+    ))
+}
+
+fn kinds_differ(run: &Run, plan: &Plan, effects: &[HostEffect]) -> Option<String> {
+    let mut differ: Vec<&HostEffect> = effects.iter().filter(|e| e.kinds_differ).collect();
+    differ.sort_by(|a, b| {
+        a.kinds_p
+            .unwrap_or(1.0)
+            .total_cmp(&b.kinds_p.unwrap_or(1.0))
+    });
+    let kinds = kinds(&hosts(run));
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+    let text = some(&differ, |effect| {
+        extremes(plan, effect, &effect.on_kinds, &names)
+    })?;
+    Some(format!(
+        "Kinds of hosts differ by more than hosts of one kind: {text}."
+    ))
+}
+
+/// The first effects in words, and how many there are besides.
+fn some(effects: &[&HostEffect], said: impl Fn(&HostEffect) -> Option<String>) -> Option<String> {
+    let shown: Vec<String> = effects.iter().take(SHOWN).filter_map(|e| said(e)).collect();
+    let more = match effects.len().saturating_sub(shown.len()) {
+        0 => String::new(),
+        n => format!(", and {n} more"),
     };
-    let shown: Vec<String> = differ.iter().take(SHOWN).filter_map(said).collect();
-    (!shown.is_empty()).then(|| {
-        let more = match differ.len().saturating_sub(shown.len()) {
-            0 => String::new(),
-            n => format!(", and {n} more"),
-        };
-        format!(
-            "Hosts differ by more than chance: {}{more}. Intervals are for these hosts; others may differ as much.",
-            shown.join("; ")
-        )
-    })
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join("; ")))
+}
+
+/// Where a subject's ratio is least, and where it is greatest.
+fn extremes(
+    plan: &Plan,
+    effect: &HostEffect,
+    ratios: &[Option<Interval>],
+    names: &[&str],
+) -> Option<String> {
+    let ratios = ratios.iter().zip(names);
+    let ratios = ratios.filter_map(|(ratio, name)| Some((ratio.as_ref()?.estimate, name)));
+    let least = ratios.clone().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = ratios.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let at = effect
+        .point
+        .map_or(String::new(), |p| format!(" at {}", label(plan, p)));
+    Some(format!(
+        "{}'s ratio{at} is {:.2} on {} and {:.2} on {}",
+        plan.subject_label(effect.subject),
+        least.0,
+        least.1,
+        most.0,
+        most.1
+    ))
 }

@@ -23,20 +23,20 @@ pub(super) fn no_limit(evidence: &Evidence, pairs: &[&Pair]) -> Option<Warning> 
     });
     let ahead: Vec<&Comparison> = ahead.collect();
     let limit = &plan.subjects[ahead.first()?.baseline].name;
-    let at = match one_place(plan) {
-        true => String::new(),
-        false => {
-            let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
-            format!(" at {}", list(points.iter().map(|&p| label(plan, p))))
-        }
+    let at = if one_place(plan) {
+        String::new()
+    } else {
+        let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
+        format!(" at {}", list(points.iter().map(|&p| label(plan, p))))
     };
     let subjects: BTreeSet<SubjectId> = ahead.iter().map(|c| c.key.subject).collect();
     let names = list(subjects.iter().map(|&s| plan.subjects[s].name.clone()));
     let differs = differing(evidence, &ahead).into_iter();
     let differs: Vec<String> = differs.chain(cheaper(evidence, &ahead)).collect();
-    let differs = match differs.is_empty() {
-        true => String::new(),
-        false => format!(" What differs there: {}.", differs.join("; ")),
+    let differs = if differs.is_empty() {
+        String::new()
+    } else {
+        format!(" What differs there: {}.", differs.join("; "))
     };
     let text = format!(
         "{limit} is to show what the machine allows, and {names} took less time{at}: it is no limit there.\

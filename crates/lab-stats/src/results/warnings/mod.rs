@@ -20,7 +20,9 @@ use crate::family;
 use crate::load::quantiles;
 use crate::load::visits::per_10_000;
 use crate::ratio::Ratio;
-use lab_model::{BlockState, ErrorKind, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{
+    BlockState, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SubjectId, trimmed,
+};
 use std::collections::BTreeSet;
 
 /// What warnings are found in.
@@ -71,15 +73,7 @@ fn tails(cells: &[Cell]) -> Option<Warning> {
         let mut known = mine.filter_map(|c| Some((c.blocks, c.value.interval()?.level)));
         known.find(|(blocks, level)| *blocks > 1 && *level == 0.0)
     };
-    let all = [
-        Metric::P50,
-        Metric::P75,
-        Metric::P90,
-        Metric::P99,
-        Metric::P999,
-        Metric::P9999,
-    ];
-    let found: Vec<(&Metric, u32)> = all
+    let found: Vec<(&Metric, u32)> = RESPONSE_TIMES
         .iter()
         .filter_map(|m| Some((m, without(m)?.0)))
         .collect();
@@ -212,5 +206,5 @@ pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
 /// `95 %`, `99.38 %`.
 pub(super) fn percent(part: f64) -> String {
     let text = format!("{:.2}", 100.0 * part);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{} %", trimmed(&text))
 }

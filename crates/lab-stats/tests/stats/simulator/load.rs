@@ -44,6 +44,7 @@ pub fn add(run: &mut Run, slices: Vec<Slice>) {
 /// A second in which requests with these response times were served, and nothing else happened.
 pub fn second(subject: SubjectId, point: PointId, response: Counts) -> Slice {
     let served = response.total();
+    let response = SliceTimes::from(response);
     Slice {
         subject,
         point,

@@ -171,6 +171,16 @@ pub fn subject(name: &str, control_of: Option<SubjectId>) -> Subject {
     }
 }
 
+/// A target with a table of one row.
+pub fn target(kind: Kind) -> Target {
+    Target {
+        kind,
+        table: "t".into(),
+        rows: 1,
+        ..Target::default()
+    }
+}
+
 pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u32) -> Run {
     let case = Case {
         name: "select".to_string(),
@@ -205,49 +215,18 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         ..Plan::default()
     };
     Run {
-        agents: Vec::new(),
         name: "simulated.lab".to_string(),
-        lab_version: String::new(),
-        started_unix_s: 0.0,
         plan: Some(plan),
-        host: Host::default(),
-        pilots: Vec::new(),
-        blocks: Vec::new(),
-        looks: Vec::new(),
-        ending: None,
-        settings: Vec::new(),
-        failures: Vec::new(),
-        log: Vec::new(),
-        lab_cost: None,
-        audit: None,
-        imports: Vec::new(),
-        metrics: Vec::new(),
-        watched: None,
-        services: Vec::new(),
-        figures: Vec::new(),
+        ..Run::default()
     }
 }
 
 pub fn block(number: u32, samples: Vec<Sample>) -> Block {
     Block {
         number,
-        attempt: 0,
-        core: 0,
         state: BlockState::Complete,
-        started_unix_s: 0.0,
-        duration_ns: 0,
-        disturbance: Disturbance::default(),
-        processes: Vec::new(),
-        resources: Vec::new(),
         samples,
-        exits: Vec::new(),
-        latencies: Vec::new(),
-        timelines: Vec::new(),
-        slices: Vec::new(),
-        redone_slices: Vec::new(),
-        redone_readings: 0,
-        agent: None,
-        readings: Vec::new(),
+        ..Block::default()
     }
 }
 

@@ -112,7 +112,7 @@ impl World {
         let part = plan.part_of_peak(point);
         let served = (50e6 / ns * part.unwrap_or(1.0)) as usize;
         let timed = if self.timed { served } else { 0 };
-        let response = counts(times(random, timed, 3.0 * ns, 0.3));
+        let response: SliceTimes = counts(times(random, timed, 3.0 * ns, 0.3)).into();
         let memory = 4e6 * self.memory[subject] * (self.scatter * random.normal()).exp();
         Slice {
             subject,
@@ -128,8 +128,8 @@ impl World {
             service: response.clone(),
             response,
             lag: match part {
-                Some(_) => Counts(vec![(10_000, served as u64)]),
-                None => Counts::default(),
+                Some(_) => Counts(vec![(10_000, served as u64)]).into(),
+                None => SliceTimes::default(),
             },
             ..Slice::default()
         }

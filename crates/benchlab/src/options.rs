@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Words of the command line that several verbs have.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use lab_many::launcher::{self, Launcher};
+use lab_report::Format;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where agents do the work.
+#[derive(Args, Default)]
+pub struct On {
+    /// Have agents do it, there: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME (network
+    /// namespaces), slurm:8, k8s:8 (or k8s:8,FILE: made of an edited `benchlab manifest`); they are started for it and
+    /// gone after it
+    #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
+    pub on: Option<Arc<dyn Launcher>>,
+    #[command(flatten)]
+    pub lost: Lost,
+}
+
+/// When agents are lost.
+#[derive(Args, Default)]
+pub struct Lost {
+    /// An agent that says nothing for so long is lost [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = silence)]
+    pub lost_after: Option<Duration>,
+}
+
+/// How a document is shown.
+#[derive(Args)]
+pub struct Shown {
+    /// The form
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
+    pub format: Format,
+    /// Where to: a file, or a folder for svg [default: standard output]
+    #[arg(long, short, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// In a terminal, all tables and warnings, not the answer alone
+    #[arg(long)]
+    pub full: bool,
+    /// Colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+pub fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
+}
+
+/// Requests per second.
+pub fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
+    rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
+}
+
+/// `1.5s`, `500ms`, `2m`, `1h`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time is wanted, such as 500ms, 30s, 2m or 1h".into()),
+    };
+    let seconds = number
+        .parse::<f64>()
+        .ok()
+        .map(|n| n * scale)
+        .filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or("a time from 1ms to 720h is wanted".into())
+}
+
+/// Agents say every second that they are there.
+fn silence(text: &str) -> Result<Duration, String> {
+    let long = time(text)?;
+    if long >= Duration::from_secs(3) {
+        Ok(long)
+    } else {
+        Err("at least 3s are wanted: agents say every second that they are there".into())
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab manifest`, and `benchlab kubernetes-job`: what `--on k8s:N` starts; it is not for people.
+
+use crate::cli::KubernetesJobArgs;
+use crate::exit::{self, Exit};
+use crate::output::to_stdout;
+use lab_many::launcher::kubernetes::{self, job};
+use std::process::ExitCode;
+
+/// Prints the usual manifest of a Job.
+pub fn manifest() -> Result<ExitCode, Exit> {
+    to_stdout(kubernetes::MANIFEST.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Becomes the client that is attached to a Job's container, or that deletes the Job.
+pub fn job(args: &KubernetesJobArgs) -> Result<ExitCode, Exit> {
+    let manifest = args.manifest.as_deref();
+    let why = match (args.delete, args.bytes) {
+        (false, Some(bytes)) => job::connect(&args.name, bytes, manifest),
+        _ => job::delete(&args.name, manifest),
+    };
+    Err(Exit::new(exit::FAILED, why))
+}

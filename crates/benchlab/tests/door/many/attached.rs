@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A container whose streams are carried over a WebSocket (RFC 6455), as `v5.channel.k8s.io` has them: the first byte of a
+//! message is the stream.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use sha1::{Digest, Sha1};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+const STDOUT: u8 = 1;
+const STDERR: u8 = 2;
+const STATUS: u8 = 3;
+
+/// A message that says that standard input has ended.
+const STDIN_ENDS: [u8; 2] = [255, 0];
+
+/// What is known of a container that runs.
+pub struct Attached(i32);
+
+impl Attached {
+    /// Its first process.
+    pub fn pid(&self) -> i32 {
+        self.0
+    }
+
+    pub fn kill(&self) {
+        // One that has ended needs no more.
+        let _ = killpg(Pid::from_raw(self.0), Signal::SIGKILL);
+    }
+}
+
+/// A container, and who is attached to it.
+pub struct Container {
+    child: Child,
+    out: Arc<Mutex<TcpStream>>,
+}
+
+/// Accepts a WebSocket and runs a container's command.
+pub fn start(mut command: Command, key: &str, mut out: TcpStream) -> (Attached, Container) {
+    let digest = Sha1::digest(format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
+    let accepted = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {}\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n",
+        STANDARD.encode(digest)
+    );
+    out.write_all(accepted.as_bytes()).unwrap();
+    command.process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let out = Arc::new(Mutex::new(out));
+    (Attached(child.id() as i32), Container { child, out })
+}
+
+impl Container {
+    /// Until it has ended. Its standard input ends with the connection.
+    pub fn serve(mut self, mut input: impl Read + Send + 'static) {
+        let mut stdin = self.child.stdin.take();
+        let out = self.out.clone();
+        thread::spawn(move || {
+            while let Ok((code, message)) = read(&mut input) {
+                match (code, message.as_slice()) {
+                    (8, _) => return,
+                    (9, _) => send(&out, 10, &message),
+                    (_, message) if message == STDIN_ENDS => stdin = None,
+                    (2, [0, bytes @ ..]) => {
+                        let written = stdin.as_mut().map(|stdin| stdin.write_all(bytes));
+                        if !matches!(written, Some(Ok(()))) {
+                            stdin = None;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        });
+        let stderr = self.child.stderr.take().unwrap();
+        let errors = forward(stderr, STDERR, self.out.clone());
+        let stdout = self.child.stdout.take().unwrap();
+        let said = forward(stdout, STDOUT, self.out.clone());
+        said.join().unwrap();
+        errors.join().unwrap();
+        self.child.wait().unwrap();
+        let status = br#"{"metadata":{},"status":"Success"}"#;
+        send(&self.out, 2, &[&[STATUS], &status[..]].concat());
+        send(&self.out, 8, &1000_u16.to_be_bytes());
+    }
+}
+
+fn forward(
+    mut from: impl Read + Send + 'static,
+    stream: u8,
+    out: Arc<Mutex<TcpStream>>,
+) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let mut message = vec![0; 1 << 15];
+        message[0] = stream;
+        while let Ok(n @ 1..) = from.read(&mut message[1..]) {
+            send(&out, 2, &message[..=n]);
+        }
+    })
+}
+
+/// A message in one frame. Who does not listen any more is heard of by the reader.
+fn send(out: &Mutex<TcpStream>, code: u8, message: &[u8]) {
+    let mut frame = vec![0x80 | code];
+    match message.len() {
+        length @ ..126 => frame.push(length as u8),
+        length => {
+            frame.push(126);
+            frame.extend((length as u16).to_be_bytes());
+        }
+    }
+    frame.extend(message);
+    let _ = out.lock().unwrap().write_all(&frame);
+}
+
+/// A message, or a control frame, and its opcode.
+fn read(input: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
+    let (mut code, mut message) = (0, Vec::new());
+    loop {
+        let [first, second] = bytes(input)?;
+        let length = match second & 0x7f {
+            126 => u64::from(u16::from_be_bytes(bytes(input)?)),
+            127 => u64::from_be_bytes(bytes(input)?),
+            length => length.into(),
+        };
+        let mask: [u8; 4] = bytes(input)?;
+        let mut payload = vec![0; length as usize];
+        input.read_exact(&mut payload)?;
+        let unmasked = payload.iter().zip(mask.iter().cycle()).map(|(b, m)| b ^ m);
+        if first & 0x0f >= 8 {
+            return Ok((first & 0x0f, unmasked.collect()));
+        }
+        code = code.max(first & 0x0f);
+        message.extend(unmasked);
+        if first & 0x80 != 0 {
+            return Ok((code, message));
+        }
+    }
+}
+
+fn bytes<const N: usize>(input: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    input.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

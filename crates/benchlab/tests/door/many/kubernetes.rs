@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--on k8s:…` with Kubernetes' own client and the answers of an API server; and with a cluster, where KUBECONFIG names one.
+
+use super::api_server::{ApiServer, Pods};
+use super::{Place, assert_added_up, is_there};
+use crate::load::web::{Manner, Web};
+use crate::project::{Ended, ended, wait_until};
+use lab_model::Run;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+fn start(place: &Place, server: &ApiServer, words: &[&str]) -> Child {
+    let short = ["--redo", "0", "--seed=7", "--timeout", "2s", "-c", "4"];
+    let mut command = place.0.command(&[&["load"], &short[..], words].concat());
+    server.is_that_of(&mut command);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn load(place: &Place, server: &ApiServer, words: &[&str]) -> Ended {
+    ended(start(place, server, words).wait_with_output().unwrap())
+}
+
+/// Once so many slices are kept.
+fn wait_for_slices(place: &Place, slices: usize) {
+    let kept = |run: Run| run.complete_blocks().count() >= slices;
+    wait_until("slices", || {
+        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
+    });
+}
+
+#[track_caller]
+fn assert_nothing_left(server: &ApiServer) {
+    wait_until("the Jobs' end", || server.jobs().is_empty());
+    wait_until("the containers' end", || server.left_behind().is_empty());
+}
+
+#[test]
+fn each_agent_is_the_container_of_a_job() {
+    let Some(server) = ApiServer::start(Pods::Run) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    load(
+        &place,
+        &server,
+        &[&web.url("/"), "--on", "k8s:2", "--for", "1s"],
+    )
+    .expect(0);
+    let run = place.0.load();
+    assert_added_up(&run);
+    let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["k8s 1", "k8s 2"]);
+    assert!(
+        run.agents
+            .iter()
+            .all(|a| a.launcher == "k8s" && a.lost.is_none())
+    );
+    let made = server.made();
+    assert_eq!(made.len(), 2);
+    assert_ne!(made[0]["metadata"]["name"], made[1]["metadata"]["name"]);
+    assert_eq!(made[0]["spec"]["ttlSecondsAfterFinished"], 0);
+    assert_nothing_left(&server);
+}
+
+#[test]
+fn no_job_is_left_of_a_coordinator_that_was_killed() {
+    let Some(server) = ApiServer::start(Pods::Run) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut lab = start(
+        &place,
+        &server,
+        &[&web.url("/"), "--on", "k8s:2", "--for", "60s"],
+    );
+    wait_for_slices(&place, 1);
+    let clients = super::children(lab.id());
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    assert_nothing_left(&server);
+    wait_until("the clients' end", || {
+        !clients.iter().any(|&pid| is_there(pid))
+    });
+}
+
+#[test]
+fn the_job_of_an_agent_that_is_frozen_is_deleted() {
+    let Some(server) = ApiServer::start(Pods::Run) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let words = [
+        &web.url("/"),
+        "--on",
+        "k8s:2",
+        "--for",
+        "12s",
+        "--lost-after",
+        "3s",
+    ];
+    let lab = start(&place, &server, &words);
+    wait_for_slices(&place, 2);
+    killpg(Pid::from_raw(server.containers()[0]), Signal::SIGSTOP).unwrap();
+    wait_until("the Job's end", || server.jobs().len() == 1);
+    ended(lab.wait_with_output().unwrap())
+        .expect(0)
+        .says(&["said nothing for 3 s"]);
+    let run = place.0.load();
+    assert_added_up(&run);
+    assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
+    wait_until("the Jobs' end", || server.jobs().is_empty());
+}
+
+#[test]
+fn a_pod_that_cannot_run_is_told() {
+    let Some(server) = ApiServer::start(Pods::Fail) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    load(&place, &server, &[&web.url("/"), "--on", "k8s:1"])
+        .expect(1)
+        .says(&[
+            "no agent can be started on k8s 1",
+            "ImagePullBackOff: so it is here",
+        ]);
+    assert!(place.0.files().is_empty());
+    assert_nothing_left(&server);
+}
+
+#[test]
+fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
+    let Some(server) = ApiServer::start(Pods::Wait) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
+    let mut said = String::new();
+    let mut stderr = std::io::BufReader::new(lab.stderr.take().unwrap());
+    while !said.contains("waiting for k8s 1") {
+        said.clear();
+        assert!(std::io::BufRead::read_line(&mut stderr, &mut said).unwrap() > 0);
+    }
+    assert!(
+        said.contains("its pod has no node yet: Unschedulable: 0/1 nodes"),
+        "{said}"
+    );
+    assert_eq!(server.jobs().len(), 1);
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    assert_nothing_left(&server);
+    // And where nobody is left to stop it.
+    let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
+    wait_until("the Job", || !server.jobs().is_empty());
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    assert_nothing_left(&server);
+}
+
+#[test]
+fn the_manifest_is_printed_and_edited() {
+    let Some(server) = ApiServer::start(Pods::Run) else {
+        return;
+    };
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let printed = place.0.call(&["manifest"]);
+    printed
+        .expect(0)
+        .shows(&["kind: Job", "image: debian:stable-slim"]);
+    let edited = printed
+        .stdout
+        .replace("debian:stable-slim", "registry.example/lab:7");
+    let edited = edited.replace(
+        "      restartPolicy",
+        "      nodeSelector: {disk: ssd}\n      restartPolicy",
+    );
+    let path = place.0.join("job.yaml");
+    fs::write(&path, &edited).unwrap();
+    let on = format!("k8s:1,{}", path.display());
+    let url = web.url("/");
+    load(&place, &server, &[&url, "--on", &on, "--for", "1s"]).expect(0);
+    let pod = &server.made()[0]["spec"]["template"]["spec"];
+    assert_eq!(pod["containers"][0]["image"], "registry.example/lab:7");
+    assert_eq!(pod["nodeSelector"]["disk"], "ssd");
+    fs::remove_file(place.0.file()).unwrap();
+    for (text, said) in [
+        (
+            edited.replace("kind: Job", "kind: CronJob"),
+            "no agent can be started on k8s 1",
+        ),
+        ("kind: [".into(), "no agent can be started on k8s 1"),
+    ] {
+        fs::write(&path, text).unwrap();
+        load(&place, &server, &[&url, "--on", &on])
+            .expect(1)
+            .says(&[said]);
+    }
+    let absent = load(&place, &server, &[&url, "--on", "k8s:1,/nowhere/job.yaml"]);
+    absent.expect(1).says(&["/nowhere/job.yaml: "]);
+    assert!(server.jobs().is_empty() && place.0.files().is_empty());
+}
+
+/// Its nodes need not reach this machine: logs are looked for there.
+#[test]
+fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
+    if std::env::var_os("KUBECONFIG").is_none() {
+        eprintln!("no cluster is tried out: KUBECONFIG names none");
+        return;
+    }
+    let place = Place::new();
+    place
+        .0
+        .call(&["watch", "--on", "k8s:2", "/nowhere/a.log"])
+        .expect(2)
+        .says(&[
+            "k8s 1:/nowhere/a.log: there is no such file",
+            "k8s 2:/nowhere/a.log",
+        ]);
+    let left = || {
+        let mut command = Command::new("kubectl");
+        command.args(["get", "jobs", "--output=json"]);
+        command.arg("--selector=app.kubernetes.io/name=benchlab");
+        let listed: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        listed["items"].as_array().map_or(0, Vec::len)
+    };
+    wait_until("the Jobs' end", || left() == 0);
+}

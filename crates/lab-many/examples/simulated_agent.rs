@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An agent that loads nobody: it tells of made-up slices of 100,000 requests a second. `benches/load/agents.py` has a
+//! coordinator start a thousand of them in the place of ssh.
+
+use lab_load::Record;
+use lab_many::clock::Reading;
+use lab_many::load::{Order, Report, sent};
+use lab_many::message::{Hello, ToAgent, ToCoordinator};
+use lab_many::wire;
+use lab_many::work::Work;
+use lab_model::{Host, Slice};
+use std::io::{self, BufReader, Write};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+const RATE: u64 = 100_000;
+
+/// The hash of the program that it says that it is.
+const HASH: &str = "SIMULATED_SHA256";
+
+static OUT: Mutex<()> = Mutex::new(());
+
+fn main() -> io::Result<()> {
+    let hello = Hello {
+        version: env!("CARGO_PKG_VERSION").into(),
+        sha256: std::env::var(HASH).ok(),
+        pid: std::process::id() as i32,
+        machine: "simulated".into(),
+    };
+    io::stdout().write_all(wire::MAGIC)?;
+    say(&ToCoordinator::Hello(hello), &[])?;
+    thread::spawn(|| {
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            // Its end is heard of by the other thread.
+            let _ = say(&ToCoordinator::Beat, &[]);
+        }
+    });
+    let mut input = BufReader::new(io::stdin());
+    while let Some((message, _)) = wire::read(&mut input)? {
+        match message {
+            ToAgent::Welcome { .. } | ToAgent::Beat | ToAgent::Stop { .. } => {}
+            ToAgent::Clock { number } => {
+                let now = Reading::now();
+                let answer = ToCoordinator::Clock {
+                    number,
+                    received: now,
+                    answered: now,
+                };
+                say(&answer, &[])?;
+            }
+            ToAgent::Work(work) => {
+                let work: Work = serde_json::from_value(work)?;
+                thread::spawn(move || carry_out(work));
+            }
+            ToAgent::End => break,
+        }
+    }
+    Ok(())
+}
+
+fn say(message: &ToCoordinator, body: &[u8]) -> io::Result<()> {
+    let _one = OUT.lock();
+    wire::write(&mut io::stdout(), message, body)
+}
+
+fn tell(report: &Report, body: &[u8]) -> io::Result<()> {
+    say(&ToCoordinator::Work(serde_json::to_value(report)?), body)
+}
+
+fn carry_out(work: Work) -> io::Result<()> {
+    match work {
+        Work::Load(Order::Find { servers, .. }) => {
+            let (host, first) = (Host::default(), vec![Vec::new(); servers.len()]);
+            tell(&Report::Found { host, first }, &[])
+        }
+        Work::Load(Order::Open { .. }) => tell(&Report::Opened, &[]),
+        Work::Load(Order::Load {
+            number,
+            begin_ns,
+            length_ns,
+            slice_ns,
+            ..
+        }) => {
+            let made_up = slice(slice_ns);
+            for ended in 1..=length_ns / slice_ns {
+                let left = begin_ns + (ended * slice_ns) as i64 - Reading::now().monotonic_ns;
+                thread::sleep(Duration::from_nanos(left.max(0) as u64));
+                let mut slice = made_up.clone();
+                let body = sent::take(&mut slice);
+                let report = Report::Slice {
+                    number,
+                    late_ns: 0,
+                    slice: Box::new(slice),
+                    errors: Vec::new(),
+                };
+                tell(&report, &body)?;
+            }
+            tell(&Report::Ended { number }, &[])
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Times from an exponential distribution, other ones for each agent.
+fn slice(slice_ns: u64) -> Slice {
+    let requests = RATE * slice_ns / 1_000_000_000;
+    let mut record = Record {
+        wall_ns: slice_ns,
+        offered: requests,
+        served: requests,
+        cpu_ns: slice_ns / 2,
+        busiest_cpu_ns: slice_ns / 2,
+        ..Record::new()
+    };
+    // Of Knuth's MMIX, The Art of Computer Programming, volume 2, 3.3.4.
+    let mut state = u64::from(std::process::id());
+    let mut exponential = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        -((state >> 11) as f64 / (1_u64 << 53) as f64)
+            .max(1e-12)
+            .ln()
+    };
+    for _ in 0..requests {
+        let service = 200_000.0 + 300_000.0 * exponential();
+        let lag = 5_000.0 * exponential();
+        record.service.saturating_record(service as u64);
+        record.response.saturating_record((service + lag) as u64);
+        record.lag.saturating_record(lag as u64);
+    }
+    record.slice(0, 0, 0)
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Kubernetes' own client.
+
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// The words that call it, if not `kubectl` alone: such as `kubectl --context lab --namespace perf`.
+const WORDS: &str = "BENCHLAB_KUBECTL";
+
+fn command() -> Command {
+    super::super::client(WORDS, "kubectl")
+}
+
+/// Makes an object of its text, here alone or in the cluster: the object. Error: what the client says.
+pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
+    let mut command = command();
+    command.args(["create", "--filename=-", "--output=json"]);
+    command.args(words);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| format!("kubectl: {e}"))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that reads nothing says why.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    let ended = child.wait_with_output().map_err(|e| e.to_string())?;
+    match ended.status.success() {
+        true => serde_json::from_slice(&ended.stdout).map_err(|e| format!("kubectl: {e}")),
+        false => Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned()),
+    }
+}
+
+/// A Job in its namespace.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// Empty: that of the client's context.
+    pub namespace: String,
+    /// Its own.
+    pub job: String,
+}
+
+impl Name {
+    fn command(&self) -> Command {
+        let mut command = command();
+        if !self.namespace.is_empty() {
+            command.arg(format!("--namespace={}", self.namespace));
+        }
+        command
+    }
+
+    /// Follows the Job's pods: prints each as JSON whenever it changes.
+    pub fn watch_pods(&self) -> Command {
+        let mut command = self.command();
+        let selector = format!("--selector=job-name={}", self.job);
+        command.args(["get", "pods", &selector, "--watch", "--output=json"]);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Connects standard input and output to a container's of one of its pods.
+    pub fn attach(&self, pod: &str, container: &str) -> Command {
+        let mut command = self.command();
+        let container = format!("--container={container}");
+        command.args(["attach", "--stdin", &container, pod]);
+        command
+    }
+
+    /// Ends the Job, with its pod and whatever that does.
+    pub fn delete(&self) -> Command {
+        let mut command = self.command();
+        command.args(["delete", "job", &self.job, "--now", "--wait=false"]);
+        command.arg("--ignore-not-found");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    }
+}

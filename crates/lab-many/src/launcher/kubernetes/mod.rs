@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Agents in a Kubernetes cluster, by its own client: each is the container of a Job. `kubectl` has the reader's
+//! configuration, contexts and logins.
+//!
+//! [`job`] is a process of this program for each agent: it makes the Job, waits for its pod and becomes `kubectl attach`.
+//! A container's standard input is open from its start and ends with what is attached (`stdinOnce`); what `kubectl exec`
+//! starts would outlive it, and `kubectl logs` goes one way.
+
+pub mod job;
+mod kubectl;
+mod manifest;
+mod pod;
+
+pub use manifest::USUAL as MANIFEST;
+
+use super::{Attempt, Launcher, places};
+use crate::program::{OWN, Program};
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Starts agents in a cluster.
+pub struct Kubernetes {
+    places: Vec<String>,
+    /// What the names of its Jobs begin with.
+    run: String,
+    manifest: Option<PathBuf>,
+}
+
+impl Kubernetes {
+    /// So many, made as a manifest says; `None`: as the usual one does.
+    pub fn new(agents: usize, manifest: Option<PathBuf>) -> Kubernetes {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |since| since.as_secs());
+        Kubernetes {
+            places: places("k8s", agents),
+            run: format!("benchlab-{now:x}-{}", std::process::id()),
+            manifest,
+        }
+    }
+
+    /// This program, as the process that has to do with a place's Job.
+    fn command(&self, place: usize) -> Command {
+        let mut command = Command::new(OWN);
+        command.arg("kubernetes-job");
+        command.arg(format!("{}-{}", self.run, place + 1));
+        if let Some(manifest) = &self.manifest {
+            command.arg("--manifest").arg(manifest);
+        }
+        command
+    }
+}
+
+impl Launcher for Kubernetes {
+    fn name(&self) -> &'static str {
+        "k8s"
+    }
+
+    fn places(&self) -> &[String] {
+        &self.places
+    }
+
+    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
+        let bytes = program.bytes()?;
+        let mut command = self.command(place);
+        command.args(["--bytes", &bytes.len().to_string()]);
+        Ok(vec![Attempt {
+            command,
+            sends: Some(bytes),
+            sha256: Some(program.sha256()?.to_owned()),
+        }])
+    }
+
+    /// A pod waits until a node has room for it.
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
+
+    fn kill(&self, place: usize, _: i32) -> Option<Command> {
+        let mut command = self.command(place);
+        command.arg("--delete");
+        Some(command)
+    }
+}
