@@ -194,7 +194,8 @@ AddDefaultCharset off
 FileETag MTime Size
 <Directory />
     AllowOverride None
-    Options None
+    # Without it Apache looks at each folder of a path at each request (its manual, "Performance Tuning").
+    Options FollowSymLinks
     Require all denied
 </Directory>
 # What belongs to the application's inside, however it is written.
@@ -315,6 +316,10 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     open_file_cache max=1000 inactive=60s;{shrinks}
+    map $uri $caching {{
+        "~{VERSIONED}" "public, max-age=31536000, immutable";
+        default no-cache;
+    }}
     upstream app {{
         server 127.0.0.1:{backend};
         keepalive 64;
@@ -322,9 +327,12 @@ http {{
     server {{
         listen 127.0.0.1:{port}{" ssl" if tls else ""};
         server_name 127.0.0.1;{secure}
+        add_header X-Content-Type-Options nosniff always;
         location ~* /(WEB-INF|META-INF)(/|$) {{ return 404; }}
         location /files/ {{
             root {static};
+            add_header X-Content-Type-Options nosniff always;
+            add_header Cache-Control $caching;
             error_page 405 @not_allowed;
         }}
         location @not_allowed {{

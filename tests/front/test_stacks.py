@@ -66,6 +66,18 @@ def test_pages_are_those_of_the_application(running: Stack) -> None:
     assert gzip.decompress(body) == (APPLICATION / "files/library-1.4.2.js").read_bytes()
 
 
+def test_fronts_send_the_same_headers(running: Stack) -> None:
+    if running.name == "tomcat":
+        return  # Nothing stands in front of it.
+    caching = {"style.css": "no-cache", "library-1.4.2.js": "public, max-age=31536000, immutable"}
+    for name, wanted in caching.items():
+        assert running.ask(f"/files/{name}")[1]["Cache-Control"] == wanted
+    for path in "/api", "/files/style.css":
+        headers = running.ask(path)[1]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "X-Powered-By" not in headers and "/" not in headers["Server"]
+
+
 def test_what_is_refused(running: Stack) -> None:
     assert running.ask("/nothing")[0] == 404
     for path in "/WEB-INF/web.xml", "/web-inf/web.xml", "/files/../WEB-INF/web.xml", "/%57EB-INF/web.xml":
