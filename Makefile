@@ -34,6 +34,12 @@ RUST_TESTS := build/tests/rust.json
 # Steps of `make test`, each a target of its own; the longest are first.
 STEPS := lab lab-tests subjects ada-programs rust ada java protocol protocol-postgresql protocol-mariadb http rest pages \
     go rust-subjects clippy-subjects clippy node c python style
+# What steps read, as pathspecs. One that passed is not run again while nothing of it changed, unless FORCE is set; builds are
+# done in any case. What asks subjects alone does not read the lab, whose tests say that it builds and starts them.
+READ_BY_SUBJECTS := . :!crates :!Cargo.toml :!Cargo.lock
+$(foreach step,rust pages clippy style,$(eval READ_BY_$(step) := .))
+$(foreach step,c ada java python go node rust-subjects clippy-subjects protocol protocol-postgresql protocol-mariadb http rest, \
+    $(eval READ_BY_$(step) := $(READ_BY_SUBJECTS)))
 # One more than there are cores: what tests wait for takes no core.
 JOBS := $(shell expr $$(nproc) + 1)
 
@@ -47,7 +53,7 @@ test: setup
 
 # A step's own make knows nothing of the other steps.
 $(STEPS:%=step-%): step-%:
-	@MAKEFLAGS= tests/step.py $* $(MAKE) --no-print-directory $*
+	@MAKEFLAGS= tests/step.py $(if $(FORCE),,$(READ_BY_$*:%=--reads='%')) $* $(MAKE) --no-print-directory $*
 
 # What has to end before a step begins: what it needs, and what writes the same files. Make comes back to a step that had to
 # wait after all others have begun: so they wait, too, for what the longest, `rust`, waits for.
@@ -68,7 +74,7 @@ lab:
 
 lab-tests:
 	mkdir -p build/tests
-	cargo test $(RUST) --no-run --message-format=json-render-diagnostics >$(RUST_TESTS)
+	cargo test $(RUST) --lib --bins --tests --no-run --message-format=json-render-diagnostics >$(RUST_TESTS)
 
 subjects:
 	$(LAB) build --install
@@ -106,7 +112,7 @@ java:
 	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR|Flakes|Run [0-9]:'
 
 python:
-	$(PYTEST) -p no:cacheprovider kits/python
+	$(PYTEST) -p no:cacheprovider kits/python tests/steps
 
 go:
 	$(if $(GO),,$(WITHOUT_GO))

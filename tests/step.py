@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the steps of `make test` side by side, so that what each prints stays together.
 
-step.py NAME COMMAND…: runs a step. What it prints goes to build/tests/logs/NAME.log, and is shown when it has ended.
+step.py NAME COMMAND…: runs a step. What it prints goes to build/tests/logs/NAME.log, and is shown when it has ended. With
+--reads=PATHSPEC before NAME, once or more, it is not run if it passed and nothing of that has changed since.
 step.py --all COMMAND… -- NAME…: a command that runs these steps; then shows how they ended, and how long they took. Exits with
 1 unless all passed."""
 
@@ -16,12 +17,28 @@ import sys
 import time
 from pathlib import Path
 
+import unchanged
+
 LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
 LAST_LINES = 400
 """Of a suite that failed; the log has all."""
 
 PATIENCE_S = 20
 """So long who was asked to stop may take for it."""
+
+
+def run_if_changed(reads: list[str], name: str, command: list[str]) -> int:
+    before = unchanged.state(reads)
+    if unchanged.has_passed(name, before):
+        (LOGS / f"{name}.result").write_text("before 0 0\n")
+        show(f"{name}: passed before, and nothing that it reads has changed\n")
+        return 0
+    unchanged.forget(name)
+    status = run(name, command)
+    # What changed while it ran was not tested.
+    if status == 0 and unchanged.state(reads) == before:
+        unchanged.remember(name, before)
+    return status
 
 
 def run(name: str, command: list[str]) -> int:
@@ -50,8 +67,10 @@ def run_all(command: list[str], names: list[str]) -> int:
     for name, (how, wall, cpu) in sorted(results.items(), key=lambda item: -float(item[1][1])):
         print(f"{name:22}{how:8}{wall:>7}{cpu:>7}")
     print(f"{'all':30}{time.monotonic() - began:7.0f}{cpu_s():7.0f}\n")
-    wrong = [name for name, (how, _, _) in results.items() if how != "passed"]
-    print(f"NOT PASSED: {', '.join(wrong)}" if wrong else "all suites passed")
+    wrong = [name for name, (how, _, _) in results.items() if how not in ("passed", "before")]
+    before = sum(how == "before" for how, _, _ in results.values())
+    passed = "all suites passed" + (f", {before} of them before (`make test FORCE=1` runs all)" if before else "")
+    print(f"NOT PASSED: {', '.join(wrong)}" if wrong else passed)
     return 1 if wrong else 0
 
 
@@ -69,15 +88,23 @@ def cpu_s() -> float:
 
 def ended(command: list[str], **more) -> int:
     """The exit status. The command is a process group: a signal that asks to stop reaches all of it."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, **more)
+    groups: list[int] = []
+    asked: list[int] = []
 
     def stop(number: int, _: object) -> None:
-        os.killpg(process.pid, number)
-        signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+        asked.append(number)
+        for group in groups:
+            os.killpg(group, number)
+        signal.signal(signal.SIGALRM, lambda *_: os.killpg(groups[0], signal.SIGKILL))
         signal.alarm(PATIENCE_S)
 
+    # First of all: who ended before it knows its command's group would leave that behind.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, **more)
+    groups.append(process.pid)
+    for number in asked:
+        os.killpg(process.pid, number)
     status = process.wait()
     signal.alarm(0)
     return status if status >= 0 else 128 - status
@@ -96,5 +123,7 @@ if __name__ == "__main__":
         case ["--all", *words]:
             end = words.index("--")
             sys.exit(run_all(words[:end], words[end + 1:]))
-        case [name, *command]:
-            sys.exit(run(name, command))
+        case words:
+            reads = [word.removeprefix("--reads=") for word in words if word.startswith("--reads=")]
+            name, *command = words[len(reads):]
+            sys.exit(run_if_changed(reads, name, command) if reads else run(name, command))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A checkout of its own, so that no step that runs now is disturbed."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def step(tmp_path: Path) -> Path:
+    """The program in a checkout that holds nothing else."""
+    (tmp_path / "build/tests/logs").mkdir(parents=True)
+    (tmp_path / "tests").mkdir()
+    for name in ("step.py", "unchanged.py"):
+        shutil.copy(TESTS / name, tmp_path / "tests")
+    (tmp_path / ".gitignore").write_text("build/\n__pycache__/\n")
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    return tmp_path / "tests/step.py"

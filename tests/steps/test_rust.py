@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests/rust.py says of programs that hold tests: they pass, pass the second time, fail, or end without a word."""
+
+import json
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PASSES = """
+echo 'running 2 tests'
+echo 'test result: ok. 2 passed; 0 failed; 0 ignored'
+"""
+
+FAILS = """
+cat <<end
+failures:
+
+---- two stdout ----
+it broke
+
+failures:
+    two
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored
+end
+exit 101
+"""
+
+
+def called(folder: Path, **programs: str) -> subprocess.CompletedProcess[str]:
+    """With these scripts as the programs that were built."""
+    messages = [{"reason": "build-script-executed"}]
+    for name, script in programs.items():
+        program = folder / name
+        program.write_text(f"#!/bin/sh\necho \"$@\" >>{program}.calls\n{script}")
+        program.chmod(0o755)
+        messages.append({"executable": str(program), "manifest_path": str(folder / "crate/Cargo.toml"),
+                         "profile": {"test": True}, "target": {"name": name}})
+    messages.append({**messages[-1], "executable": "/a/program/that/is/no/test", "profile": {"test": False}})
+    (folder / "crate").mkdir()
+    (folder / "messages").write_text("\n".join(map(json.dumps, messages)))
+    return subprocess.run([ROOT / "tests/rust.py", folder / "messages"], capture_output=True, text=True, check=False)
+
+
+def test_programs_that_pass_are_called_once(tmp_path: Path) -> None:
+    done = called(tmp_path, one=PASSES, two=PASSES)
+    assert done.returncode == 0
+    said = [f"crate {name}: ok. 2 passed; 0 failed; 0 ignored" for name in ("one", "two")]
+    assert sorted(done.stdout.splitlines()) == said
+    assert (tmp_path / "one.calls").read_text() == "--quiet\n"
+
+
+def test_a_program_without_tests_is_not_mentioned(tmp_path: Path) -> None:
+    done = called(tmp_path, one="echo 'test result: ok. 0 passed; 0 failed; 0 ignored'")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_what_passes_the_second_time_is_named(tmp_path: Path) -> None:
+    done = called(tmp_path, one=f'case "$*" in *--exact*) {PASSES} exit;; esac\n{FAILS}')
+    assert done.returncode == 0
+    assert "it broke" in done.stdout
+    assert done.stdout.endswith("unsteady, passed the second time: two\n")
+    assert (tmp_path / "one.calls").read_text() == "--quiet\n--quiet --exact --test-threads=1 two\n"
+
+
+def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
+    done = called(tmp_path, one=FAILS, two=PASSES)
+    assert done.returncode == 1
+    assert done.stdout.count("it broke") == 2
+    assert "unsteady" not in done.stdout
+
+
+def test_a_program_that_ends_without_a_result_has_failed(tmp_path: Path) -> None:
+    done = called(tmp_path, one="echo gone; exit 9")
+    assert done.returncode == 1
+    assert "no result, exit status 9" in done.stdout
+    assert "ended with 9, and no test of it had failed" in done.stderr
