@@ -7,7 +7,10 @@ fn main() {
     println!("cargo::rerun-if-changed=src/postgresql/tally.c");
     let folder = std::env::var("OUT_DIR").expect("cargo gives a folder");
     let library = Path::new(&folder).join("tally.so");
+    // PostgreSQL, which it is loaded into, has the GNU C library, whatever the lab is built with.
+    let target = std::env::var("TARGET").expect("cargo names the target");
     let compiler = cc::Build::new()
+        .target(&target.replace("-musl", "-gnu"))
         .opt_level(2)
         .warnings(true)
         .pic(true)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+pub use crate::options::{Color, Lost, On, Shown};
+use crate::options::{formats, rate, time};
 use crate::verbs::audit::args::AuditArgs;
-use crate::verbs::serve::ServeArgs;
+use crate::verbs::serve::args::ServeArgs;
 pub use crate::verbs::watch::args::WatchArgs;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
 use lab_many::launcher::{self, Launcher};
@@ -75,9 +77,17 @@ pub enum Verb {
     /// Write the man pages
     #[command(after_help = "Example:\n  benchlab man ~/.local/share/man/man1")]
     Man(ManArgs),
+    /// Print the Job that --on k8s:N makes, to be edited
+    #[command(
+        after_help = "Example:\n  benchlab manifest > job.yaml\n  benchlab load --on k8s:8,job.yaml http://web/"
+    )]
+    Manifest,
     /// Do a part of a coordinator's work: what --on starts
     #[command(hide = true)]
     Agent(AgentArgs),
+    /// Make a Job and be connected to its agent: what --on k8s:N starts
+    #[command(hide = true)]
+    KubernetesJob(KubernetesJobArgs),
 }
 
 /// `benchlab agent`
@@ -91,23 +101,20 @@ pub struct AgentArgs {
     pub copied: bool,
 }
 
-/// Where agents do the work.
-#[derive(Args, Default)]
-pub struct On {
-    /// Have agents do it, there: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME (network
-    /// namespaces), slurm:8; they are started for it and gone after it
-    #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
-    pub on: Option<Arc<dyn Launcher>>,
-    #[command(flatten)]
-    pub lost: Lost,
-}
-
-/// When agents are lost.
-#[derive(Args, Default)]
-pub struct Lost {
-    /// An agent that says nothing for so long is lost [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = silence)]
-    pub lost_after: Option<Duration>,
+/// `benchlab kubernetes-job`
+#[derive(Args)]
+pub struct KubernetesJobArgs {
+    /// The Job's name
+    pub name: String,
+    /// Bytes of the program that comes on standard input
+    #[arg(long, required_unless_present = "delete")]
+    pub bytes: Option<usize>,
+    /// Delete the Job
+    #[arg(long)]
+    pub delete: bool,
+    /// What the Job is made of [default: what `benchlab manifest` prints]
+    #[arg(long)]
+    pub manifest: Option<PathBuf>,
 }
 
 /// What `run --on` names.
@@ -159,7 +166,7 @@ pub struct RunArgs {
     /// Values for a sweep or a factor; `all` for all of them
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// Hosts that measure blocks, several at once: ssh:HOST,HOST, slurm:8, local:2, netns:NAME,NAME. Of experiments
+    /// Hosts that measure blocks, several at once: ssh:HOST,HOST, slurm:8, k8s:8, local:2, netns:NAME,NAME. Of experiments
     /// about disks: the folders that subjects work in [default: every writable filesystem on a disk of its own, and
     /// one in memory]
     #[arg(long, value_name = "WHERE|DIR,…", value_parser = run_on)]
@@ -182,7 +189,7 @@ pub struct RunArgs {
     /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
     /// target, at most 10m; thorough: 5m a target; quick: 1m a target, in which it
     /// has 12 blocks, or else 5]
-    #[arg(long, value_name = "TIME", value_parser = budget)]
+    #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -564,18 +571,8 @@ pub struct ProfileArgs {
     /// Install Valgrind (Debian packages, by apt-get)
     #[arg(long)]
     pub install: bool,
-    /// The form
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
-    pub format: Format,
-    /// Where to: a file, or a folder for svg [default: standard output]
-    #[arg(long, short, value_name = "PATH")]
-    pub output: Option<PathBuf>,
-    /// In a terminal, all tables and warnings, not the answer alone
-    #[arg(long)]
-    pub full: bool,
-    /// Colours
-    #[arg(long, default_value = "auto", value_name = "WHEN")]
-    pub color: Color,
+    #[command(flatten)]
+    pub shown: Shown,
     /// Where the run file of the measurement goes [default: the project's runs/, or outside of a project
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
@@ -639,18 +636,8 @@ pub struct ExplainArgs {
     /// Install what is missing, strace included (Debian packages, by apt-get)
     #[arg(long)]
     pub install: bool,
-    /// The form
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
-    pub format: Format,
-    /// Where to: a file, or a folder for svg [default: standard output]
-    #[arg(long, short, value_name = "PATH")]
-    pub output: Option<PathBuf>,
-    /// In a terminal, all tables and warnings, not the answer alone
-    #[arg(long)]
-    pub full: bool,
-    /// Colours
-    #[arg(long, default_value = "auto", value_name = "WHEN")]
-    pub color: Color,
+    #[command(flatten)]
+    pub shown: Shown,
 }
 
 /// `benchlab build`
@@ -671,7 +658,7 @@ pub struct ResumeArgs {
     /// The run file
     pub file: PathBuf,
     /// Time for measuring, earlier blocks included [default: as planned]
-    #[arg(long, value_name = "TIME", value_parser = budget)]
+    #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Where the databases live [default: in memory]
     #[arg(long, value_name = "DIR")]
@@ -709,17 +696,6 @@ pub struct ReportArgs {
     /// Colours
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
-}
-
-/// When to colour.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 /// The formats of a history: those of one file.
@@ -801,10 +777,6 @@ pub struct ManArgs {
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
-pub fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
-}
-
 fn budget(text: &str) -> Result<Budget, String> {
     match text {
         "none" => Ok(Budget(None)),
@@ -825,12 +797,6 @@ fn pid() -> impl TypedValueParser<Value = i32> {
     clap::value_parser!(i32).range(1..)
 }
 
-/// Requests per second.
-pub fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
-    rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
-}
-
 /// `0:1000:5s`: from one rate to another in this time.
 fn stage(text: &str) -> Result<Stage, String> {
     let wanted = "FROM:TO:TIME is wanted, such as 0:1000:5s";
@@ -849,47 +815,14 @@ fn stage(text: &str) -> Result<Stage, String> {
     })
 }
 
-/// `1.5s`, `500ms`, `2m`, `1h`.
-pub fn time(text: &str) -> Result<Duration, String> {
-    let split = text
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let scale = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("a time is wanted, such as 500ms, 30s, 2m or 1h".into()),
-    };
-    let seconds = number
-        .parse::<f64>()
-        .ok()
-        .map(|n| n * scale)
-        .filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or("a time from 1ms to 720h is wanted".into())
-}
-
-/// Agents say every second that they are there.
-fn silence(text: &str) -> Result<Duration, String> {
-    let long = time(text)?;
-    match long >= Duration::from_secs(3) {
-        true => Ok(long),
-        false => Err("at least 3s are wanted: agents say every second that they are there".into()),
-    }
-}
-
 /// Hosts as `--on` has them everywhere, or folders.
 fn run_on(text: &str) -> Result<RunOn, String> {
     let kind = text.split_once(':').map_or("", |(kind, _)| kind);
-    match ["local", "netns", "ssh", "slurm"].contains(&kind) {
-        true => Ok(RunOn::Hosts(launcher::parse(text)?)),
-        false => {
-            let folders = text.split(',').map(PathBuf::from);
-            Ok(RunOn::Folders(folders.collect()))
-        }
+    if launcher::KINDS.contains(&kind) {
+        Ok(RunOn::Hosts(launcher::parse(text)?))
+    } else {
+        let folders = text.split(',').map(PathBuf::from);
+        Ok(RunOn::Folders(folders.collect()))
     }
 }
 

@@ -56,10 +56,9 @@ impl From<JobError> for Exit {
 
 impl From<StoreError> for Exit {
     fn from(e: StoreError) -> Exit {
-        let code = if matches!(e, StoreError::Full(_)) {
-            FAILED
-        } else {
-            WRONG
+        let code = match e {
+            StoreError::Full(_) | StoreError::NoRoom(_) => FAILED,
+            _ => WRONG,
         };
         Exit::new(code, e.to_string())
     }

@@ -52,7 +52,7 @@ fn links(plan: &Plan) -> impl Iterator<Item = (&str, &Shape)> {
 }
 
 fn words(shape: &Shape) -> String {
-    let [up, down] = [shape.up_kbit_s, shape.down_kbit_s].map(|n| grouped(n.into()));
+    let [up, down] = [shape.up_kbit_s, shape.down_kbit_s].map(grouped);
     let by = match shape.by {
         Shaper::Lab => "the lab",
         Shaper::Netem => "the kernel (netem)",

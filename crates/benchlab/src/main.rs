@@ -6,6 +6,7 @@ mod exit;
 mod hosts;
 mod links;
 mod measuring;
+mod options;
 mod output;
 mod places;
 mod progress;
@@ -42,7 +43,9 @@ fn main() -> ExitCode {
         Verb::Doctor => verbs::doctor::doctor(&cli),
         Verb::Completions(args) => verbs::generate::completions(args),
         Verb::Man(args) => verbs::generate::man(args),
+        Verb::Manifest => verbs::kubernetes::manifest(),
         Verb::Agent(args) => verbs::agent::agent(&cli, args),
+        Verb::KubernetesJob(args) => verbs::kubernetes::job(args),
     };
     match ended {
         Ok(code) => code,

@@ -18,22 +18,22 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
     let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
     let asked: Vec<&PathBuf> = args.on.iter().flat_map(RunOn::folders).collect();
     if !in_folder {
-        return match asked.is_empty() {
-            true => Ok(Vec::new()),
-            false => Err(Exit::wrong(format!(
+        return if asked.is_empty() {
+            Ok(Vec::new())
+        } else {
+            Err(Exit::wrong(format!(
                 "--on: `{}` works in no folder; hosts are named as ssh:HOST, slurm:8 or local:2",
                 experiment.name
-            ))),
+            )))
         };
     }
     let wrong = |why| Exit::wrong(format!("--on {why}"));
-    let mut places: Vec<Place> = match asked.is_empty() {
-        true => Place::all(),
-        false => {
-            let asked = asked.iter();
-            let asked = asked.map(|folder| Place::at(folder).map_err(wrong));
-            asked.collect::<Result<_, _>>()?
-        }
+    let mut places: Vec<Place> = if asked.is_empty() {
+        Place::all()
+    } else {
+        let asked = asked.iter();
+        let asked = asked.map(|folder| Place::at(folder).map_err(wrong));
+        asked.collect::<Result<_, _>>()?
     };
     if let Some(twice) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {
         let folder = places[twice].folder.display().to_string();
@@ -191,12 +191,13 @@ pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<()
     let plain = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
     let text: String = text.chars().map(plain).collect();
     say!("{}", text.trim_end());
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(Exit::new(
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Exit::new(
             exit::FAILED,
             format!("{program} ended with {}", output.status),
-        )),
+        ))
     }
 }
 

@@ -26,6 +26,7 @@ impl Lost {
             launcher: launcher.clone(),
             lost_after: self.lost_after.unwrap_or(LOST_AFTER),
             stops: interrupt::requested,
+            tells: |line| eprintln!("benchlab: {}", lab_report::clean(line)),
         }
     }
 }

@@ -24,7 +24,9 @@ fn main() {
     for core in allowed_cores().expect("the cores can be listed") {
         share_core(core);
         let limit = Duration::from_secs(10);
-        let mut process = Process::start(&subject, &folder, limit).expect("the subject starts");
+        let temporary = std::env::temp_dir();
+        let mut process =
+            Process::start(&subject, &folder, &temporary, limit).expect("the subject starts");
         process
             .keep_on(core)
             .expect("the subject can be kept on a core");

@@ -10,7 +10,7 @@ use crate::visit::Visit;
 use lab_model::{Cores, Pilot, Plan, PointId, Process as Started, Resources, SubjectId};
 use lab_services::procfs::{self, Usage};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What subjects are started with.
@@ -19,13 +19,16 @@ pub struct Starting<'a> {
     pub plan: &'a Plan,
     /// The project's folder.
     pub folder: &'a Path,
+    /// For their temporary files.
+    pub temporary: PathBuf,
 }
 
 impl Starting<'_> {
     /// Starts a subject, its working thread on this core.
     pub fn process(&self, subject: SubjectId, core: usize) -> Answer<(Process, Started)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
-        let process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
+        let program = &self.plan.subjects[subject];
+        let process = Process::start(program, self.folder, &self.temporary, limit)?;
         process.keep_on(core)?;
         let started = Started {
             subject,

@@ -3,7 +3,7 @@
 
 use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
-use crate::expected::{Expected, Outcome, compare, majority};
+use crate::expected::{Checked, Expected, compare, majority};
 use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
@@ -19,8 +19,8 @@ use crate::target::Target;
 use crate::visit::Visit;
 use crate::workload::{Done, Opening, Taken, Turn, Workload};
 use lab_model::{
-    Batch, Cores, Failure, Kind, Latencies, Metric, Pilot, Plan, PointId, Reading, Run, Sample,
-    Setting, SubjectId, TargetId, Timeline,
+    Batch, Cores, Failure, Injection, Kind, Latencies, Metric, Outcome, Pilot, Plan, PointId,
+    Reading, Run, Sample, Setting, SubjectId, TargetId, Timeline,
 };
 use lab_plan::Schedule;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ const PAIRS_OF_A_PROCESS: u32 = 10;
 const CHEAP_NS: u64 = 20_000_000;
 
 /// What numbers of operations yield.
-type Outcomes = Vec<(u64, Outcome)>;
+type Outcomes = Vec<(u64, Checked)>;
 
 /// The subjects of a run.
 pub struct BatchWorkload<'a> {
@@ -78,7 +78,11 @@ impl<'a> BatchWorkload<'a> {
         let pilots = run.pilots.iter();
         Ok(BatchWorkload {
             plan,
-            starting: Starting { plan, folder },
+            starting: Starting {
+                plan,
+                folder,
+                temporary: scratch.temporary(),
+            },
             core: cores[0],
             cores,
             running: HashMap::new(),
@@ -181,7 +185,7 @@ impl<'a> BatchWorkload<'a> {
         run: &mut RunContext,
         subject: SubjectId,
         point: PointId,
-    ) -> Result<Result<Outcome, Failure>, Stop> {
+    ) -> Result<Result<Checked, Failure>, Stop> {
         let mut process = match self.starting.process(subject, self.cores[0]) {
             Ok((process, _)) => process,
             Err(fault) => return Ok(Err(run.fail(fault, subject, None, None)?)),
@@ -216,7 +220,7 @@ impl<'a> BatchWorkload<'a> {
         process: &mut Process,
         subject: SubjectId,
         point: PointId,
-    ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
+    ) -> Answer<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
         let (mut visit, settings) = Visit::begin(process, plan, (subject, point), &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
@@ -370,6 +374,10 @@ impl Workload for BatchWorkload<'_> {
         self.expect_outcomes(run)
     }
 
+    fn outcomes(&self) -> Vec<Outcome> {
+        self.expected.outcomes()
+    }
+
     /// Starts the servers anew that do not answer.
     fn restore(&mut self) -> Result<(), String> {
         let mut lost = self.servers().filter(|(_, server)| server.lost().is_some());
@@ -482,9 +490,11 @@ impl Workload for BatchWorkload<'_> {
         let operations = self.pilots[&(subject, point)].operations;
         let running = self.running.get_mut(&subject);
         let running = running.expect("only subjects that run take turns");
+        // After an outage in another subject's turn its connections are lost.
+        let has_outage = matches!(self.plan.injection(point), Some(Injection::OutageS(_)));
         let lead_in = match self.plan.fixed_operations(point) {
-            Some(_) => 0,
-            None => (operations / LEAD_IN).max(1),
+            Some(_) if !has_outage => 0,
+            _ => (operations / LEAD_IN).max(1),
         };
         let ran = running.batch(self.plan, lead_in, operations)?;
         self.expected.compare(point, &ran)?;

@@ -81,7 +81,7 @@ impl From<StoreError> for Stop {
 pub struct RunContext<'a> {
     /// The run file.
     pub writer: RunWriter,
-    /// What it holds, but the slices of complete blocks.
+    /// What it holds, but the slices of blocks that are over.
     pub run: Run,
     /// The subjects that still take part.
     pub participants: Participants,
@@ -90,7 +90,8 @@ pub struct RunContext<'a> {
 
 impl<'a> RunContext<'a> {
     /// Of a run that is begun or resumed.
-    pub fn new(plan: &'a Plan, writer: RunWriter, run: Run) -> RunContext<'a> {
+    pub fn new(plan: &'a Plan, writer: RunWriter, mut run: Run) -> RunContext<'a> {
+        run.blocks.iter_mut().for_each(Block::forget_slices);
         RunContext {
             participants: Participants::new(plan, &run.failures),
             writer,
@@ -258,10 +259,7 @@ impl BlockContext<'_> {
                 block.samples.push(sample);
                 block.exits.push(exit);
             }
-            Record::Slice(slice) => {
-                writer.slice(&slice)?;
-                block.slices.push(slice);
-            }
+            Record::Slice(slice) => block.slices.push(writer.put_away(slice, false)?),
             Record::Readings(readings) => {
                 writer.readings(&readings, 0)?;
                 block.readings.extend(readings);
@@ -274,8 +272,8 @@ impl BlockContext<'_> {
     pub fn keep_redone(&mut self, record: &Record, attempt: u32) -> Result<(), StoreError> {
         match record {
             Record::Slice(slice) => {
-                self.writer.redone_slice(slice)?;
-                self.block.redone_slices.push(slice.clone());
+                let slice = self.writer.put_away(slice.clone(), true)?;
+                self.block.redone_slices.push(slice);
             }
             Record::Readings(readings) => {
                 self.writer.readings(readings, attempt)?;

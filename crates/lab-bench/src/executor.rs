@@ -5,7 +5,7 @@ use crate::block::BlockRun;
 use crate::context::{BlockContext, Progress, RunContext, Stop};
 use crate::machine::{Machine, ThisMachine};
 use crate::workload::Workload;
-use lab_model::{Block, BlockState, Metric, Plan, Run};
+use lab_model::{Block, BlockState, Metric, Outcome, Plan, Run};
 use lab_plan::Schedule;
 use std::time::Duration;
 
@@ -77,6 +77,11 @@ impl<'a> Here<'a> {
         Here { machine, ..self }
     }
 
+    /// What its batches must yield.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        self.workload.outcomes()
+    }
+
     /// Measures a block. What a server was lost in does not count, and the server is started again.
     pub fn measure(
         &mut self,
@@ -123,6 +128,7 @@ impl<'a> Here<'a> {
         context.run.failures.append(&mut failures);
         block.duration_ns = self.machine.now_ns() - began_ns;
         if let Err(stop) = measured {
+            block.forget_slices();
             context.run.blocks.push(block);
             return Err(stop);
         }
@@ -134,8 +140,7 @@ impl<'a> Here<'a> {
         block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
         block.state = state(&block, &context.run, redo);
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
-        // Nobody needs them any more, and there can be many.
-        block.slices = Vec::new();
+        block.forget_slices();
         let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
         context.run.blocks.push(block);
         tell(match state {

@@ -2,29 +2,41 @@
 //! The same work: which check value and units a point must yield.
 
 use crate::process::{Answer, Fault, Ran};
-use lab_model::{PointId, SubjectId};
+use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
 
 /// Check and units.
-pub type Outcome = (u64, u64);
+pub type Checked = (u64, u64);
 
 /// What each point must yield for each number of operations that a subject is asked for, and what one
 /// operation on a fresh target must leave in it.
 #[derive(Default)]
 pub struct Expected {
-    outcomes: HashMap<(PointId, u64), Outcome>,
+    outcomes: HashMap<(PointId, u64), Checked>,
     contents: HashMap<PointId, String>,
 }
 
 impl Expected {
     /// Keeps an outcome that a trusted subject computed.
-    pub fn insert(&mut self, point: PointId, operations: u64, outcome: Outcome) {
+    pub fn insert(&mut self, point: PointId, operations: u64, outcome: Checked) {
         self.outcomes.insert((point, operations), outcome);
     }
 
     /// Keeps what a trusted subject's first operation left in its target.
     pub fn insert_content(&mut self, point: PointId, content: String) {
         self.contents.insert(point, content);
+    }
+
+    /// All outcomes.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let all = self.outcomes.iter();
+        let all = all.map(|(&(point, operations), &(check, units))| Outcome {
+            point,
+            operations,
+            check,
+            units,
+        });
+        all.collect()
     }
 
     /// Compares what a subject's first operation left in its target with what it must leave.
@@ -48,7 +60,7 @@ impl Expected {
 }
 
 /// Compares an outcome with the wanted one.
-pub fn compare(wanted: Outcome, found: Outcome, operations: u64) -> Answer<()> {
+pub fn compare(wanted: Checked, found: Checked, operations: u64) -> Answer<()> {
     let differ = |what: &str, wanted: u64, found: u64| {
         Err(Fault::Failed(
             "check",
@@ -63,8 +75,8 @@ pub fn compare(wanted: Outcome, found: Outcome, operations: u64) -> Answer<()> {
 }
 
 /// The outcome that most subjects agree on; of equally many, the baseline's, then the first one's.
-pub fn majority(outcomes: &[(SubjectId, Outcome)], baseline: SubjectId) -> Option<Outcome> {
-    let votes = |outcome: Outcome| outcomes.iter().filter(|(_, o)| *o == outcome).count();
+pub fn majority(outcomes: &[(SubjectId, Checked)], baseline: SubjectId) -> Option<Checked> {
+    let votes = |outcome: Checked| outcomes.iter().filter(|(_, o)| *o == outcome).count();
     let of_baseline = outcomes
         .iter()
         .find(|(s, _)| *s == baseline)

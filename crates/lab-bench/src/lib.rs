@@ -78,7 +78,7 @@ pub use process::{Answer, Fault, Process};
 pub use scratch::Scratch;
 pub use server::{Server, Servers};
 pub use server_usage::{ServerWatch, Usage, Watch};
-pub use serving::{ServerWorkload, generator_threads};
+pub use serving::{ServerWorkload, finds_peaks, generator_threads};
 pub use session::{BenchError, Session};
 pub use starter::{Ended, Order, Starter};
 pub use sys::{allowed_cores, keep_to_part, monotonic_ns, pin, share_core, unix_seconds};

@@ -40,8 +40,9 @@ fn text(path: &Path) -> io::Result<String> {
     File::open(path)?
         .take(LONGEST + 1)
         .read_to_string(&mut text)?;
-    match text.len() as u64 > LONGEST {
-        true => Err(io::Error::other(format!("longer than {LONGEST} bytes"))),
-        false => Ok(text),
+    if text.len() as u64 > LONGEST {
+        Err(io::Error::other(format!("longer than {LONGEST} bytes")))
+    } else {
+        Ok(text)
     }
 }

@@ -108,9 +108,14 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a subject in the project's folder and waits for its hello.
-    pub fn start(subject: &Subject, folder: &Path, time_limit: Duration) -> Answer<Process> {
-        let (mut child, began) = spawn(&subject.program, folder).map_err(|e| {
+    /// Starts a subject in the project's folder and waits for its hello. `temporary`: where its temporary files go.
+    pub fn start(
+        subject: &Subject,
+        folder: &Path,
+        temporary: &Path,
+        time_limit: Duration,
+    ) -> Answer<Process> {
+        let (mut child, began) = spawn(&subject.program, folder, temporary).map_err(|e| {
             Fault::Failed(
                 "start",
                 format!("`{}` cannot be started: {e}", subject.program.join(" ")),
@@ -211,7 +216,8 @@ impl Process {
     pub fn verify(&mut self, case: &Case, operations: u64) -> Answer<Verified> {
         let count = operations.to_string();
         let command = protocol::command("verify", [("operations", count.as_str())]);
-        let reply = self.ask(&command, "verified")?;
+        self.send(&command)?;
+        let reply = self.reply_within("verified", self.limit(case, operations))?;
         let read = || {
             Ok(Verified {
                 check: reply.number("check")?,
@@ -243,7 +249,7 @@ impl Process {
         let sent = sys::monotonic_ns();
         self.send(&command)?;
         meanwhile(self)?;
-        let reply = self.reply("ran")?;
+        let reply = self.reply_within("ran", self.limit(case, operations))?;
         let received = sys::monotonic_ns();
         let cpu_ns = self.cpu_ns()? - cpu_before;
         let read = || {
@@ -381,6 +387,14 @@ impl Process {
         self.reply(verb)
     }
 
+    /// How long operations may take: at a fixed rate, after the last one was due.
+    fn limit(&self, case: &Case, operations: u64) -> Duration {
+        let due_s = case
+            .rate
+            .map_or(0.0, |rate| operations as f64 / rate as f64);
+        self.time_limit + Duration::from_secs_f64(due_s)
+    }
+
     fn send(&mut self, command: &str) -> Answer<()> {
         match self.input.write_all(command.as_bytes()) {
             Ok(()) => Ok(()),
@@ -390,7 +404,12 @@ impl Process {
 
     /// The next reply, which must have this verb.
     fn reply(&mut self, verb: &str) -> Answer<Reply> {
-        let deadline = Instant::now() + self.time_limit;
+        self.reply_within(verb, self.time_limit)
+    }
+
+    /// The same within a time of its own.
+    fn reply_within(&mut self, verb: &str, limit: Duration) -> Answer<Reply> {
+        let deadline = Instant::now() + limit;
         loop {
             while let Some(line) = self.output.line().map_err(nonsense)? {
                 match Line::parse(&line) {
@@ -403,7 +422,7 @@ impl Process {
                     }
                 }
             }
-            if !self.fill(deadline)? {
+            if !self.fill(deadline, limit)? {
                 return Err(self.ended());
             }
         }
@@ -431,10 +450,10 @@ impl Process {
     }
 
     /// Waits for output and reads it; false at its end.
-    fn fill(&mut self, deadline: Instant) -> Answer<bool> {
+    fn fill(&mut self, deadline: Instant, limit: Duration) -> Answer<bool> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            let seconds = self.time_limit.as_secs_f64();
+            let seconds = limit.as_secs_f64();
             return Err(Fault::Failed(
                 "timeout",
                 format!("no reply within {seconds} s"),
@@ -621,11 +640,23 @@ pub(crate) fn gone(e: io::Error) -> Fault {
     Fault::Failed("crash", format!("it is gone: {e}"))
 }
 
+/// Java does not look at TMPDIR.
+fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
+    let mut words = program.to_vec();
+    let is_java = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "java");
+    if let Some(java) = words.iter().position(is_java) {
+        let option = format!("-Djava.io.tmpdir={}", temporary.display());
+        words.insert(java + 1, option);
+    }
+    words
+}
+
 /// In a process group of its own, so that the terminal's Ctrl-C reaches the lab alone and the lab
 /// can end all that a subject started; and dying with the lab, however that ends. Also returns when the
 /// program began: what is before is the lab's own, and the longer the more memory it has to share with a
 /// new process.
-fn spawn(program: &[String], folder: &Path) -> io::Result<(Child, Instant)> {
+fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Child, Instant)> {
+    let program = with_temporary(program, temporary);
     let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     // A program in the project's folder is named from there; any other is looked for in PATH.
     let name = if name.contains('/') {
@@ -636,7 +667,7 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<(Child, Instant)> {
     let mut command = Command::new(name);
     command.args(args).current_dir(folder).process_group(0);
     // Drivers take the zone in which they show times from here.
-    command.env("TZ", "UTC");
+    command.env("TZ", "UTC").env("TMPDIR", temporary);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -664,4 +695,26 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<(Child, Instant)> {
     began.read_exact(&mut after_ns)?;
     let after = Duration::from_nanos(u64::from_ne_bytes(after_ns));
     Ok((child, asked + after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn java_is_told_where_temporary_files_go() {
+        let words = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            with_temporary(&words, Path::new("/t")).join(" ")
+        };
+        assert_eq!(
+            words("java -cp c Main"),
+            "java -Djava.io.tmpdir=/t -cp c Main"
+        );
+        assert_eq!(
+            words("strace -o f -- /jdk/bin/java Main"),
+            "strace -o f -- /jdk/bin/java -Djava.io.tmpdir=/t Main"
+        );
+        assert_eq!(words("build/java/subject x"), "build/java/subject x");
+    }
 }

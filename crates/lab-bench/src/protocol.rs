@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lines of the subject protocol (docs/protocol.md): writing commands, reading replies.
 
+use lab_services::percent::{self, RESERVED};
+use percent_encoding::AsciiSet;
+
 /// The longest line, in bytes, its end not counted.
 pub const MAX_LINE: usize = 65_536;
+
+/// Characters that are written as `%XX`.
+const SPECIAL: &AsciiSet = &RESERVED.remove(b'/').remove(b':').remove(b',').remove(b'+');
 
 /// A reply: its verb and its arguments, decoded, in the order in which they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,7 +102,7 @@ pub fn command<'a>(verb: &str, args: impl IntoIterator<Item = (&'a str, &'a str)
         line.push(' ');
         line.push_str(key);
         line.push('=');
-        encode(value, &mut line);
+        line.push_str(&percent::encoded(value, SPECIAL));
     }
     line.push('\n');
     line
@@ -109,33 +115,8 @@ fn is_key(key: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-fn encode(value: &str, line: &mut String) {
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/:,+".contains(&byte) {
-            line.push(byte as char);
-        } else {
-            line.push_str(&format!("%{byte:02X}"));
-        }
-    }
-}
-
 fn decode(value: &str) -> Result<String, String> {
-    let bad = || format!("`{value}` is not percent-encoded UTF-8");
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || {
-            rest.next()
-                .and_then(|b| (b as char).to_digit(16))
-                .ok_or_else(bad)
-        };
-        bytes.push((digit()? * 16 + digit()?) as u8);
-    }
-    String::from_utf8(bytes).map_err(|_| bad())
+    percent::decoded(value).map_err(|_| format!("`{value}` is not percent-encoded UTF-8"))
 }
 
 #[cfg(test)]

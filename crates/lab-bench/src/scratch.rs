@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "benchlab-";
 const LOCK: &str = "in-use";
+const TEMPORARY: &str = "temporary";
 
 /// A run's folder. Dropping it removes it; what a killed lab left is removed by the next one.
 pub struct Scratch {
@@ -29,6 +30,7 @@ impl Scratch {
         clear_abandoned(&parent);
         fs::create_dir_all(&parent)?;
         let (folder, lock) = make(&parent)?;
+        fs::create_dir(folder.join(TEMPORARY))?;
         let memory = in_memory(&folder);
         Ok(Scratch {
             folder,
@@ -40,6 +42,11 @@ impl Scratch {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The folder in it for temporary files of subjects: it takes along what those that are killed leave.
+    pub fn temporary(&self) -> PathBuf {
+        self.folder.join(TEMPORARY)
     }
 
     /// Whether it is in memory, so that a commit waits for no disk.

@@ -271,12 +271,11 @@ impl Server {
 
     /// Kills all of its processes. Fault: it is not the lab's.
     pub fn kill(&self) -> Answer<()> {
-        match self.service.borrow_mut().kill() {
-            true => Ok(()),
-            false => {
-                let why = "the lab kills only servers that it has started itself";
-                Err(Fault::Failed("injection", why.into()))
-            }
+        if self.service.borrow_mut().kill() {
+            Ok(())
+        } else {
+            let why = "the lab kills only servers that it has started itself";
+            Err(Fault::Failed("injection", why.into()))
         }
     }
 

@@ -62,9 +62,10 @@ pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     let all = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
     let all: Vec<usize> = all.collect();
-    match all.len() >= parts {
-        true => pin(Pid::from_raw(0), &all[part_of(all.len(), part, parts)]),
-        false => Ok(()),
+    if all.len() >= parts {
+        pin(Pid::from_raw(0), &all[part_of(all.len(), part, parts)])
+    } else {
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Visit {
     calls: Vec<Calls>,
     effects: Option<Effects>,
     recovery: Recovery,
-    /// What an operation of the last batch took, ns.
+    /// What an operation took in the fastest batch, ns.
     operation_ns: Option<f64>,
     /// Bytes that an operation of the last batch sent over its link.
     link_bytes: Option<f64>,
@@ -102,7 +102,8 @@ impl Visit {
     /// Does a batch that is measured: in it the server is killed, where the point wants that.
     pub fn measure(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
         let planned_ns = plan.turn_ns(self.point);
-        // A compiler may have made it faster since the pilot: the batch must not be over before its outage.
+        // A compiler may have made it faster since the pilot, and an outage makes a batch longer: it must not be over
+        // before its outage.
         let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
         let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
         let turn = Duration::from_nanos(turn_ns);
@@ -147,7 +148,12 @@ impl Visit {
             spread.after_run(process.pid(), &sys::allowed_cores().map_err(gone)?);
         }
         self.link_bytes = link_bytes;
-        self.operation_ns = Some(ran.wall_ns as f64 / operations as f64);
+        let operation_ns = ran.wall_ns as f64 / operations as f64;
+        self.operation_ns = self
+            .operation_ns
+            .into_iter()
+            .chain([operation_ns])
+            .reduce(f64::min);
         self.count(operations, ran.check, ran.units, ran.failed.clone());
         Ok(ran)
     }

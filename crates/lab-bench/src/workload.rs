@@ -3,7 +3,7 @@
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
 use crate::process::Fault;
-use lab_model::{Block, Metric, PointId, SubjectId};
+use lab_model::{Block, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 
 /// What the session has the subjects of a run do. Within a block the order of calls is:
@@ -38,6 +38,11 @@ pub trait Workload {
     ) -> Result<(), Stop> {
         let _ = (run, progress);
         Ok(())
+    }
+
+    /// What batches must yield, as far as that is known.
+    fn outcomes(&self) -> Vec<Outcome> {
+        Vec::new()
     }
 
     /// Brings back what a run needs and was lost, such as a server. Error: it cannot, and why.

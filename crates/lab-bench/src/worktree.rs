@@ -237,9 +237,10 @@ pub fn commit_of(folder: &Path) -> Option<String> {
     let id = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
     let changed = ask(&["status", "--porcelain", "--untracked-files=no"])?;
     let id = String::from_utf8_lossy(&id).trim().to_owned();
-    Some(match changed.is_empty() {
-        true => id,
-        false => id + " and changes",
+    Some(if changed.is_empty() {
+        id
+    } else {
+        id + " and changes"
     })
 }
 

@@ -141,9 +141,9 @@ impl Record {
             received_bytes: self.received_bytes,
             cpu_ns: self.cpu_ns,
             busiest_cpu_ns: self.busiest_cpu_ns,
-            response: counts(&self.response),
-            service: counts(&self.service),
-            lag: counts(&self.lag),
+            response: counts(&self.response).into(),
+            service: counts(&self.service).into(),
+            lag: counts(&self.lag).into(),
             ..Slice::default()
         }
     }

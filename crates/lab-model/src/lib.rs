@@ -16,6 +16,7 @@ pub mod run;
 pub mod sample;
 pub mod serving;
 pub mod shape;
+mod slice_times;
 pub mod watched;
 
 pub use agent::{Agent, AgentId, AgentSlice, ClockOffset};
@@ -23,7 +24,7 @@ pub use audit::{Audit, AuditKind};
 pub use counted::{Counted, CountedFigure, Message};
 pub use host::{Disturbance, Host};
 pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slice, Stage};
-pub use metric::{Direction, Metric, SIZES, Unit, grouped};
+pub use metric::{Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, grouped, trimmed};
 pub use part::{Part, parts};
 pub use plan::{
     Case, Check, Command, Commands, Cores, FAULT, Injection, Kind, Measure, Plan, Point, PointId,
@@ -32,11 +33,12 @@ pub use plan::{
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
-    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Reading,
+    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Outcome, Pilot, Process, Reading,
     Resources, Sample, Setting, Timeline, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};
+pub use slice_times::{SliceTimes, TimesColumn, TimesInFile};
 pub use watched::{
     LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load: what is sent to a server over HTTP, and what came of it, slice by slice.
 
-use crate::{AgentId, AgentSlice, PointId, SubjectId};
+use crate::{AgentId, AgentSlice, PointId, SliceTimes, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// How load is put on servers. How much of it at which point, see [`crate::PointLoad`].
@@ -240,12 +240,12 @@ pub struct Slice {
     pub foreign_ns: Option<u64>,
     /// From the moment when a request was due (in a closed loop: sent) to the end of its answer, of
     /// those served.
-    pub response: Counts,
+    pub response: SliceTimes,
     /// From the sending of a request to the end of its answer, of those served.
-    pub service: Counts,
+    pub service: SliceTimes,
     /// How much later than due the generator looked at a request, whether a connection was free or not;
     /// in an open loop.
-    pub lag: Counts,
+    pub lag: SliceTimes,
     /// What each of several agents did of it; none: the lab put the load on itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSlice>,
@@ -259,7 +259,7 @@ impl Slice {
     /// for seconds while the others were served say nothing of the server's rate.
     pub fn served_in_ns(&self) -> u64 {
         let usual = self.service.median().unwrap_or(0);
-        let after_end = if self.lag.0.is_empty() {
+        let after_end = if self.lag.is_empty() {
             self.drain_ns.min(usual)
         } else {
             self.drain_ns.saturating_sub(usual)
@@ -463,7 +463,7 @@ mod tests {
                 served,
                 errors: vec![(ErrorKind::Timeout, 1)],
                 busiest_cpu_ns: served,
-                response: Counts(vec![(7, served)]),
+                response: Counts(vec![(7, served)]).into(),
                 ..Slice::default()
             },
             ..AgentSlice::default()
@@ -483,7 +483,7 @@ mod tests {
         assert_eq!(whole.errors, [(ErrorKind::Timeout, 2)]);
         let left = whole.without(&[1]).expect("one is left");
         assert_eq!((left.served, left.server_cpu_ns), (5, Some(3)));
-        assert_eq!(left.response, Counts(vec![(7, 5)]));
+        assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));
         assert_eq!(whole.without(&[9]), Some(whole.clone()));
         assert_eq!(whole.without(&[0, 1]), None);
     }

@@ -297,7 +297,7 @@ known! {
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
     /// From the moment when a server that was killed answers again to the first COMMIT that reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
-    /// Requests to a server in the second after an outage, as a multiple of those in a second before it.
+    /// Requests to a server in the busiest second after an outage, as a multiple of those in a second before it.
     LOAD_AFTER =
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
     /// Those that are lost, applied twice, or applied but reported as failed.
@@ -343,15 +343,45 @@ pub const SIZES: [(&str, f64); 7] = [
     ("GB", 1e9),
 ];
 
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+/// The percentiles of the response time, and the longest.
+pub static RESPONSE_TIMES: [Metric; 7] = [
+    Metric::P50,
+    Metric::P75,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::P9999,
+    Metric::MAX,
+];
+
+/// The percentiles of the service time, and the longest.
+pub static SERVICE_TIMES: [Metric; 7] = [
+    Metric::SERVICE_P50,
+    Metric::SERVICE_P75,
+    Metric::SERVICE_P90,
+    Metric::SERVICE_P99,
+    Metric::SERVICE_P999,
+    Metric::SERVICE_P9999,
+    Metric::SERVICE_MAX,
+];
+
+/// `1,234,567`, `-1,234.5`.
+pub fn grouped(number: impl ToString) -> String {
+    let mut text = number.to_string();
+    let whole = text.find('.').unwrap_or(text.len());
+    let first = usize::from(text.starts_with('-')) + 1;
+    let places = (first..whole).rev();
+    for place in places.filter(|place| (whole - place).is_multiple_of(3)) {
+        text.insert(place, ',');
     }
     text
+}
+
+/// A number without zeros at the end of its fraction: `1.50` as `1.5`, `2.00` as `2`.
+pub fn trimmed(number: &str) -> &str {
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    }
 }

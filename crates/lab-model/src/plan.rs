@@ -94,7 +94,7 @@ pub enum Cores {
 }
 
 /// What subjects work on, made by the lab before each `open`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// What it is.
     pub kind: Kind,
@@ -146,10 +146,13 @@ pub enum Injection {
 }
 
 /// Kinds of target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A fresh SQLite database file for each visit.
+    #[default]
     Sqlite,
     /// A PostgreSQL server.
     Postgresql,

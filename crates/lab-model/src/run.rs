@@ -138,9 +138,10 @@ impl Run {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
                 let known: Vec<&str> = self.agents.iter().map(|a| a.name.as_str()).collect();
-                return Err(match known.is_empty() {
-                    true => "no agents took part in this run".into(),
-                    false => format!("no agent is called `{name}`, only {}", known.join(", ")),
+                return Err(if known.is_empty() {
+                    "no agents took part in this run".into()
+                } else {
+                    format!("no agent is called `{name}`, only {}", known.join(", "))
                 });
             }
         }

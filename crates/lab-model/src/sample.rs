@@ -33,6 +33,19 @@ pub struct Sample {
     pub batch: Batch,
 }
 
+/// What so many operations at a point yield, whoever does them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Where.
+    pub point: PointId,
+    /// How many.
+    pub operations: u64,
+    /// What they produced, folded into one number.
+    pub check: u64,
+    /// How much that was.
+    pub units: u64,
+}
+
 /// One replicate: fresh processes of all subjects, all points.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
@@ -81,6 +94,12 @@ impl Block {
     /// How many turns were taken again.
     pub fn redone_visits(&self) -> u32 {
         self.redone_slices.len() as u32 + self.redone_readings
+    }
+
+    /// Drops what came of a load: there can be much of it, and it is in the run file.
+    pub fn forget_slices(&mut self) {
+        self.slices = Vec::new();
+        self.redone_slices = Vec::new();
     }
 }
 

@@ -165,13 +165,6 @@ impl WatchedPage {
     }
 }
 
-impl WatchedCell {
-    /// The geometric mean of the durations in ns, as a logarithm.
-    pub fn mean_ln(&self) -> Option<f64> {
-        (self.timed > 0).then(|| self.sum_ln / self.timed as f64)
-    }
-}
-
 impl Counts {
     /// The least value that this part of them, 0 to 1, does not exceed.
     pub fn quantile(&self, part: f64) -> Option<u64> {

@@ -143,14 +143,6 @@ impl Reader<'_> {
             case.metrics.extend(effects::found(written, &targets));
             case.metrics.extend(links::found(written, &targets));
         }
-        let at_a_rate = cases.iter().filter(|case| case.rate.is_some()).count();
-        let span = file
-            .case
-            .iter()
-            .find_map(|case| Some(case.rate.as_ref()?.span()));
-        if let Some(span) = span.filter(|_| at_a_rate < cases.len()) {
-            return Err(self.at(span, "all cases of an experiment have a `rate`, or none"));
-        }
         effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
         let [quick, usual] =
@@ -671,12 +663,13 @@ impl Reader<'_> {
             let known = word.split_once('.').is_some_and(|(group, name)| {
                 ["queue", "vm"].contains(&group) && metrics::is_key(name)
             });
-            match known {
-                true => Ok((word.clone(), value.clone())),
-                false => Err(self.at(
+            if known {
+                Ok((word.clone(), value.clone()))
+            } else {
+                Err(self.at(
                     name.span(),
                     "queue.NAME or vm.NAME is wanted, such as queue.scheduler",
-                )),
+                ))
             }
         };
         subject.host.iter().map(setting).collect()

@@ -64,6 +64,7 @@ impl Selection {
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.known_parameters(experiment)?;
         let cases = self.cases(experiment)?;
+        with_one_answer(&cases)?;
         let wanted = self.wanted_subjects(experiment)?;
         let chosen = |s: &&experiment::Subject| wanted.contains(&s.model.name);
         let chosen: Vec<_> = experiment.subjects.iter().filter(chosen).collect();
@@ -139,9 +140,10 @@ impl Selection {
         }
         let alone = subjects.len() == 1;
         let named = |subject: &Subject, place: &Place| Subject {
-            name: match alone {
-                true => place.folder.clone(),
-                false => format!("{} {}", subject.name, place.folder),
+            name: if alone {
+                place.folder.clone()
+            } else {
+                format!("{} {}", subject.name, place.folder)
             },
             origin: Some(subject.name.clone()),
             limit: place.in_memory,
@@ -273,9 +275,10 @@ impl Selection {
     }
 
     fn has(&self, case: &Case) -> bool {
-        match self.cases.is_empty() {
-            true => case.default && case.values(self.extent).is_some(),
-            false => self.cases.contains(&case.name),
+        if self.cases.is_empty() {
+            case.default && case.values(self.extent).is_some()
+        } else {
+            self.cases.contains(&case.name)
         }
     }
 
@@ -452,6 +455,17 @@ impl Selection {
             .or_else(named)
             .map(Vec::as_slice)
     }
+}
+
+/// Error: operations are due at a rate in some cases only, whose answer is a latency and not a time.
+fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
+    let of = |has_rate: bool| cases.iter().find(|case| case.rate.is_some() == has_rate);
+    of(true).zip(of(false)).map_or(Ok(()), |(due, other)| {
+        Err(PlanError::asked(format!(
+            "`{}` has a `rate` and `{}` has none: measure each in a run of its own, with --cases",
+            due.name, other.name
+        )))
+    })
 }
 
 fn nothing_in_common(experiment: &Experiment) -> String {

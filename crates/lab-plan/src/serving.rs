@@ -166,8 +166,8 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
     {
         return wrong(format!("a case of servers has `sweep.{CONNECTIONS}`"));
     }
-    if case.cores != Cores::One || case.turn_ns.is_some() || !case.metrics.is_empty() {
-        return wrong("`cores`, `turn_ms` and `metrics` are not for cases of servers".into());
+    if case.cores != Cores::One || !case.metrics.is_empty() {
+        return wrong("`cores` and `metrics` are not for cases of servers".into());
     }
     let loaded = written.request.first();
     let in_path = |name: &str| {
@@ -264,9 +264,10 @@ impl Asking<'_> {
             });
         let why = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
                    Content-Type and Transfer-Encoding are the lab's own";
-        match sound {
-            true => Ok(header.get_ref().clone()),
-            false => Err((self.at)(header.span(), why.into())),
+        if sound {
+            Ok(header.get_ref().clone())
+        } else {
+            Err((self.at)(header.span(), why.into()))
         }
     }
 

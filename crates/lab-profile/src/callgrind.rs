@@ -351,9 +351,10 @@ impl<R: BufRead> Parts<R> {
             return Ok(Err("it has costs before a file and a function"));
         };
         let (first, rest) = cut(line);
-        let (second, rest) = match self.has_address && self.has_line {
-            true => cut(rest),
-            false => (first, rest),
+        let (second, rest) = if self.has_address && self.has_line {
+            cut(rest)
+        } else {
+            (first, rest)
         };
         if self.has_address {
             let Some(address) = position(first, self.address) else {

@@ -98,9 +98,10 @@ impl Condition {
         } else {
             found < bound
         };
-        match failed {
-            true => Judged::Failed(format!("{self}: it is {text}")),
-            false => Judged::Passed,
+        if failed {
+            Judged::Failed(format!("{self}: it is {text}"))
+        } else {
+            Judged::Passed
         }
     }
 }

@@ -87,14 +87,13 @@ pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
         if digit > 9 {
             break;
         }
-        value = match length < DIGITS {
-            true => value * 10 + u64::from(digit),
-            false => {
-                let ten = value.checked_mul(10);
-                match ten.and_then(|ten| ten.checked_add(digit.into())) {
-                    Some(value) => value,
-                    None => return (None, text),
-                }
+        value = if length < DIGITS {
+            value * 10 + u64::from(digit)
+        } else {
+            let ten = value.checked_mul(10);
+            match ten.and_then(|ten| ten.checked_add(digit.into())) {
+                Some(value) => value,
+                None => return (None, text),
             }
         };
         length += 1;

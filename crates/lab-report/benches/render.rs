@@ -2,7 +2,7 @@
 //! How long each format takes for a run of a million samples:
 //! `cargo bench -p lab-report --bench render`. The analysis is not part of it.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/report/support/mod.rs"]
 mod support;
 
 use lab_report::{Document, Format, Report, Terminal, kind, render};

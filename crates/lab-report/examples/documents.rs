@@ -2,7 +2,7 @@
 //! Writes made-up runs of every kind in every format into folders, to look at:
 //! `cargo run -p lab-report --example documents -- FOLDER`.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/report/support/mod.rs"]
 mod support;
 
 use lab_model::Run;

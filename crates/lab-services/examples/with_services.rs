@@ -24,6 +24,7 @@ static STOPPED: AtomicI32 = AtomicI32::new(0);
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let (only, words) = match &words[..] {
+        [option] if option == "--only" => (Some(""), &[][..]),
         [option, kind, words @ ..] if option == "--only" => (kind.to_str(), words),
         words => (None, words),
     };

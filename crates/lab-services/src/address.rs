@@ -2,6 +2,7 @@
 //! Where a server is and who connects to it, as a URL and as its parts.
 
 use crate::DatabaseKind;
+use crate::percent::{self, decoded};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -152,35 +153,8 @@ pub(crate) fn number(port: &str) -> Result<u16, String> {
     }
 }
 
-/// Percent-encoding: all but the unreserved characters of RFC 3986, section 2.3.
 pub(crate) fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(byte.into());
-            }
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
-}
-
-fn decoded(text: &str) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        match (digit(), digit()) {
-            (Some(high), Some(low)) => bytes.push((16 * high + low) as u8),
-            _ => return Err("a `%` is not followed by two hexadecimal digits".into()),
-        }
-    }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
+    percent::encoded(text, percent::RESERVED)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 
 use crate::address::Address;
 use crate::counters::Counters;
-use crate::daemon::Running;
 use crate::database::{Database, DatabaseKind};
 use crate::ender::Ender;
 use crate::processes::Processes;
+use crate::running::Running;
 use crate::{Log, Request, ServiceError, Starting, Transport, external};
 use nix::unistd::Pid;
 use std::fmt;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a request to a daemon that answers.
 
-use crate::daemon::{Daemon, Running};
+use crate::daemon::Daemon;
 use crate::diagnosis::plain;
 use crate::folder::Folder;
 use crate::launch::{Launch, PATIENCE};
 use crate::process::Process;
+use crate::running::Running;
 use crate::{ServiceError, Software};
 use nix::sys::wait::WaitStatus;
 use std::io;

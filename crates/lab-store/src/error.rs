@@ -27,12 +27,15 @@ pub enum StoreError {
     /// Another lab is writing it.
     #[error("{0} is being measured by another benchlab: wait until it ends, or stop it")]
     Busy(PathBuf),
-    /// No room.
+    /// No room to go on.
     #[error(
         "the disk is full: {0} holds everything up to the last complete sample. Free some space, \
          then go on with `benchlab resume {0}`"
     )]
     Full(PathBuf),
+    /// No room to begin; nothing was left.
+    #[error("{0}: the disk is full; free some space, or use another folder")]
+    NoRoom(PathBuf),
     /// Anything else.
     #[error("{0}: {1}")]
     Other(PathBuf, String),

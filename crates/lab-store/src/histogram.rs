@@ -2,12 +2,19 @@
 //! Distributions of times as HdrHistograms: what a run file keeps of them, and what their log holds.
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use hdrhistogram::serialization::{Serializer, V2Serializer};
 use lab_model::Counts;
 
 /// The length of what stands before the counts in the V2 format: cookie, length, offset, digits, lowest and
 /// highest value, ratio.
 const HEADER: usize = 40;
+
+/// Of the V2 format.
+const COOKIE: u64 = 0x1c84_9313;
+
+/// Buckets of a histogram: half of 2,048 for each doubling of the time, and the other half once.
+const BUCKETS: u64 = 33 * HALF;
+const HALF: u64 = 1024;
 
 /// A blob that is longer was not written by a lab: one has no more counts than this many, of nine bytes.
 const LONGEST: usize = HEADER + 9 * 40_000;
@@ -19,7 +26,8 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
         let beyond = |_| format!("a time of {value} ns is too long for a histogram");
         histogram.record_n(*value, *count).map_err(beyond)?;
     }
-    countable(histogram)
+    countable(histogram.len())?;
+    Ok(histogram)
 }
 
 /// A distribution as HdrHistogram's V2 format, not compressed; `None`: it is empty. Errors: as for
@@ -32,15 +40,50 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
     Ok((!histogram.is_empty()).then_some(blob))
 }
 
-/// The distribution in a blob. Errors, in words: it is none that [`encode`] made.
+/// The distribution in a blob. Errors, in words: it is none that [`encode`] made. A report reads thousands of them,
+/// each with few of the buckets that a histogram of the library would make room for.
 pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     sound(blob)?;
-    let found = Deserializer::new().deserialize(&mut &blob[..]);
-    let found: Histogram<u64> = found.map_err(|e| e.to_string())?;
-    let found = countable(found)?;
-    let buckets = found.iter_recorded();
-    let pairs = buckets.map(|b| (b.value_iterated_to(), b.count_since_last_iteration()));
-    Ok(Counts(pairs.collect()))
+    let mut rest = &blob[HEADER..];
+    let (mut counts, mut bucket) = (Counts::default(), 0_u64);
+    while !rest.is_empty() {
+        let number = varint(&mut rest).ok_or("a histogram ends within a number")?;
+        // Zigzag: a negative number is one of empty buckets.
+        let (count, buckets) = match number & 1 {
+            0 => (number >> 1, 1),
+            _ => (0, (number >> 1) + 1),
+        };
+        if count > 0 {
+            let is_there = bucket < BUCKETS;
+            is_there.then_some(()).ok_or("a histogram is too long")?;
+            counts.0.push((highest_ns(bucket), count));
+        }
+        bucket = bucket.saturating_add(buckets);
+    }
+    countable(counts.total())?;
+    Ok(counts)
+}
+
+/// LEB128 of at most nine bytes, all eight bits of the last of which count.
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for place in 0..9 {
+        let (&byte, behind) = rest.split_first()?;
+        *rest = behind;
+        let ends = place == 8 || byte < 0x80;
+        let bits = if place == 8 { byte } else { byte & 0x7f };
+        number |= u64::from(bits) << (7 * place);
+        if ends {
+            break;
+        }
+    }
+    Some(number)
+}
+
+/// The longest time in a bucket: the first 2,048 hold 1 ns each, the next 1,024 hold 2, and so on.
+fn highest_ns(bucket: u64) -> u64 {
+    let doublings = (bucket / HALF).saturating_sub(1);
+    ((bucket - doublings * HALF + 1) << doublings) - 1
 }
 
 fn empty() -> Histogram<u64> {
@@ -61,23 +104,19 @@ fn sound(blob: &[u8]) -> Result<(), String> {
             blob.len()
         ));
     }
-    let bounds = (number(8), number(16), number(24));
-    if bounds
-        != (
-            Some(u64::from(Counts::DIGITS)),
-            Some(1),
-            Some(Counts::LONGEST_NS),
-        )
-    {
+    if number(0).map(|n| n >> 32) != Some(COOKIE) {
+        return Err("a histogram has another cookie than the lab's".to_string());
+    }
+    let digits = u64::from(Counts::DIGITS);
+    let bounds = [digits, 1, Counts::LONGEST_NS, 1.0_f64.to_bits()];
+    if [8, 16, 24, 32].map(number) != bounds.map(Some) {
         return Err("a histogram has other bounds than the lab's".to_string());
     }
     Ok(())
 }
 
 /// Numbers that add up to more than their format can hold were never counted.
-fn countable(histogram: Histogram<u64>) -> Result<Histogram<u64>, String> {
-    match i64::try_from(histogram.len()) {
-        Ok(_) => Ok(histogram),
-        Err(_) => Err("a histogram counts more than can be counted".to_string()),
-    }
+fn countable(total: u64) -> Result<(), String> {
+    let fits = i64::try_from(total).map(drop);
+    fits.map_err(|_| "a histogram counts more than can be counted".to_string())
 }

@@ -10,11 +10,13 @@
 mod error;
 mod histogram;
 mod hlog;
+mod in_file;
 mod read;
 mod record;
 mod schema;
 mod sound;
 mod take_in;
+mod values;
 mod watched;
 mod write;
 

@@ -2,45 +2,46 @@
 //! Loading a run file, finished or not. The file is only read.
 
 use crate::error::StoreError;
-use crate::histogram;
+use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::Record;
 use crate::schema;
 use crate::sound;
+use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditKind, Finding};
 use lab_model::{
-    Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Counts, Disturbance, Exit, Failure,
-    Imported, Latencies, Metric, Pilot, Process, Reading, Resources, Run, Sample, Service, Slice,
+    Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Exit, Failure, Imported,
+    Latencies, Metric, Pilot, Process, Reading, Resources, Run, Sample, Service, Slice, SliceTimes,
     Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
-use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, StoreError>;
 
 /// Loads a whole run. Errors: missing, not a run file, of a newer version, damaged; in each case
-/// the file is left untouched.
+/// the file is left untouched. The slices' distributions stay in it, and it stays open until they are dropped.
 ///
 /// The process that writes a run file asks [`crate::RunWriter::load`] instead: this one closes the
 /// file, and with that a process gives up all its locks on it (sqlite.org/howtocorrupt.html, 2.2).
 pub fn load(path: &Path) -> Result<Run> {
-    run(&check(path)?, path)
+    run(check(path)?, path)
 }
 
 /// Everything in a run file.
-pub(crate) fn run(db: &Connection, path: &Path) -> Result<Run> {
+pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
+    let file = OpenFile::new(db, path);
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let run = read_run(db, name).map_err(|e| misread(path, e))?;
+    let run = read_run(&file, name).map_err(|e| misread(path, e))?;
     match sound::misfit(&run) {
         Some(misfit) => Err(StoreError::Damaged(path.to_path_buf(), misfit)),
         None => Ok(run),
@@ -224,13 +225,19 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
         number(28),
         meta.len(),
     )?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))?;
-    guard(&db).map_err(|e| misread(path, e))?;
+    let db = open(path)?;
     match strange_table(&db).map_err(|e| misread(path, e))? {
         Some(name) => Err(not_a_run(&format!("its {name:?} is no plain table"))),
         None => Ok(db),
     }
+}
+
+/// Opens a run file without looking at it.
+pub(crate) fn open(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))?;
+    guard(&db).map_err(|e| misread(path, e))?;
+    Ok(db)
 }
 
 /// A file that somebody sent may hold a schema that works against its reader
@@ -281,7 +288,8 @@ fn misread(path: &Path, e: rusqlite::Error) -> StoreError {
     }
 }
 
-fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
+fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
+    let db = &*file.db();
     let plan: Option<String> = meta(db, "plan")?;
     let host: Option<String> = meta(db, "host")?;
     let ending: Option<String> = meta(db, "ending")?;
@@ -297,7 +305,7 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
             .transpose()?
             .unwrap_or_default(),
         pilots: pilots(db)?,
-        blocks: blocks(db)?,
+        blocks: blocks(db, file)?,
         looks: rows(db, "SELECT blocks FROM look ORDER BY rowid", |r| r.get(0))?,
         ending: ending.map(|w| word(&w)).transpose()?,
         settings: records(db)?,
@@ -311,10 +319,11 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
         metrics: metrics(db)?,
         watched: crate::watched::read(db)?,
         audit: audit(db)?,
-        figures: match has_table(db, "figure")? {
-            true => records(db)?,
+        figures: if has_table(db, "figure")? {
+            records(db)?
+        } else {
             // Files of labs that kept none.
-            false => Vec::new(),
+            Vec::new()
         },
         agents: agents(db)?,
     })
@@ -429,11 +438,12 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
     Ok(pilots)
 }
 
-fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
+fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>> {
     // Files of labs whose blocks agents did not measure.
-    let agent = match has_column(db, "block", "agent")? {
-        true => "agent",
-        false => "NULL",
+    let agent = if has_column(db, "block", "agent")? {
+        "agent"
+    } else {
+        "NULL"
     };
     let sql = format!(
         "SELECT id, number, attempt, core, state, started_unix_s, coalesce(duration_ns, 0),
@@ -509,7 +519,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             timeline(&mut blocks[i].timelines, r)
         })?;
     }
-    slices(db, &index, &mut blocks)?;
+    slices(db, file, &index, &mut blocks)?;
     readings(db, &index, &mut blocks)?;
     Ok(blocks)
 }
@@ -547,21 +557,25 @@ fn metrics(db: &Connection) -> rusqlite::Result<Vec<Metric>> {
 /// Of a load run.
 fn slices(
     db: &Connection,
+    file: &Arc<OpenFile>,
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
     let sql = "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
                 busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                drain_ns, foreign_ns, redone, id
+                drain_ns, foreign_ns, redone, id, rowid
          FROM slice";
+    let columns = TimesColumns::of(file, "slice");
     let mut places = HashMap::new();
     fill(db, sql, index, |i, r| {
+        let id: i64 = r.get(20)?;
+        let slice = slice(r, columns.read(r, 14, r.get(21)?)?)?;
         if r.get(19)? {
-            blocks[i].redone_slices.push(slice(r)?);
+            blocks[i].redone_slices.push(slice);
             return Ok(());
         }
-        places.insert(r.get::<_, i64>(20)?, (i, blocks[i].slices.len()));
-        blocks[i].slices.push(slice(r)?);
+        places.insert(id, (i, blocks[i].slices.len()));
+        blocks[i].slices.push(slice);
         Ok(())
     })?;
     let sql = "SELECT slice, kind, count FROM slice_error ORDER BY rowid";
@@ -574,7 +588,7 @@ fn slices(
             blocks[block].slices[at].errors.push(error);
         }
     }
-    for (slice, part) in agent_slices(db)? {
+    for (slice, part) in agent_slices(db, file)? {
         if let Some(&(block, at)) = places.get(&slice) {
             let whole = &mut blocks[block].slices[at];
             let slice = Slice {
@@ -590,14 +604,16 @@ fn slices(
 }
 
 /// What agents did, by the slice's id. Files may be older than the table.
-fn agent_slices(db: &Connection) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
+fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
     }
     let sql = "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, connects, received_bytes,
-                      cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag
+                      cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid
                FROM agent_slice ORDER BY rowid";
+    let columns = TimesColumns::of(file, "agent_slice");
     rows(db, sql, |r| {
+        let [response, service, lag] = columns.read(r, 13, r.get(16)?)?;
         let slice = Slice {
             wall_ns: r.get(4)?,
             offered: r.get(5)?,
@@ -608,9 +624,9 @@ fn agent_slices(db: &Connection) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
             cpu_ns: r.get(10)?,
             busiest_cpu_ns: r.get(11)?,
             drain_ns: r.get(12)?,
-            response: counts(r, 13)?,
-            service: counts(r, 14)?,
-            lag: counts(r, 15)?,
+            response,
+            service,
+            lag,
             ..Slice::default()
         };
         let part = AgentSlice {
@@ -623,7 +639,7 @@ fn agent_slices(db: &Connection) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     })
 }
 
-fn slice(r: &Row) -> rusqlite::Result<Slice> {
+fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result<Slice> {
     Ok(Slice {
         point: r.get(1)?,
         subject: r.get(2)?,
@@ -639,23 +655,13 @@ fn slice(r: &Row) -> rusqlite::Result<Slice> {
         server_cpu_ns: r.get(11)?,
         server_bytes: r.get(12)?,
         server_threads: r.get(13)?,
-        response: counts(r, 14)?,
-        service: counts(r, 15)?,
-        lag: counts(r, 16)?,
+        response,
+        service,
+        lag,
         drain_ns: r.get(17)?,
         foreign_ns: r.get(18)?,
         agents: Vec::new(),
     })
-}
-
-pub(crate) fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
-    let bad =
-        |why: String| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, why.into());
-    let blob = r.get_ref(column)?.as_blob_or_null();
-    match blob.map_err(|e| bad(e.to_string()))? {
-        Some(blob) => histogram::decode(blob).map_err(bad),
-        None => Ok(Counts::default()),
-    }
 }
 
 /// A bucket, put to the batch that it belongs to: the buckets of a batch follow one another.
@@ -714,19 +720,6 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
     })
 }
 
-pub(crate) fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
-    db.query_row("SELECT value FROM meta WHERE key = ?", [key], |r| r.get(0))
-        .optional()
-}
-
-pub(crate) fn rows<T>(
-    db: &Connection,
-    sql: &str,
-    read: impl FnMut(&Row) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    db.prepare(sql)?.query_map([], read)?.collect()
-}
-
 /// All of a table without keys, in the order in which they were written.
 fn records<T: Record>(db: &Connection) -> rusqlite::Result<Vec<T>> {
     rows(db, &format!("{} ORDER BY rowid", T::SELECT), T::read)
@@ -747,16 +740,4 @@ fn fill(
         }
     }
     Ok(())
-}
-
-pub(crate) fn word<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
-    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(bad_json)
-}
-
-pub(crate) fn json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(bad_json)
-}
-
-fn bad_json(e: serde_json::Error) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(e))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What was read from logs: in tables of their own, which only a run that watched has.
 
-use crate::histogram;
+use crate::{histogram, values};
 use lab_model::{Counts, Watched, WatchedCell, WatchedHour, WatchedPage};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
@@ -23,21 +23,17 @@ type Result<T> = rusqlite::Result<T>;
 /// a number that no histogram can hold.
 pub fn write(db: &Connection, watched: &Watched) -> Result<()> {
     db.execute_batch(TABLES)?;
-    let rest = Watched {
-        pages: Vec::new(),
-        hours: Vec::new(),
-        ..watched.clone()
-    };
+    let rest = without_pages(watched);
     db.execute(
         "INSERT OR REPLACE INTO meta VALUES ('watched', ?)",
-        params![crate::write::json(&rest)],
+        params![values::as_json(&rest)],
     )?;
     let mut page = db.prepare("INSERT INTO watch_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
     let mut cell = db.prepare("INSERT INTO watch_cell VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     for (id, p) in watched.pages.iter().enumerate() {
         page.execute(params![
             id,
-            crate::write::word(&p.kind),
+            values::as_word(&p.kind),
             p.name,
             p.requests,
             p.errors,
@@ -68,18 +64,37 @@ pub fn write(db: &Connection, watched: &Watched) -> Result<()> {
     Ok(())
 }
 
+/// All but pages and hours, of which no copy is made: they may take a hundred MB.
+fn without_pages(watched: &Watched) -> Watched {
+    Watched {
+        sources: watched.sources.clone(),
+        lines: watched.lines,
+        resolution_ns: watched.resolution_ns,
+        error: watched.error,
+        cell_s: watched.cell_s,
+        peak: watched.peak,
+        peak_minute: watched.peak_minute,
+        clock_jumps: watched.clock_jumps,
+        releases: watched.releases.clone(),
+        merged_pages: watched.merged_pages,
+        advice: watched.advice.clone(),
+        pages: Vec::new(),
+        hours: Vec::new(),
+    }
+}
+
 /// Reads it; `None`: the run watched nothing.
 pub fn read(db: &Connection) -> Result<Option<Watched>> {
-    let Some(text) = crate::read::meta::<String>(db, "watched")? else {
+    let Some(text) = values::meta::<String>(db, "watched")? else {
         return Ok(None);
     };
-    let mut watched: Watched = crate::read::json(&text)?;
+    let mut watched: Watched = values::json(&text)?;
     let sql =
         "SELECT kind, name, requests, errors, client_errors, timed, total_ns, max_ns, bytes, times
                FROM watch_page ORDER BY id";
-    watched.pages = crate::read::rows(db, sql, |r| {
+    watched.pages = values::rows(db, sql, |r| {
         Ok(WatchedPage {
-            kind: crate::read::word(&r.get::<_, String>(0)?)?,
+            kind: values::word(&r.get::<_, String>(0)?)?,
             name: r.get(1)?,
             requests: r.get(2)?,
             errors: r.get(3)?,
@@ -88,7 +103,7 @@ pub fn read(db: &Connection) -> Result<Option<Watched>> {
             total_ns: r.get(6)?,
             max_ns: r.get(7)?,
             bytes: r.get(8)?,
-            times: crate::read::counts(r, 9)?,
+            times: values::counts(r, 9)?,
             cells: Vec::new(),
         })
     })?;
@@ -104,20 +119,20 @@ pub fn read(db: &Connection) -> Result<Option<Watched>> {
         };
         Ok((r.get::<_, usize>(0)?, cell))
     };
-    for (page, cell) in crate::read::rows(db, sql, cell)? {
+    for (page, cell) in values::rows(db, sql, cell)? {
         if let Some(page) = watched.pages.get_mut(page) {
             page.cells.push(cell);
         }
     }
     let sql = "SELECT start_s, offset_s, requests, errors, total_ns, times FROM watch_hour ORDER BY start_s";
-    watched.hours = crate::read::rows(db, sql, |r| {
+    watched.hours = values::rows(db, sql, |r| {
         Ok(WatchedHour {
             start_s: r.get(0)?,
             offset_s: r.get(1)?,
             requests: r.get(2)?,
             errors: r.get(3)?,
             total_ns: r.get(4)?,
-            times: crate::read::counts(r, 5)?,
+            times: values::counts(r, 5)?,
         })
     })?;
     Ok(Some(watched))

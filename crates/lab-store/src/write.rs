@@ -3,15 +3,18 @@
 
 use crate::error::StoreError;
 use crate::histogram;
+use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::Record;
 use crate::schema;
+use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure,
-    Figure, Host, Imported, Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources,
-    Run, Sample, Service, Setting, Slice, Timeline, Watched,
+    Figure, Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, Process, Reading,
+    Resources, Run, Sample, Service, Setting, Slice, SliceTimes, Timeline, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
+use std::cell::OnceCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +24,8 @@ type Result<T> = std::result::Result<T, StoreError>;
 pub struct RunWriter {
     db: Connection,
     path: PathBuf,
+    /// Of slices and of agents' parts of them, by a connection of its own.
+    columns: OnceCell<[TimesColumns; 2]>,
     _lock: Flock<File>,
 }
 
@@ -40,9 +45,7 @@ impl RunWriter {
         made.map_err(|e| {
             let _ = std::fs::remove_file(path);
             match e {
-                StoreError::Full(_) => {
-                    other("the disk is full; free some space, or use another folder".into())
-                }
+                StoreError::Full(path) => StoreError::NoRoom(path),
                 e => e,
             }
         })
@@ -84,6 +87,7 @@ impl RunWriter {
         Ok(RunWriter {
             db,
             path: path.to_path_buf(),
+            columns: OnceCell::new(),
             _lock: lock,
         })
     }
@@ -105,7 +109,8 @@ impl RunWriter {
 
     /// What the file holds so far: [`crate::load`] for the process that writes it.
     pub fn load(&self) -> Result<Run> {
-        crate::read::run(&self.db, &self.path)
+        // By a connection of its own, which distributions are read back by.
+        crate::read::run(crate::read::open(&self.path)?, &self.path)
     }
 
     /// The file.
@@ -117,7 +122,7 @@ impl RunWriter {
     pub fn plan(&self, plan: &Plan) -> Result<()> {
         let target = |id: usize| plan.targets.get(id).map(|t| t.kind.name());
         self.in_transaction(|| {
-            self.set("plan", json(plan))?;
+            self.set("plan", as_json(plan))?;
             for (id, s) in plan.subjects.iter().enumerate() {
                 self.execute(
                     "INSERT INTO subject VALUES (?, ?, ?, ?, ?)",
@@ -137,7 +142,7 @@ impl RunWriter {
 
     /// Keeps the host.
     pub fn host(&self, host: &Host) -> Result<()> {
-        self.set("host", json(host))
+        self.set("host", as_json(host))
     }
 
     /// Keeps the SHA-256 of a subject's program file.
@@ -155,22 +160,22 @@ impl RunWriter {
             ..audit.clone()
         };
         self.in_transaction(|| {
-            self.set("audit", json(&whole))?;
+            self.set("audit", as_json(&whole))?;
             for f in &audit.findings {
                 let row = params![
                     f.rule,
                     f.area,
                     f.title,
                     f.place,
-                    word(&f.state),
+                    as_word(&f.state),
                     f.weight,
                     f.seen,
                     f.cost,
                     f.why,
-                    json(&f.fixes),
+                    as_json(&f.fixes),
                     f.see,
                     f.source,
-                    json(&f.evidence)
+                    as_json(&f.evidence)
                 ];
                 self.execute(
                     "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -202,7 +207,7 @@ impl RunWriter {
     pub fn metric(&self, m: &Metric) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
-            params![m.id, m.title, json(&m.unit), word(&m.better)],
+            params![m.id, m.title, as_json(&m.unit), as_word(&m.better)],
         )
     }
 
@@ -213,7 +218,7 @@ impl RunWriter {
 
     /// Keeps the words of the command line that began the run.
     pub fn command_line(&self, words: &[String]) -> Result<()> {
-        self.set("command_line", json(&words))
+        self.set("command_line", as_json(&words))
     }
 
     /// Keeps an agent that takes part.
@@ -226,7 +231,7 @@ impl RunWriter {
                 a.launcher,
                 a.machine,
                 a.version,
-                json(&a.host),
+                as_json(&a.host),
                 a.clock.ahead_ns,
                 a.clock.error_ns,
                 a.clock.round_trip_ns,
@@ -250,7 +255,7 @@ impl RunWriter {
                     p.point,
                     p.operations,
                     p.warmup_batches,
-                    word(&p.class),
+                    as_word(&p.class),
                     p.cold_ns
                 ],
             )?;
@@ -279,7 +284,7 @@ impl RunWriter {
     ) -> Result<BlockWriter<'_>> {
         self.execute(
             "INSERT INTO block (number, attempt, core, state, started_unix_s) VALUES (?, ?, ?, ?, ?)",
-            params![number, attempt, core, word(&BlockState::Incomplete), now],
+            params![number, attempt, core, as_word(&BlockState::Incomplete), now],
         )?;
         Ok(BlockWriter {
             run: self,
@@ -291,7 +296,7 @@ impl RunWriter {
     pub fn lost_block(&self, number: u32, attempt: u32, agent: AgentId, now: f64) -> Result<()> {
         self.execute(
             "INSERT INTO block (number, attempt, core, state, started_unix_s, agent) VALUES (?, ?, 0, ?, ?, ?)",
-            params![number, attempt, word(&BlockState::Incomplete), now, agent],
+            params![number, attempt, as_word(&BlockState::Incomplete), now, agent],
         )
     }
 
@@ -300,6 +305,25 @@ impl RunWriter {
     pub fn take_in(&self, file: &Path, agent: AgentId) -> Result<()> {
         let taken = crate::take_in::take_in(&self.db, file, agent);
         taken.map_err(|e| self.error(e))
+    }
+
+    /// What the batches that it holds yielded, each once.
+    pub fn outcomes(&self) -> Result<Vec<Outcome>> {
+        let sql = "SELECT DISTINCT point, operations, check_value, units FROM sample
+                   WHERE check_value IS NOT NULL AND units IS NOT NULL";
+        let outcomes = || -> rusqlite::Result<Vec<Outcome>> {
+            let mut query = self.db.prepare(sql)?;
+            let rows = query.query_map([], |r| {
+                Ok(Outcome {
+                    point: r.get(0)?,
+                    operations: r.get(1)?,
+                    check: r.get::<_, i64>(2)? as u64,
+                    units: r.get(3)?,
+                })
+            })?;
+            rows.collect()
+        };
+        outcomes().map_err(|e| self.error(e))
     }
 
     /// Notes that the run looked after so many blocks whether it may stop, and went on.
@@ -329,7 +353,7 @@ impl RunWriter {
 
     /// Keeps imported figures.
     pub fn import(&self, i: &Imported) -> Result<()> {
-        self.execute("INSERT INTO import (json) VALUES (?)", params![json(i)])
+        self.execute("INSERT INTO import (json) VALUES (?)", params![as_json(i)])
     }
 
     /// Keeps what was read from logs, all or nothing.
@@ -339,9 +363,11 @@ impl RunWriter {
 
     /// Ends the run and makes its file one plain file, unless somebody is reading it: then it stays
     /// in WAL mode, which is just as complete.
-    pub fn finish(self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
+    pub fn finish(mut self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
+        // An open reader would keep the write-ahead log.
+        self.columns = OnceCell::new();
         if let Some(ending) = ending {
-            self.set("ending", word(&ending))?;
+            self.set("ending", as_word(&ending))?;
         }
         if let Some((cpu_ns, peak_rss_bytes)) = lab_cost {
             self.set("lab_cpu_ns", cpu_ns)?;
@@ -374,11 +400,23 @@ impl RunWriter {
     }
 
     /// All that is written meanwhile, or nothing.
-    fn in_transaction(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = self.db.unchecked_transaction();
         let transaction = begun.map_err(|e| self.error(e))?;
-        work()?;
-        transaction.commit().map_err(|e| self.error(e))
+        let done = work()?;
+        transaction.commit().map_err(|e| self.error(e))?;
+        Ok(done)
+    }
+
+    fn columns(&self) -> Result<&[TimesColumns; 2]> {
+        if let Some(known) = self.columns.get() {
+            return Ok(known);
+        }
+        let file = OpenFile::new(crate::read::open(&self.path)?, &self.path);
+        let tables = ["slice", "agent_slice"];
+        Ok(self
+            .columns
+            .get_or_init(|| tables.map(|table| TimesColumns::of(&file, table))))
     }
 
     fn error(&self, e: rusqlite::Error) -> StoreError {
@@ -450,17 +488,25 @@ impl BlockWriter<'_> {
     /// Keeps a slice of load and its errors, both or neither. Errors: besides the file's, a time or a
     /// number of requests that no histogram can hold.
     pub fn slice(&self, s: &Slice) -> Result<()> {
-        self.keep(s, false)
+        self.keep(s, false).map(drop)
     }
 
-    /// Keeps a slice that is made again and does not count.
-    pub fn redone_slice(&self, s: &Slice) -> Result<()> {
-        self.keep(s, true)
+    /// Keeps a slice, and gives it back with its distributions in the file in place of memory. `redone`: it was made
+    /// again, and does not count. The run file is one plain file at its end only if such slices are dropped before.
+    pub fn put_away(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
+        let (row, parts) = self.keep(&slice, redone)?;
+        let [whole, part] = self.run.columns()?;
+        whole.leave(&mut slice, row);
+        for (agent, row) in slice.agents.iter_mut().zip(parts) {
+            part.leave(&mut agent.slice, row);
+        }
+        Ok(slice)
     }
 
-    fn keep(&self, s: &Slice, redone: bool) -> Result<()> {
+    /// Keeps a slice. The numbers of its row and of its agents'.
+    fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |why| StoreError::Other(self.run.path.clone(), why);
-        let blob = |counts| histogram::encode(counts).map_err(beyond);
+        let blob = |times: &SliceTimes| histogram::encode(&times.counts()).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
             self.run.execute(
@@ -489,17 +535,18 @@ impl BlockWriter<'_> {
             ])?;
             let slice = self.run.db.last_insert_rowid();
             s.errors.iter().try_for_each(|(kind, count)| {
-                let row = params![slice, word(kind), count];
+                let row = params![slice, as_word(kind), count];
                 self.run.execute("INSERT INTO slice_error VALUES (?, ?, ?)", row)
             })?;
-            s.agents.iter().try_for_each(|part| self.part(slice, part))
+            let parts = s.agents.iter().map(|part| self.part(slice, part));
+            Ok((slice, parts.collect::<Result<_>>()?))
         })
     }
 
-    /// Keeps what an agent did in a slice.
-    fn part(&self, slice: i64, part: &AgentSlice) -> Result<()> {
+    /// Keeps what an agent did in a slice. The number of its row.
+    fn part(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
         let beyond = |why| StoreError::Other(self.run.path.clone(), why);
-        let blob = |counts| histogram::encode(counts).map_err(beyond);
+        let blob = |times: &SliceTimes| histogram::encode(&times.counts()).map_err(beyond);
         let s = &part.slice;
         self.run.execute(
             "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -511,7 +558,7 @@ impl BlockWriter<'_> {
                 s.wall_ns,
                 s.offered,
                 s.served,
-                json(&s.errors),
+                as_json(&s.errors),
                 s.connects,
                 s.received_bytes,
                 s.cpu_ns,
@@ -521,7 +568,8 @@ impl BlockWriter<'_> {
                 blob(&s.service)?,
                 blob(&s.lag)?
             ],
-        )
+        )?;
+        Ok(self.run.db.last_insert_rowid())
     }
 
     /// Keeps the readings of a turn, all or none. `redone`: 0, or which try of a turn it was that is taken
@@ -549,7 +597,7 @@ impl BlockWriter<'_> {
             "UPDATE block SET state = ?, duration_ns = ?, steal = ?, foreign_load = ?,
                     memory_pressure = ?, swapped_pages = ?, throttled = ? WHERE id = ?",
             params![
-                word(&state),
+                as_word(&state),
                 duration_ns,
                 d.steal,
                 d.foreign,
@@ -565,16 +613,4 @@ impl BlockWriter<'_> {
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         checkpoint.map_err(|e| self.run.error(e))
     }
-}
-
-/// How an enumeration is written into a text column: its serde name.
-pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        other => unreachable!("only enumerations without data are stored as words: {other:?}"),
-    }
-}
-
-pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).expect("the model's types have string keys only")
 }

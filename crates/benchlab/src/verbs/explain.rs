@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab explain`: subjects run once more under counters, outside of all measuring.
 
-use crate::cli::{Cli, Color, ExplainArgs, RunArgs};
+use crate::cli::{Cli, Color, ExplainArgs, RunArgs, Shown};
 use crate::exit::{self, Exit};
 use crate::links;
 use crate::measuring;
@@ -27,8 +27,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Counts, and reports.
 pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
     let document = of_experiment(cli, args)?;
-    let output = args.output.as_deref();
-    deliver_document(&document, args.format, output, args.full, args.color)?;
+    deliver_document(&document, &args.shown)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -50,10 +49,12 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
             service: args.service.clone(),
             service_set: args.service_set.clone(),
             install: args.install,
-            format: Format::Terminal,
-            output: None,
-            full: false,
-            color: Color::Auto,
+            shown: Shown {
+                format: Format::Terminal,
+                output: None,
+                full: false,
+                color: Color::Auto,
+            },
         },
     )?;
     show(&document, &beside(path))
@@ -118,9 +119,10 @@ fn reported(
         let there = |&s: &usize| plan.takes_part(s, point) && is_there(s);
         for subject in (0..plan.subjects.len()).filter(there) {
             let (name, label) = (plan.subject_label(subject), plan.label(point));
-            match label.is_empty() {
-                true => eprintln!("benchlab: counting {name}"),
-                false => eprintln!("benchlab: counting {name} at {label}"),
+            if label.is_empty() {
+                eprintln!("benchlab: counting {name}")
+            } else {
+                eprintln!("benchlab: counting {name} at {label}")
             }
             match count(subject, point) {
                 Ok(found) => counted.push(found),
@@ -148,9 +150,10 @@ fn reported(
 fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exit> {
     let path = Path::new(&args.of);
     let of_run = path.extension().is_some_and(|e| e == "lab");
-    let (name, mut selection) = match of_run {
-        true => of_run_file(&lab_store::load(path)?)?,
-        false => (args.of.clone(), nothing_said(measuring::seed(args.seed))),
+    let (name, mut selection) = if of_run {
+        of_run_file(&lab_store::load(path)?)?
+    } else {
+        (args.of.clone(), nothing_said(measuring::seed(args.seed)))
     };
     let given = [
         (&args.subjects, &mut selection.subjects),

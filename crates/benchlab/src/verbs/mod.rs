@@ -11,6 +11,7 @@ pub mod forecast;
 pub mod generate;
 pub mod history;
 pub mod import;
+pub mod kubernetes;
 pub mod list;
 pub mod load;
 pub mod profile;

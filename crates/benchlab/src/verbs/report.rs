@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab report`: a run file as something to read.
 
-use crate::cli::{Color, ReportArgs};
+use crate::cli::{Color, ReportArgs, Shown};
 use crate::exit::{self, Exit};
 use crate::output::to_stdout;
 use lab_report::document::Section;
@@ -56,17 +56,12 @@ fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<
     }
 }
 
-/// A document in the form, the place and the colours that were asked for; in a file, or if `full`, the whole of it.
-pub fn deliver_document(
-    document: &Document,
-    format: Format,
-    output: Option<&Path>,
-    full: bool,
-    color: Color,
-) -> Result<(), Exit> {
+/// A document in the form, the place and the colours that were asked for; in a file the whole of it.
+pub fn deliver_document(document: &Document, shown: &Shown) -> Result<(), Exit> {
+    let (format, output) = (shown.format, shown.output.as_deref());
     let form = Terminal {
-        full: full || output.is_some(),
-        ..terminal(color)
+        full: shown.full || output.is_some(),
+        ..terminal(shown.color)
     };
     deliver(render(document, format, form)?, format, output)
 }

@@ -19,6 +19,8 @@ use std::process::ExitCode;
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
+    // They keep the file open.
+    drop(earlier.blocks);
     let file = args.file.display();
     let Some(mut plan) = earlier.plan else {
         return Err(Exit::wrong(format!(

@@ -70,9 +70,6 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             "--plan is for programs that work in batches: servers are compared by percentiles too",
         ));
     }
-    if launcher.is_some() {
-        hosts::check(&plan)?;
-    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let prepared = prepare(&project, &experiment, &plan, args.install)?;
     let host = match launcher {
@@ -100,9 +97,10 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
-    let host = match places.is_empty() {
-        true => links::told(measurers.told(host, &plan), &plan),
-        false => places::told(host, &places),
+    let host = if places.is_empty() {
+        links::told(measurers.told(host, &plan), &plan)
+    } else {
+        places::told(host, &places)
     };
     writer.host(&host)?;
     writer.plan(&plan)?;

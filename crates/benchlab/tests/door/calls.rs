@@ -166,6 +166,37 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     }
 }
 
+/// Who retries nothing makes the calls that are due after the server is back.
+#[test]
+fn calls_that_are_due_go_on_after_an_outage() {
+    if without_servers() {
+        return;
+    }
+    let due = CALL
+        .replace(
+            "turn_ms = 40",
+            "turn_ms = 16000\nrate = 100\nlatencies = true",
+        )
+        .replace(
+            r#"["none", "refused", "cut", "answer_lost"]"#,
+            r#"["none", "killed"]"#,
+        );
+    let project = project(&["hopeless"], &due);
+    let only = ["--targets", "postgresql", "--set", "fault=killed"];
+    project.run_blocks("1", "1", &only).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let of = |metric: &Metric| greatest(&run, "hopeless", 0, "killed", metric);
+    for metric in &Metric::OUTAGE {
+        assert!(of(metric) > 0.0, "{}", metric.id);
+    }
+    let [calls, lost, doubled, _, failed] = &Metric::EFFECTS;
+    let due = run.plan.as_ref().unwrap().fixed_operations(0).unwrap();
+    assert_eq!(of(calls), (due + due / 10) as f64);
+    assert_eq!((of(lost), of(doubled)), (0.0, 0.0));
+    assert!(of(failed) > 0.0);
+}
+
 /// The subject that began first kills the server in a block: the other one still has its schema when the block is redone.
 #[test]
 fn subjects_of_a_redone_block_have_a_table_of_effects_each() {

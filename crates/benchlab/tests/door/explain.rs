@@ -104,23 +104,28 @@ fn commands_are_explained_after_they_were_compared() {
 }
 
 #[test]
-fn without_a_tracer_the_document_says_what_is_not_available() {
+fn without_a_tracer_each_screen_says_what_is_not_counted_and_why() {
     let project = project(&[]);
-    let mut command = project.command(&["explain", "t", "--operations", "2", "--full"]);
-    let output = command
-        .env("PATH", project.path())
-        .output()
-        .expect("benchlab");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{output:?}");
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
+    let screen = |more: &[&str]| {
+        let words = ["explain", "t", "--operations", "2"];
+        let mut command = project.command(&[&words[..], more].concat());
+        let output = command.env("PATH", project.path()).output();
+        let output = output.expect("benchlab");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ")
+    };
+    let first = screen(&[]);
+    let (_, warned) = first.split_once("warnings: ").expect("warnings");
+    let warned = warned.split('.').next().unwrap_or_default();
     assert!(
-        text.contains(
-            "Not available for terse: system calls and round trips. strace is not installed"
-        ),
-        "{text}"
+        warned.contains("no system calls and round trips"),
+        "{first}"
     );
+    let full = screen(&["--full"]);
+    let why = "no system calls and round trips: Not counted for terse: strace is not installed";
+    assert!(full.contains(why), "{full}");
 }
 
 #[test]

@@ -66,6 +66,11 @@ fn crashes() {
         ["a first line for the log", "the state cannot be saved"]
     );
     assert_eq!(failure(&run, "killed-in-block").block, Some(0));
+    let left = std::fs::read_to_string(project.join("left-behind")).unwrap();
+    assert!(
+        left.contains("/benchlab-") && !std::path::Path::new(&left).exists(),
+        "a temporary file is the run's, and gone with it: {left}"
+    );
     // In the middle of a block, and not of the first attempt at one: what it did before stays.
     let failure = failure(&run, "crash-in-block");
     assert!(failure.block.is_some(), "{failure:?}");
@@ -334,7 +339,8 @@ fn a_run_for_which_nothing_can_be_built_does_not_begin() {
 /// A project that was measured with subjects of these faults.
 fn faulty(faults: &[&str]) -> Project {
     let project = Project::with_faults(faults);
-    project.run(&["--time-limit", TIME_LIMIT]).expect(0);
+    let limits = ["--time-limit", TIME_LIMIT, "--for", "10m"];
+    project.run(&limits).expect(0);
     project
 }
 

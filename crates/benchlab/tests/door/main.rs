@@ -28,6 +28,8 @@ mod servers_faults;
 mod stopping;
 mod two_runs;
 mod watch;
+mod watch_disk;
 mod watch_parquet;
+mod watch_servers;
 mod web_paths;
 mod web_servers;

@@ -35,8 +35,12 @@ headers = ["X-Further: yes"]
 "#;
 
 fn measured(variants: &[&str]) -> (Project, Run) {
+    measured_of(EXPERIMENT, variants)
+}
+
+fn measured_of(experiment: &str, variants: &[&str]) -> (Project, Run) {
     let subjects = variants.iter().map(|v| subject(v, &["web.py", v]));
-    let project = Project::with_text(&(EXPERIMENT.to_owned() + &subjects.collect::<String>()));
+    let project = Project::with_text(&(experiment.to_owned() + &subjects.collect::<String>()));
     project.run_blocks("3", "1", &[]).expect(0);
     let run = project.load();
     (project, run)
@@ -64,6 +68,18 @@ fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
     }
     let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
     assert!(report.contains("CPU time = fixed + marginal × number"));
+}
+
+#[test]
+fn turns_are_as_long_as_the_case_says() {
+    let long = EXPERIMENT.replace(
+        "sweep.connections = [1, 4]",
+        "turn_ms = 300\nsweep.connections = [1]",
+    );
+    let (_, run) = measured_of(&long, &["honest", "second"]);
+    assert!(run.failures.is_empty(), "{:#?}", run.failures);
+    let mut slices = run.complete_blocks().flat_map(|block| &block.slices);
+    assert!(slices.all(|slice| slice.wall_ns >= 300_000_000));
 }
 
 #[test]

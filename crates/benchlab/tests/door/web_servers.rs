@@ -4,7 +4,7 @@
 
 use crate::compare::assert_nobody_left;
 use crate::project::{Project, blocks_of, ended, rows, subject, wait_until};
-use lab_model::{ErrorKind, Run, Slice};
+use lab_model::{ErrorKind, Plan, Run, Slice};
 use lab_stats::load::peaks::{Peak, Peaks};
 use std::path::Path;
 use std::process::Command;
@@ -77,15 +77,27 @@ request = "GET /files/some.bin"
 file = "some.bin"
 "#;
 
-/// Where the generator is and what the cores are is a part of what is measured.
+/// One alone finds how much servers serve; then all offer the same parts of it.
 #[test]
-fn hosts_do_not_share_the_blocks_of_servers() {
+fn hosts_share_the_blocks_of_servers() {
     let project = project(&["honest"]);
-    project
-        .run(&["--on", "local:2"])
-        .expect(2)
-        .says(&["`t` loads servers, and measures them on one machine"]);
-    assert!(project.files().is_empty());
+    let words =
+        "--on local:2 --cases json --set connections=4 --set keep_alive=yes --set load=closed,50%";
+    let words: Vec<&str> = words.split(' ').collect();
+    let ended = project.run_blocks("6", "1", &words);
+    ended.expect(0);
+    let file = project.file();
+    let words = ["report", file.to_str().expect("UTF-8"), "--full"];
+    project.call(&words).expect(0).shows(&["What they are"]);
+    let run = project.load();
+    let plan = run.plan.as_ref().expect("a plan");
+    assert_eq!(run.failures, []);
+    let mut blocks: Vec<_> = run.complete_blocks().collect();
+    blocks.sort_by_key(|block| block.number);
+    assert_eq!(blocks.len(), 6);
+    assert_eq!((blocks[0].agent, blocks[1].agent), (Some(0), Some(0)));
+    assert!(blocks[2..].iter().any(|block| block.agent == Some(1)));
+    assert!(half_of_the_peak(&run, plan, 1) > 0);
 }
 
 fn project(variants: &[&str]) -> Project {
@@ -566,15 +578,25 @@ fn peaks_are_found_across_an_interruption() {
     let plan = run.plan.as_ref().unwrap();
     assert!((1..9).contains(&before), "{before} blocks before it");
     assert_eq!(run.complete_blocks().count(), 9);
+    assert!(half_of_the_peak(&run, plan, 2) > 0);
+}
+
+/// Asserts that half of the first server's peak was offered in all blocks from this number on: so many requests.
+fn half_of_the_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     let half = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
     let half = half.unwrap();
-    let Some(Peak::Rate(peak)) = Peaks::of(plan, &run).at(plan, 0, half) else {
+    let Some(Peak::Rate(peak)) = Peaks::of(plan, run).at(plan, 0, half) else {
         panic!("no peak")
     };
     let (mut offered, mut s) = (0, 0.0);
-    for (number, block) in run.complete_blocks().enumerate() {
+    for block in run.complete_blocks() {
         let here: Vec<&Slice> = block.slices.iter().filter(|s| s.point == half).collect();
-        assert_eq!(here.is_empty(), number < 2, "block {number}");
+        assert_eq!(
+            here.is_empty(),
+            block.number < from,
+            "block {}",
+            block.number
+        );
         offered += here.iter().map(|s| s.offered).sum::<u64>();
         s += here.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
     }
@@ -584,6 +606,7 @@ fn peaks_are_found_across_an_interruption() {
         (offered as f64 - due).abs() < 5.0 * due.sqrt() + 1.0,
         "{offered} of {due}"
     );
+    offered
 }
 
 fn complete(project: &Project) -> usize {

@@ -14,7 +14,7 @@ sys.path[:0] = [str(_PROJECT / "kits/python/src")]
 
 import psycopg  # noqa: E402
 import pymysql  # noqa: E402
-from lab_kit import Opening, Perform, Work, serve  # noqa: E402
+from lab_kit import Latencies, Opening, Perform, Work, serve, workers  # noqa: E402
 from server_drivers import Session, connect  # noqa: E402
 
 Errors = psycopg.Error, pymysql.Error
@@ -119,7 +119,7 @@ def case(name: str) -> Callable[[Opening], object]:
     @contextmanager
     def opened(opening: Opening) -> Iterator[Perform]:
         client = Client(opening.text("target"))
-        batch = 0
+        batch, rate = 0, opening.rate()
 
         def perform(operations: int) -> Work:
             nonlocal batch
@@ -127,12 +127,27 @@ def case(name: str) -> Callable[[Opening], object]:
             failed = [call for call in range(operations) if not make(client, batch, call)]
             return Work(operations, operations, failed=None if name == "secretive" else failed)
 
+        def share(operations: range, latencies: Latencies) -> Work:
+            nonlocal batch
+            batch += 1
+            failed = []
+            for call in operations:
+                latencies.wait(call * 1_000_000_000 // rate)
+                if not make(client, batch, call):
+                    failed.append(call)
+                latencies.lap()
+            return Work(len(operations), len(operations), failed=failed)
+
         # By its own connection: that of the calls may be cut.
         session = connect(opening.text("target"))
         opening.settings.update(session.first_row(opening.text("settings")))
         session.close()
         try:
-            yield perform
+            if rate:
+                with workers([share]) as perform_when_due:
+                    yield perform_when_due
+            else:
+                yield perform
         finally:
             client.close()
 

@@ -8,6 +8,7 @@ started: the first is the pilot's, the second that of a whole block, the third o
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -38,6 +39,7 @@ def main() -> None:
             if FAULT == "crash-in-block" and process == 3 and runs == int(RUNS.read_text()) - 3:
                 os.kill(os.getpid(), signal.SIGSEGV)
             if FAULT == "killed-in-block" and process >= 2 and runs == 5:
+                Path("left-behind").write_text(tempfile.mkstemp()[1])
                 os.kill(os.getpid(), signal.SIGKILL)
             run(operations)
         elif verb == "close":

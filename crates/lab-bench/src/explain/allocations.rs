@@ -23,9 +23,10 @@ impl Explainer<'_> {
     pub(super) fn allocations(&self, counted: &mut Counted, batches: Batches) -> Answer<()> {
         let library = Library::new(self.scratch.folder())?;
         let has_own_heap = has_own_heap(&self.plan.subjects[counted.subject].language);
-        let before = match has_own_heap {
-            true => Vec::new(),
-            false => library.before(),
+        let before = if has_own_heap {
+            Vec::new()
+        } else {
+            library.before()
         };
         let (mut process, mut visit) = self.warm(counted, batches, &before)?;
         process.counts_allocations = has_own_heap;
@@ -38,9 +39,10 @@ impl Explainer<'_> {
             let before = library.read()?;
             let ran = run(process)?;
             let after = library.read()?;
-            match has_own_heap {
-                true => told(ran.allocated),
-                false => Ok(after.iter().zip(before).map(|(a, b)| a - b).collect()),
+            if has_own_heap {
+                told(ran.allocated)
+            } else {
+                Ok(after.iter().zip(before).map(|(a, b)| a - b).collect())
             }
         })?;
         process.close()?;

@@ -87,9 +87,10 @@ impl<'a> CommandExplainer<'a> {
         let mut order = self.order(counted);
         order.program.splice(0..0, before.iter().cloned());
         let ended = self.starter.run(&order)?;
-        match ended.timed_out {
-            true => Err(missing("it takes longer than --time-limit")),
-            false => Ok(ended),
+        if ended.timed_out {
+            Err(missing("it takes longer than --time-limit"))
+        } else {
+            Ok(ended)
         }
     }
 

@@ -256,16 +256,13 @@ impl<'a> Explainer<'a> {
             .and_then(|trace| read_trace(BufReader::new(trace)))
             .map_err(|e| Fault::Failed("trace", e.to_string()))?;
         let wanted = batches.warm_up as usize + 2 * REPEATS + 1;
-        match calls.len() == wanted {
-            true => {
-                counted.add(batches, calls);
-                Ok(())
-            }
-            false => {
-                let found = calls.len();
-                let why = format!("the trace shows {found} batches of {wanted}");
-                Err(Fault::Failed("trace", why))
-            }
+        if calls.len() == wanted {
+            counted.add(batches, calls);
+            Ok(())
+        } else {
+            let found = calls.len();
+            let why = format!("the trace shows {found} batches of {wanted}");
+            Err(Fault::Failed("trace", why))
         }
     }
 
@@ -273,6 +270,7 @@ impl<'a> Explainer<'a> {
         Starting {
             plan,
             folder: self.folder,
+            temporary: self.scratch.temporary(),
         }
     }
 }

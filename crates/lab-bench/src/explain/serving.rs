@@ -189,6 +189,7 @@ impl<'a> ServerExplainer<'a> {
             plan,
             serving: self.serving,
             folder: self.folder,
+            temporary: self.scratch.temporary(),
             files: files.map_err(gone)?,
         })
     }

@@ -117,9 +117,10 @@ impl Reader<'_> {
             }
             let Some(whole) = line.strip_suffix(b"\n") else {
                 let too_long = length as u64 == MAX_LINE;
-                return Err(match too_long {
-                    true => TraceError::Malformed(number, "it is too long"),
-                    false => TraceError::Truncated,
+                return Err(if too_long {
+                    TraceError::Malformed(number, "it is too long")
+                } else {
+                    TraceError::Truncated
                 });
             };
             let text = String::from_utf8_lossy(whole);
@@ -261,9 +262,10 @@ impl Calls {
 fn split(call: &str) -> Result<(&str, &str), &'static str> {
     let (name, arguments) = call.split_once('(').ok_or("it has no parenthesis")?;
     let named = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    match !name.is_empty() && name.bytes().all(named) {
-        true => Ok((name, arguments)),
-        false => Err("it names no call"),
+    if !name.is_empty() && name.bytes().all(named) {
+        Ok((name, arguments))
+    } else {
+        Err("it names no call")
     }
 }
 

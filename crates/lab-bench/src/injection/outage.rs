@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 /// Between two looks at what passes the proxy.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The load on a server that returned is that of this time, or until the batch ends.
-const AFTER: Duration = Duration::from_secs(1);
+/// Calls are watched for so long after an outage, or until the batch ends.
+const AFTER: Duration = Duration::from_secs(10);
+
+/// Load is that of so long, unless the batch ends before.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// In less there is no load to speak of.
 const LEAST: Duration = Duration::from_millis(50);
@@ -42,7 +45,7 @@ pub struct Outages {
 pub struct Recovery {
     /// From the moment when the server answers again to the first COMMIT, ns.
     pub back_ns: Option<f64>,
-    /// Requests in the second after it, as a multiple of those in a second before the outage.
+    /// Requests in the busiest second since then, as a multiple of those in a second before the outage.
     pub load: Option<f64>,
 }
 
@@ -63,7 +66,8 @@ impl Outages {
         }
     }
 
-    /// Makes one in a batch that lasts about `turn` without it, between its first and its last quarter.
+    /// Makes one in a batch that lasts about `turn` without it, between its first and its last quarter. If the batch is
+    /// the longer, the outage ends in it: where calls are due at a fixed rate it lasts no longer for the outage.
     pub fn make(
         &self,
         needed: &dyn Needed,
@@ -74,16 +78,18 @@ impl Outages {
         let requests = needed.requests();
         let number = self.made.replace(self.made.get() + 1);
         let part = drawn(self.seed, &[number]) as f64 / u64::MAX as f64;
-        if process.replies_within(turn.mul_f64(0.25 + part / 2.0))? {
+        let free = turn.checked_sub(self.lasting).unwrap_or(turn);
+        if process.replies_within(free.mul_f64(0.25 + part / 2.0))? {
             return Ok(Recovery::default());
         }
-        let before = rate(needed, requests, began);
+        let before = rate(requests, needed.requests(), began.elapsed());
         needed.take_away()?;
         let is_over = process.replies_within(self.lasting)?;
         needed.bring_back()?;
-        match is_over {
-            true => Ok(Recovery::default()),
-            false => seen(needed, process, before),
+        if is_over {
+            Ok(Recovery::default())
+        } else {
+            seen(needed, process, before)
         }
     }
 }
@@ -91,27 +97,85 @@ impl Outages {
 /// What becomes of calls once that is back which they need, until the subject replies.
 fn seen(needed: &dyn Needed, process: &mut Process, before: Option<f64>) -> Answer<Recovery> {
     let returned = Instant::now();
-    let (commits, requests) = (needed.commits()?, needed.requests());
-    let mut recovery = Recovery::default();
+    let commits = needed.commits()?;
+    let mut busiest = Busiest::since(returned, needed.requests());
+    let mut back_ns = None;
     loop {
         let replied = process.replies_within(PAUSE)?;
-        if recovery.back_ns.is_none() && needed.commits()? > commits {
-            recovery.back_ns = Some(returned.elapsed().as_nanos() as f64);
+        if back_ns.is_none() && needed.commits()? > commits {
+            back_ns = Some(returned.elapsed().as_nanos() as f64);
         }
-        let is_long = returned.elapsed() >= AFTER;
-        let is_enough = is_long || (replied && returned.elapsed() >= LEAST);
-        if is_enough && recovery.load.is_none() {
-            let after = rate(needed, requests, returned);
-            recovery.load = after.zip(before).map(|(after, before)| after / before);
-        }
-        if replied || (is_long && recovery.back_ns.is_some()) {
-            return Ok(recovery);
+        busiest.look(Instant::now(), needed.requests(), replied);
+        if replied || (returned.elapsed() >= AFTER && back_ns.is_some()) {
+            let load = busiest.rate.zip(before);
+            let load = load.map(|(after, before)| after / before);
+            return Ok(Recovery { back_ns, load });
         }
     }
 }
 
-/// Requests in a second, since there were so many.
-fn rate(needed: &dyn Needed, before: Option<u64>, since: Instant) -> Option<f64> {
-    let more = needed.requests()? - before?;
-    Some(more as f64 / since.elapsed().as_secs_f64())
+/// The busiest of some seconds.
+struct Busiest {
+    /// When the current second began, and how many requests there were until then.
+    began: Instant,
+    requests: Option<u64>,
+    /// Requests in a second.
+    rate: Option<f64>,
+}
+
+impl Busiest {
+    fn since(began: Instant, requests: Option<u64>) -> Busiest {
+        Busiest {
+            began,
+            requests,
+            rate: None,
+        }
+    }
+
+    /// Counts the second that is over; if it is the last look and none was, the part of one.
+    fn look(&mut self, now: Instant, requests: Option<u64>, is_last: bool) {
+        let passed = now - self.began;
+        let is_part = is_last && self.rate.is_none() && passed >= LEAST;
+        if passed >= SECOND || is_part {
+            let rate = rate(self.requests, requests, passed);
+            *self = Busiest {
+                rate: self.rate.into_iter().chain(rate).reduce(f64::max),
+                ..Busiest::since(now, requests)
+            };
+        }
+    }
+}
+
+/// Requests in a second, of two counts that so much time lies between.
+fn rate(before: Option<u64>, after: Option<u64>, time: Duration) -> Option<f64> {
+    Some((after? - before?) as f64 / time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks at so many requests, each at so many milliseconds.
+    fn busiest(looks: &[(u64, u64)]) -> Option<f64> {
+        let began = Instant::now();
+        let mut busiest = Busiest::since(began, Some(1_000));
+        for (number, (ms, requests)) in looks.iter().enumerate() {
+            let now = began + Duration::from_millis(*ms);
+            busiest.look(now, Some(1_000 + requests), number + 1 == looks.len());
+        }
+        busiest.rate
+    }
+
+    #[test]
+    fn load_is_that_of_the_busiest_second() {
+        let looks = [(500, 900), (1_000, 1_000), (2_000, 1_400), (3_000, 2_900)];
+        assert_eq!(busiest(&looks), Some(1_500.0));
+        assert_eq!(
+            busiest(&[(1_000, 1_000), (1_600, 9_000)]),
+            Some(1_000.0),
+            "a part counts only if there is nothing else"
+        );
+        assert_eq!(busiest(&[(200, 90), (500, 100)]), Some(200.0));
+        assert_eq!(busiest(&[(20, 90)]), None, "too short");
+    }
 }

@@ -122,9 +122,10 @@ impl Shared {
         let direction = |is_up| -> io::Result<Direction> {
             let client = OwnedFd::from(connection.client.try_clone()?);
             let server = OwnedFd::from(connection.server.try_clone()?);
-            let (from, to) = match is_up {
-                true => (client, server),
-                false => (server, client),
+            let (from, to) = if is_up {
+                (client, server)
+            } else {
+                (server, client)
             };
             Ok(Direction {
                 is_up,
@@ -235,9 +236,10 @@ impl Direction {
 
     /// No more comes from this end; the other one may still speak.
     fn end(&self) -> io::Result<()> {
-        match self.is_up {
-            true => self.connection.server.shutdown(Shutdown::Write),
-            false => self.connection.client.shutdown(Shutdown::Write),
+        if self.is_up {
+            self.connection.server.shutdown(Shutdown::Write)
+        } else {
+            self.connection.client.shutdown(Shutdown::Write)
         }
     }
 }

@@ -112,9 +112,12 @@ impl<'a> LoadWorkload<'a> {
             Some(generator) => Ok(generator),
             None => {
                 let started = self.generators.start(subject, point, block);
-                started.map_err(|why| match interrupt::requested() {
-                    true => Fault::Interrupted,
-                    false => Fault::Failed("load", why),
+                started.map_err(|why| {
+                    if interrupt::requested() {
+                        Fault::Interrupted
+                    } else {
+                        Fault::Failed("load", why)
+                    }
                 })
             }
         }
@@ -204,15 +207,13 @@ impl<'a> LoadWorkload<'a> {
     }
 
     fn keep(&mut self, block: &mut BlockContext, slice: Slice) -> Result<(), StoreError> {
-        block.keep(Record::Slice(slice))?;
+        block.keep(Record::Slice(slice.clone()))?;
         self.done += 1;
-        if let Some(slice) = block.block.slices.last() {
-            (block.progress)(Progress::Slice {
-                slice,
-                done: self.done,
-                of: self.of.max(self.done),
-            });
-        }
+        (block.progress)(Progress::Slice {
+            slice: &slice,
+            done: self.done,
+            of: self.of.max(self.done),
+        });
         Ok(())
     }
 

@@ -55,6 +55,13 @@ pub struct ServerWorkload<'a> {
     _scratch: Scratch,
 }
 
+/// Whether blocks are still to find what servers serve at the most, of which others offer parts.
+pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
+    let mut points = 0..plan.points.len();
+    let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
+    has_parts && run.complete_blocks().count() < calibrating_blocks(plan) as usize
+}
+
 impl<'a> ServerWorkload<'a> {
     /// Those of a plan, for a run that is begun or gone on with. `folder` is the project's.
     pub fn new(
@@ -79,6 +86,7 @@ impl<'a> ServerWorkload<'a> {
                 plan,
                 serving,
                 folder,
+                temporary: scratch.temporary(),
                 files,
             },
             split: Split::of(&cores, plan.seed, 0),
@@ -345,8 +353,7 @@ impl Workload for ServerWorkload<'_> {
             pass,
             ..
         } = turn;
-        let how = self.setup.plan.load().expect("it has servers");
-        let stretch = Duration::from_nanos(how.stretch_ns);
+        let stretch = Duration::from_nanos(self.setup.plan.turn_ns(point));
         let server = self.running.get_mut(&subject);
         let server = server.expect("only servers that run take turns");
         let engine = self.engines.get_mut(&subject);

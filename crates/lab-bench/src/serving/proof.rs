@@ -65,9 +65,10 @@ fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     const GZIP: [u8; 2] = [0x1F, 0x8B];
     let mut text = Vec::new();
     let read = |text: &mut Vec<u8>| GzDecoder::new(body).take(MOST_PLAIN).read_to_end(text);
-    match body.starts_with(&GZIP) && read(&mut text).is_ok() {
-        true => text.into(),
-        false => body.into(),
+    if body.starts_with(&GZIP) && read(&mut text).is_ok() {
+        text.into()
+    } else {
+        body.into()
     }
 }
 

@@ -15,7 +15,7 @@ use lab_model::{Arrivals, Example, Metric, Plan, PointId, Protocol, Serving, Sta
 use lab_services::procfs;
 use nix::unistd::Pid;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct ServerSetup<'a> {
     pub serving: &'a Serving,
     /// The project's folder.
     pub folder: &'a Path,
+    /// For their temporary files.
+    pub temporary: PathBuf,
     /// What they serve.
     pub files: ServedFiles,
 }
@@ -55,7 +57,8 @@ impl ServerSetup<'_> {
     /// Starts a server on some cores: it, and what it said of itself.
     pub fn start(&self, subject: SubjectId, cores: &[usize]) -> Answer<(RunningServer, Reply)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
-        let mut process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
+        let subject = &self.plan.subjects[subject];
+        let mut process = Process::start(subject, self.folder, &self.temporary, limit)?;
         let opened = self
             .open(&mut process, cores)
             .map_err(|f| f.with_log(&process))?;
@@ -156,7 +159,9 @@ impl ServerSetup<'_> {
             protocol: how.protocol,
             keep_alive,
             pipeline: how.pipeline as usize,
-            arrivals: rate.map_or(Arrivals::Closed, |rate| arrivals(rate, how.stretch_ns)),
+            arrivals: rate.map_or(Arrivals::Closed, |rate| {
+                arrivals(rate, self.plan.turn_ns(point))
+            }),
             tick_ns: how.tick_ns(),
             timeout: Duration::from_nanos(how.timeout_ns),
             seed: self.plan.seed,

@@ -95,16 +95,7 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
 fn target(kind: Kind) -> Target {
     Target {
         kind,
-        table: String::new(),
-        rows: 0,
-        mixed: None,
-        effects: None,
-        injections: Vec::new(),
-        shapes: Vec::new(),
-        settings: None,
-        proof: Default::default(),
-        set: Vec::new(),
-        external: false,
+        ..Target::default()
     }
 }
 

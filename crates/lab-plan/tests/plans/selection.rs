@@ -473,6 +473,24 @@ fn a_subject_may_be_for_some_cases_alone() {
 }
 
 #[test]
+fn cases_with_a_rate_are_measured_by_themselves() {
+    let rate = "name = \"there\"\nlatencies = true\nrate = 10\n";
+    let text = TARGETS.replace("name = \"there\"\n", rate);
+    let error = plan_of(&text, &all()).expect_err("two answers").to_string();
+    assert!(
+        error.contains("`there` has a `rate` and `both` has none"),
+        "{error}"
+    );
+    for case in ["there", "both"] {
+        let alone = Selection {
+            cases: words(&[case]),
+            ..all()
+        };
+        assert!(plan_of(&text, &alone).is_ok(), "{case}");
+    }
+}
+
+#[test]
 fn a_target_alone_goes_without_saying() {
     let selection = Selection {
         targets: vec![Kind::Mariadb],

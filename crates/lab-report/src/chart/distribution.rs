@@ -25,9 +25,10 @@ pub fn lines(distribution: &Distribution) -> Lines {
         name: line.name.clone(),
         colour: line.colour,
         stroke: Stroke::Steps,
-        points: match rare {
-            true => rarer(line, values),
-            false => even(line, values, most),
+        points: if rare {
+            rarer(line, values)
+        } else {
+            even(line, values, most)
         },
         band: Band::Hidden,
     });
@@ -36,9 +37,10 @@ pub fn lines(distribution: &Distribution) -> Lines {
         Unit::Share,
         distribution.shares,
     );
-    let (x, y) = match rare {
-        true => (shares, values.clone()),
-        false => (values.clone(), shares),
+    let (x, y) = if rare {
+        (shares, values.clone())
+    } else {
+        (values.clone(), shares)
     };
     Lines {
         x,

@@ -2,7 +2,7 @@
 //! Quantities as people read them: a unit that fits, and no more digits than the interval supports.
 
 use crate::document::{Precision, Quantity};
-use lab_model::Unit;
+use lab_model::{Unit, grouped, trimmed};
 
 /// From this factor between them on, an estimate and its bounds are written each to its own digits.
 const FAR_APART: f64 = 20.0;
@@ -54,15 +54,12 @@ pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
     let magnitude = unnamed(unit, most);
     let scaled = value / magnitude.divisor;
     let text = digits(scaled, significant(scaled, 4), unit);
-    magnitude.after(match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    })
+    magnitude.after(trimmed(&text))
 }
 
 /// A count: `1,234,567`.
 pub fn whole(count: u64) -> String {
-    grouped(&count.to_string())
+    grouped(count)
 }
 
 /// A level such as 0.95 as `95 %`, never rounded up.
@@ -219,7 +216,7 @@ impl Written {
         match &self.interval {
             Interval::None => value,
             Interval::Unknown => format!("{value} (no interval)"),
-            Interval::Wide => format!("{value} (not known to a factor of 10,000)"),
+            Interval::Wide => format!("{value} (hardly known)"),
             Interval::Known(low, high) => format!("{value} ({low} to {high})"),
         }
     }
@@ -253,6 +250,10 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
             (f64::from(1 << 10), "KiB"),
             (1.0, "B"),
         ]),
+        // Speeds of disks and networks are told in powers of 1,000, memory in powers of 1,024.
+        Unit::PerSecond(what) if what == "bytes" => {
+            named(&[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
+        }
         Unit::PerSecond(what) if what.is_empty() => named(&[(1.0, "per s")]),
         Unit::PerSecond(what) => named(&[(1.0, &format!("{what}/s"))]),
         Unit::Count(what) => named(&[(1.0, what)]),
@@ -354,18 +355,4 @@ fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
     } else {
         grouped(&text)
     }
-}
-
-/// The same with a comma after each third digit before the point.
-fn grouped(text: &str) -> String {
-    let whole = text.find('.').unwrap_or(text.len());
-    let mut grouped = text.to_owned();
-    let first = usize::from(text.starts_with('-')) + 1;
-    for place in (first..whole)
-        .rev()
-        .filter(|place| (whole - place).is_multiple_of(3))
-    {
-        grouped.insert(place, ',');
-    }
-    grouped
 }

@@ -129,11 +129,12 @@ impl Page {
             below.text("There is no answer: nothing was compared.");
         }
         below.blank();
-        let warnings = clean(&super::warnings(document));
-        if !warnings.is_empty() {
-            let text = self.pen.toned(&cut(&warnings, self.width), Tone::Alarm);
-            below.lines.push(text);
-        }
+        let warnings = wrap_at_most(&clean(&super::warnings(document)), self.width, 2);
+        below.lines.extend(
+            warnings
+                .iter()
+                .map(|line| self.pen.toned(line, Tone::Alarm)),
+        );
         let source = wrap_at_most(&clean(&document.source), self.width, 2);
         below
             .lines

@@ -95,10 +95,12 @@ fn joined(text: &str) -> String {
     for word in text.split_whitespace() {
         let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
         let number = joined.ends_with(|c: char| c.is_ascii_digit() || c == ']');
-        let space = match joined.is_empty() {
-            true => "",
-            false if number && UNITS.contains(&bare) => "\u{a0}",
-            false => " ",
+        let space = if joined.is_empty() {
+            ""
+        } else if number && UNITS.contains(&bare) {
+            "\u{a0}"
+        } else {
+            " "
         };
         joined.push_str(space);
         joined.push_str(word);

@@ -70,9 +70,10 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         result.path.as_ref().map(Quantity::ratio).into(),
         time(result.lag.quantile(0.99)),
         Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
-        Cell::from(marks.join(", ")).toned(match marks.is_empty() {
-            true => Tone::Plain,
-            false => Tone::Alarm,
+        Cell::from(marks.join(", ")).toned(if marks.is_empty() {
+            Tone::Plain
+        } else {
+            Tone::Alarm
         }),
     ]
 }
@@ -122,9 +123,10 @@ fn machines(agents: &[Agent]) -> Table {
 
 /// Its name, and whether the reader left it out.
 pub(super) fn name(agent: &Agent) -> String {
-    match agent.is_left_out {
-        true => format!("{} (left out)", agent.name),
-        false => agent.name.clone(),
+    if agent.is_left_out {
+        format!("{} (left out)", agent.name)
+    } else {
+        agent.name.clone()
     }
 }
 

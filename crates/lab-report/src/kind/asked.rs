@@ -106,21 +106,23 @@ fn arrivals(scope: &Scope, load: &Load) -> String {
     if !rates.is_empty() {
         offered.push(format!("at {}, the same for all servers", list(&rates)));
     }
-    let of_peak = match offered.is_empty() {
-        true => String::new(),
-        false => format!(
+    let of_peak = if offered.is_empty() {
+        String::new()
+    } else {
+        format!(
             "; and an open loop {}, at random (Poisson) distances",
             list(&offered)
-        ),
+        )
     };
     let Arrivals::Open { poisson, stages } = &load.arrivals else {
         return format!(
             "closed loop: each connection sends its next request when the last is answered{of_peak}"
         );
     };
-    let distances = match poisson {
-        true => "random (Poisson) distances",
-        false => "equal distances",
+    let distances = if *poisson {
+        "random (Poisson) distances"
+    } else {
+        "equal distances"
     };
     let rate = match stages.as_slice() {
         [only] if only.from == only.to => format!("{} requests/s", per_second(only.from)),
@@ -153,17 +155,19 @@ pub fn rates(scope: &Scope) -> Vec<f64> {
 fn stage(stage: &Stage) -> String {
     let [from, to] = [stage.from, stage.to].map(per_second);
     let time = say::time(stage.length_ns);
-    match stage.from == stage.to {
-        true => format!("{from} requests/s for {time}"),
-        false => format!("{from} to {to} requests/s in {time}"),
+    if stage.from == stage.to {
+        format!("{from} requests/s for {time}")
+    } else {
+        format!("{from} to {to} requests/s in {time}")
     }
 }
 
 /// A rate that was asked for: `1,000`, `0.5`.
 fn per_second(rate: f64) -> String {
-    match rate >= 1.0 && rate.fract() == 0.0 {
-        true => say::reading(rate, &Unit::Count("requests".into())),
-        false => format!("{rate}"),
+    if rate >= 1.0 && rate.fract() == 0.0 {
+        say::reading(rate, &Unit::Count("requests".into()))
+    } else {
+        format!("{rate}")
     }
 }
 
@@ -191,9 +195,10 @@ fn protocol(load: &Load) -> String {
         Protocol::Http2 => "HTTP/2",
     };
     let mut urls = load.requests.iter().flatten();
-    match urls.any(|asked| asked.url.starts_with("https:")) {
-        true => format!("{name} over TLS"),
-        false => name.into(),
+    if urls.any(|asked| asked.url.starts_with("https:")) {
+        format!("{name} over TLS")
+    } else {
+        name.into()
     }
 }
 

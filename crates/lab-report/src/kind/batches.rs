@@ -62,10 +62,12 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     sections.push(resources(scopes));
     sections.push(hosts::section(&first));
     Parts {
-        chart: match of_calls {
-            true => calls::chart(scopes),
-            false if links::is_asked(&first) => links::chart(&first),
-            false => schemes.or_else(|| charts::answer(scopes, first.plan.answer())),
+        chart: if of_calls {
+            calls::chart(scopes)
+        } else if links::is_asked(&first) {
+            links::chart(&first)
+        } else {
+            schemes.or_else(|| charts::answer(scopes, first.plan.answer()))
         },
         findings: found,
         sections,
@@ -155,19 +157,20 @@ fn every_point(scope: &Scope) -> Section {
     let answer = scope.plan.answer();
     section.chart(charts::every_ratio(scope, &points, answer));
     section.table(table::ratios(scope, &points, answer));
-    let (title, caption) = match *answer == Metric::WALL {
-        true => (
+    let (title, caption) = if *answer == Metric::WALL {
+        (
             format!("Time of {}", scope.words.an_operation),
             "Typical times: medians over blocks of the interquartile mean.",
-        ),
-        false => (
+        )
+    } else {
+        (
             format!(
                 "{} of {}",
                 say::capital(&answer.title),
                 scope.words.an_operation
             ),
             "From when an operation was due to its end: medians over blocks.",
-        ),
+        )
     };
     section.table(table::values(scope, &points, answer, &title).captioned(caption));
     section.table(table::overall(scope, answer, None));
@@ -198,12 +201,13 @@ fn latencies(scope: &Scope, places: &[Place]) -> Section {
     let quantiles = "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too \
                      high, never too low.";
     let is_added = |&place: &Place| scope.cell(place, &Metric::ADDED_P50).is_some();
-    let added = match places.iter().any(is_added) {
-        true => format!(
+    let added = if places.iter().any(is_added) {
+        format!(
             " Added is the difference to {}'s, block by block.",
             scope.base_name()
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     section.table(table.captioned(&format!("{quantiles}{added}")));
     section
@@ -232,9 +236,10 @@ fn cases(scope: &Scope) -> Section {
             Some(_) => &METRICS[..0],
             None => &METRICS[..],
         };
-        let latencies = match of_case.latencies {
-            true => &LATENCIES[..],
-            false => &[],
+        let latencies = if of_case.latencies {
+            &LATENCIES[..]
+        } else {
+            &[]
         };
         let metrics = [times, latencies, &of_case.metrics].concat();
         case.table(table::figures(scope, "", &places(scope, &group), &metrics));

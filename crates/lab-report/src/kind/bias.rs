@@ -34,9 +34,10 @@ fn found(scope: &Scope) -> String {
     let texts: Vec<String> = parts
         .map(|(meaning, names)| format!("{meaning}: {}.", say::list(&names)))
         .collect();
-    match texts.is_empty() {
-        true => "Nothing exceeds the margin.".into(),
-        false => texts.join(" "),
+    if texts.is_empty() {
+        "Nothing exceeds the margin.".into()
+    } else {
+        texts.join(" ")
     }
 }
 
@@ -66,9 +67,10 @@ fn of_target(scope: &Scope) -> Table {
         let mut mine = biases.iter();
         let bias = mine.find(|b| (b.subject, b.kind) == (subject, kind));
         bias.map_or(NONE.into(), |bias| {
-            let tone = match bias.stands_out {
-                true => Tone::Undecided,
-                false => Tone::Plain,
+            let tone = if bias.stands_out {
+                Tone::Undecided
+            } else {
+                Tone::Plain
             };
             let cell = Cell::from(Quantity::ratio(&bias.ratio)).toned(tone);
             match kind {

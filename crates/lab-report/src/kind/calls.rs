@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail: who makes each exactly once, which ones are wrong, and who is fastest of those without any.
+//! Calls that may fail: who makes each exactly once, which ones are wrong, who is fastest of those without any, and what
+//! load an outage is followed by.
 
 use super::measured::Place;
 use super::say::{self, list};
@@ -7,7 +8,11 @@ use super::scope::Scope;
 use super::{charts, findings, table};
 use crate::document::{Chart, Finding, Section};
 use lab_model::{Check, FAULT, Metric, PointId, SubjectId};
+use lab_stats::analysis::Interval;
 use lab_stats::results::{Over, Value};
+
+/// A load that is this many times the usual one is above what a server was made for.
+const DOUBLE: f64 = 2.0;
 
 /// Over the whole run.
 static TOTALS: [Metric; 6] = [
@@ -38,9 +43,16 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
     charts::bars_over_run(scopes, &Metric::WRONG_CALLS)
 }
 
-/// Who makes each call once, how the others err, and who is fastest of those that are right.
+/// Who makes each call once, how the others err, which policy is for which fault, and what load an outage is followed by.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
-    let all = [exactly_once(scopes), errors(scopes), fastest(scopes)];
+    let faults = by_fault(scopes);
+    let all = [
+        exactly_once(scopes),
+        errors(scopes),
+        load(scopes),
+        fastest(&faults),
+        careful(&faults),
+    ];
     all.into_iter().flatten().map(findings::plain).collect()
 }
 
@@ -98,9 +110,10 @@ fn exactly_once(scopes: &[Scope]) -> Option<String> {
     }));
     let sentences = targets.iter().map(|(names, scopes)| {
         let titles: Vec<&str> = scopes.iter().map(|scope| scope.title()).collect();
-        let at = match titles.concat().is_empty() {
-            true => String::new(),
-            false => format!("{}: ", list(&titles)),
+        let at = if titles.concat().is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", list(&titles))
         };
         if names.is_empty() {
             return format!("{at}every subject has wrong calls.");
@@ -124,15 +137,10 @@ fn exactly_once(scopes: &[Scope]) -> Option<String> {
 /// `Calls applied twice: classic, smallrye.`
 fn errors(scopes: &[Scope]) -> Option<String> {
     let erring = |metric: &Metric| {
-        let mut names: Vec<&str> = Vec::new();
-        for scope in scopes {
+        let names = each_once(scopes.iter().flat_map(|scope| {
             let err = made(scope).filter(|&s| count(scope, (s, None), metric) > 0.0);
-            let new = err
-                .map(|s| scope.name(s))
-                .filter(|name| !names.contains(name));
-            let new: Vec<&str> = new.collect();
-            names.extend(new);
-        }
+            err.map(|s| scope.name(s)).collect::<Vec<_>>()
+        }));
         (!names.is_empty()).then(|| format!("{}: {}.", say::capital(&metric.title), list(&names)))
     };
     let text: Vec<String> = AT_POINTS[..3].iter().filter_map(erring).collect();
@@ -149,53 +157,123 @@ fn fault(scope: &Scope, point: PointId) -> String {
     made.map_or_else(case, |(_, value)| value.clone())
 }
 
-/// `Fastest of those that …: classic with order and percent; java with cut.`
-fn fastest(scopes: &[Scope]) -> Option<String> {
+/// A fault, and the points with it.
+type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
+
+/// The points of calls at which several subjects are compared.
+fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = several.flat_map(|scope| {
         let points = of_calls(scope).into_iter();
         points.map(move |point| (fault(scope, point), (scope, point)))
     });
-    let faults = say::grouped(at).into_iter().map(|(fault, places)| {
-        let is_right = |name: &str| {
-            places
-                .iter()
-                .all(|&(scope, point)| makes_all(scope, point, name))
-        };
-        let mut best: Vec<&str> = Vec::new();
-        for &(scope, point) in &places {
-            let first = first(scope, point, &is_right).into_iter();
-            let new: Vec<&str> = first.filter(|name| !best.contains(name)).collect();
-            best.extend(new);
-        }
-        (best, fault)
+    say::grouped(at)
+}
+
+/// `Fastest of those that …: classic with order and percent; java with cut.`
+fn fastest(faults: &[Fault]) -> Option<String> {
+    let best = faults.iter().filter_map(|(fault, places)| {
+        let right = without(&AT_POINTS, places);
+        let is_right = |name: &str| right.contains(&name);
+        let first = places
+            .iter()
+            .flat_map(|&(scope, point)| first(scope, point, &is_right));
+        let first = each_once(first);
+        (right.is_empty() || !first.is_empty()).then_some((first, fault))
     });
-    let parts = say::grouped(faults)
-        .into_iter()
-        .map(|(best, faults)| match best.is_empty() {
-            true => format!("nobody with {}", list(&faults)),
-            false => format!("{} with {}", list(&best), list(&faults)),
-        });
+    let best = say::grouped(best);
+    let is_known = best.iter().any(|(best, _)| !best.is_empty());
+    let parts = best.into_iter().map(|(best, faults)| {
+        if best.is_empty() {
+            format!("nobody with {}", list(&faults))
+        } else {
+            format!("{} with {}", list(&best), list(&faults))
+        }
+    });
     let parts: Vec<String> = parts.collect();
     let text = parts.join("; ");
-    (!parts.is_empty()).then(|| {
+    is_known.then(|| {
         format!("Fastest of those that make every call, give up none and err in none: {text}.")
     })
 }
 
-/// Whether the subject of this name made all calls of a point, each once.
-fn makes_all(scope: &Scope, point: PointId, name: &str) -> bool {
-    let mut named = made(scope).filter(|&s| scope.name(s) == name);
-    named.any(|s| {
-        let is_none = |metric: &Metric| count(scope, (s, Some(point)), metric) == 0.0;
-        let calls = count(scope, (s, Some(point)), &Metric::CALLS);
-        calls > 0.0 && AT_POINTS.iter().all(is_none)
-    })
+/// `Where everyone errs or gives up calls, these err in none: java and ada with killed.`
+fn careful(faults: &[Fault]) -> Option<String> {
+    let lossy = faults
+        .iter()
+        .filter(|(_, places)| without(&AT_POINTS, places).is_empty());
+    let careful = lossy.map(|(fault, places)| (without(&AT_POINTS[..3], places), fault));
+    let known = careful.filter(|(names, _)| !names.is_empty());
+    let parts = say::grouped(known)
+        .into_iter()
+        .map(|(names, faults)| format!("{} with {}", list(&names), list(&faults)));
+    let parts: Vec<String> = parts.collect();
+    let text = parts.join("; ");
+    (!parts.is_empty())
+        .then(|| format!("Where everyone errs or gives up calls, these err in none: {text}."))
+}
+
+/// `Load in the busiest second after an outage: below twice that before it with ada and java; above with classic.`
+fn load(scopes: &[Scope]) -> Option<String> {
+    let at = scopes.iter().flat_map(|scope| {
+        let loads = of_calls(scope).into_iter().flat_map(move |point| {
+            let load = move |s| scope.interval((s, Some(point)), &Metric::LOAD_AFTER);
+            made(scope).filter_map(move |s| Some((scope.name(s), (load(s)?, scope.level()))))
+        });
+        loads.collect::<Vec<_>>()
+    });
+    let verdicts = say::grouped(at).into_iter().map(|(name, loads)| {
+        let all = |is: fn(&Interval) -> bool| {
+            let mut loads = loads.iter();
+            loads.all(|(load, level)| say::has_level(load, *level) && is(load))
+        };
+        let verdict = match (
+            all(|load| load.high < DOUBLE),
+            all(|load| load.low > DOUBLE),
+        ) {
+            (true, _) => "below twice that before it with",
+            (_, true) => "above twice that with",
+            _ => "not decided with",
+        };
+        (verdict, name)
+    });
+    let parts = say::grouped(verdicts)
+        .into_iter()
+        .map(|(verdict, names)| format!("{verdict} {}", list(&names)));
+    let parts: Vec<String> = parts.collect();
+    let text = parts.join("; ");
+    (!parts.is_empty()).then(|| format!("Load in the busiest second after an outage: {text}."))
+}
+
+/// The subjects that made calls at all points, and none of these kinds.
+fn without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
+    let is_without = |name: &&str| {
+        places.iter().all(|&(scope, point)| {
+            let of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);
+            let mut named = made(scope).filter(|&s| scope.name(s) == *name);
+            named
+                .any(|s| of(s, &Metric::CALLS) > 0.0 && kinds.iter().all(|kind| of(s, kind) == 0.0))
+        })
+    };
+    let names = places
+        .iter()
+        .flat_map(|&(scope, _)| made(scope).map(|s| scope.name(s)).collect::<Vec<_>>());
+    each_once(names).into_iter().filter(is_without).collect()
+}
+
+fn each_once<'s>(names: impl Iterator<Item = &'s str>) -> Vec<&'s str> {
+    let mut once: Vec<&str> = Vec::new();
+    for name in names {
+        if !once.contains(&name) {
+            once.push(name);
+        }
+    }
+    once
 }
 
 fn first<'s>(scope: &'s Scope, point: PointId, is_right: &dyn Fn(&str) -> bool) -> Vec<&'s str> {
     let mut rankings = scope.results.rankings.iter();
-    let here = (Over::At(Some(point)), &Metric::WALL);
+    let here = (Over::At(Some(point)), scope.plan.answer());
     let ranking = rankings.find(|r| (r.over, &r.metric) == here);
     let compared = scope.compared();
     let counts = |s| compared.contains(&s) && is_right(scope.name(s));

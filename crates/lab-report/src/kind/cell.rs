@@ -2,10 +2,10 @@
 //! Cells of tables: a figure, its ratio to the baseline's, what the ratio supports, or why there is none.
 
 use super::measured::Place;
+use super::say;
 use super::scope::Scope;
-use super::{load, say};
 use crate::document::{Cell, Quantity, Tone};
-use lab_model::{Metric, Unit};
+use lab_model::{Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
 use lab_stats::analysis::{Interval, Verdict};
 
 /// What has no figure because a subject cannot do it.
@@ -26,10 +26,11 @@ const VERDICTS: [&str; 5] = [
 /// A figure, or why there is none.
 pub fn value(scope: &Scope, place: Place, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {
-        let timed = load::RESPONSE.contains(metric) || load::SERVICE.contains(metric);
-        return match timed && scope.cell(place, &Metric::BACKLOG).is_some() {
-            true => Cell::from("overloaded").toned(Tone::Alarm),
-            false => missing(scope, place),
+        let timed = RESPONSE_TIMES.contains(metric) || SERVICE_TIMES.contains(metric);
+        return if timed && scope.cell(place, &Metric::BACKLOG).is_some() {
+            Cell::from("overloaded").toned(Tone::Alarm)
+        } else {
+            missing(scope, place)
         };
     };
     let failed = *metric == Metric::ERRORS && quantity.value > 0.0;

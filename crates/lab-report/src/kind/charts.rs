@@ -31,9 +31,10 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
         }
     });
     let titled = scopes.iter().map(|scope| scope.title().to_string());
-    let caption = match by_point {
-        true => "A row for each point; left of 1 is better; the lines are intervals.",
-        false => BEST_FIRST,
+    let caption = if by_point {
+        "A row for each point; left of 1 is better; the lines are intervals."
+    } else {
+        BEST_FIRST
     };
     let groups = titled.zip(groups).collect();
     let forest = forest(
@@ -52,13 +53,15 @@ fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
         let is_base = s.subject == scope.base();
         ForestRow {
             name: scope.name(s.subject).into(),
-            value: match is_base {
-                true => Quantity::exact(1.0, Unit::Ratio),
-                false => Quantity::ratio(&s.ratio),
+            value: if is_base {
+                Quantity::exact(1.0, Unit::Ratio)
+            } else {
+                Quantity::ratio(&s.ratio)
             },
-            tone: match is_base {
-                true => Tone::Plain,
-                false => cell::tone_of(&s.ratio, s.verdict.as_ref()),
+            tone: if is_base {
+                Tone::Plain
+            } else {
+                cell::tone_of(&s.ratio, s.verdict.as_ref())
             },
             label: match (is_base, scope.is_limit(s.subject)) {
                 (true, true) => "1 (the limit)".into(),

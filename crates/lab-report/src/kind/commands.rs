@@ -83,9 +83,10 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     let time = |p: &PointId| Some((*p, scope.interval((subject, Some(*p)), &Metric::WALL)?));
     let (point, time) = points.iter().find_map(time)?;
     let at = sentence::at(scope, point);
-    Some(findings::plain(match say::is_bounded(time) {
-        true => format!("{name} takes {}{at}.", figure(time)),
-        false => format!("{name} has no interval yet{at}: one block says nothing of scatter."),
+    Some(findings::plain(if say::is_bounded(time) {
+        format!("{name} takes {}{at}.", figure(time))
+    } else {
+        format!("{name} has no interval yet{at}: one block says nothing of scatter.")
     }))
 }
 
@@ -93,9 +94,10 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
 fn told(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
     let words =
         |program: &Option<Vec<String>>| program.as_ref().map_or(String::new(), |p| p.join(" "));
-    let shell = match command.shell {
-        true => shell(scope).into(),
-        false => String::new(),
+    let shell = if command.shell {
+        shell(scope).into()
+    } else {
+        String::new()
     };
     [
         ("line", command.line.clone()),

@@ -15,12 +15,11 @@ pub fn section(measured: &Measured, scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Conditions");
     for scope in scopes {
         let target = of_target(scope);
-        match measured.has_targets() {
-            true => section.section(target),
-            false => {
-                section.items.extend(target.items);
-                section.sections.extend(target.sections);
-            }
+        if measured.has_targets() {
+            section.section(target)
+        } else {
+            section.items.extend(target.items);
+            section.sections.extend(target.sections);
         }
     }
     section
@@ -116,9 +115,10 @@ fn settings(scope: &Scope) -> (Table, Vec<String>) {
             same.push(format!("{key} = {}", values[0]));
             continue;
         }
-        let tone = match scope.plan.proof.equal.iter().chain(own).any(|k| k == key) {
-            true => Tone::Alarm,
-            false => Tone::Plain,
+        let tone = if scope.plan.proof.equal.iter().chain(own).any(|k| k == key) {
+            Tone::Alarm
+        } else {
+            Tone::Plain
         };
         let name = std::iter::once(Cell::from(key).toned(tone));
         table.row(name.chain(values.into_iter().map(Cell::from)).collect());
@@ -131,9 +131,10 @@ fn values(scope: &Scope, subject: SubjectId, key: &str) -> String {
     let mine = scope.run.settings.iter();
     let mine = mine.filter(|s| s.subject == subject && s.key == key);
     let values: BTreeSet<&str> = mine.map(|s| s.value.as_str()).collect();
-    match values.is_empty() {
-        true => NONE.into(),
-        false => values.into_iter().collect::<Vec<_>>().join(" | "),
+    if values.is_empty() {
+        NONE.into()
+    } else {
+        values.into_iter().collect::<Vec<_>>().join(" | ")
     }
 }
 
@@ -154,9 +155,10 @@ fn control(scope: &Scope) -> Table {
     let points = scope.points();
     let controls = scope.results.controls.iter();
     for control in controls.filter(|c| points.contains(&c.point)) {
-        let floor = match control.met {
-            true => "met".into(),
-            false => Cell::from("not met").toned(Tone::Alarm),
+        let floor = if control.met {
+            "met".into()
+        } else {
+            Cell::from("not met").toned(Tone::Alarm)
         };
         table.row(vec![
             scope.short(control.point).into(),
@@ -188,12 +190,13 @@ fn warm_up(scope: &Scope) -> Table {
         let first = Quantity::exact(pilot.cold_ns as f64, unit.clone());
         let (word, tone) = class(pilot.class);
         let is_cut = matches!(scope.plan.work, Work::Batches) && pilot.is_cut();
-        let (cut, tone) = match is_cut {
-            true => (
+        let (cut, tone) = if is_cut {
+            (
                 format!("; cut at {}", say::time(Pilot::MOST_WARM_UP_NS)),
                 Tone::Undecided,
-            ),
-            false => (String::new(), tone),
+            )
+        } else {
+            (String::new(), tone)
         };
         Cell::from(first).noted(format!("{word}{cut}")).toned(tone)
     });

@@ -61,9 +61,10 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
             Quantity::estimate(&fit.fixed_ns, Unit::Nanoseconds).into(),
             Quantity::estimate(&fit.marginal_ns, Unit::Nanoseconds).into(),
             Quantity::exact(fit.worst_residual, Unit::Share).into(),
-            match fit.curved {
-                true => Cell::from("curved").toned(Tone::Undecided),
-                false => "straight".into(),
+            if fit.curved {
+                Cell::from("curved").toned(Tone::Undecided)
+            } else {
+                "straight".into()
             },
         ]);
     }

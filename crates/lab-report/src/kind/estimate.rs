@@ -57,8 +57,9 @@ fn alone(scope: &Scope) -> Option<String> {
 fn short(scope: &Scope, subject: SubjectId) -> String {
     let letters = scope.name(subject).chars();
     let name: String = letters.filter(|c| !c.is_control()).collect();
-    match name.chars().count() > NAME {
-        true => name.chars().take(NAME - 1).chain(['…']).collect(),
-        false => name,
+    if name.chars().count() > NAME {
+        name.chars().take(NAME - 1).chain(['…']).collect()
+    } else {
+        name
     }
 }

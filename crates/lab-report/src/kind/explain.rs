@@ -6,7 +6,7 @@ use crate::document::{
     Answer, Cell, Column, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
 };
 use crate::format::quantity;
-use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit};
+use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit, trimmed};
 use std::collections::BTreeMap;
 
 /// Differences of less than this many events an operation are not told.
@@ -153,8 +153,9 @@ fn warnings(report: &ExplainReport) -> Section {
         }
     }
     for ((what, why), who) in missing {
-        let text = format!("Not available for {}: {what}. {why}.", say::list(&who));
-        section.push(alarm(text, "not available"));
+        // The first screen shows labels alone: this one says what is lacking.
+        let text = format!("Not counted for {}: {why}.", say::list(&who));
+        section.push(alarm(text, &format!("no {what}")));
     }
     section
 }
@@ -206,9 +207,10 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
             }
             None => Cell::from("–"),
         });
-        let title = match is_call(&metric) {
-            true => format!("{}(2)", metric.title),
-            false => metric.title.to_string(),
+        let title = if is_call(&metric) {
+            format!("{}(2)", metric.title)
+        } else {
+            metric.title.to_string()
         };
         table.row([Cell::from(title)].into_iter().chain(cells).collect());
     }
@@ -477,19 +479,19 @@ fn number(value: f64) -> String {
     if value.abs() >= 1e6 {
         return format!("{} million", decimals(value / 1e6, 1));
     }
-    match value.abs() >= 1e3 {
-        true => quantity::whole(value.round() as u64),
-        false => decimals(value, 2),
+    if value.abs() >= 1e3 {
+        quantity::whole(value.round() as u64)
+    } else {
+        decimals(value, 2)
     }
 }
 
 fn decimals(value: f64, most: usize) -> String {
     let text = format!("{value:.most$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
-    };
-    if text == "-0" { "0" } else { text }.to_owned()
+    match trimmed(&text) {
+        "-0" => "0".into(),
+        text => text.into(),
+    }
 }
 
 fn figure<'c>(counted: &'c Counted, metric: &Metric) -> Option<&'c CountedFigure> {
@@ -521,13 +523,14 @@ fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
     let (value, unit) = (middle(figure), figure.metric.unit.clone());
     // What is simulated once is exact.
-    let precision = match low == high {
-        true => Precision::Exact,
-        false => Precision::Within {
+    let precision = if low == high {
+        Precision::Exact
+    } else {
+        Precision::Within {
             low,
             high,
             level: 1.0 - 2.0 * 0.5f64.powi(figure.differences.len() as i32),
-        },
+        }
     };
     Quantity {
         value,

@@ -58,9 +58,10 @@ pub fn no_answer(measured: &Measured) -> Answer {
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
     let all = Standings::new(scope, metric, over).without_limits(scope);
     let text = order(scope, &all, words)?;
-    Some(plain(match scope.is_limit(scope.base()) {
-        true => format!("Besides {}, the limit, {text}", scope.base_name()),
-        false => text,
+    Some(plain(if scope.is_limit(scope.base()) {
+        format!("Besides {}, the limit, {text}", scope.base_name())
+    } else {
+        text
     }))
 }
 
@@ -243,10 +244,10 @@ fn few_blocks(measured: &Measured) -> Option<String> {
     (few && compared).then(|| match measured.results.blocks {
         2.. if measured.plan.builds() > 1 => {
             let builds = measured.plan.builds();
-            format!("Intervals from {builds} builds take builds to scatter normally.")
+            format!("With only {builds} builds, intervals assume that builds vary normally.")
         }
         1 => "One block says nothing of how blocks scatter.".into(),
-        n => format!("Intervals from {n} blocks take blocks to scatter normally."),
+        n => format!("With only {n} blocks, intervals assume that blocks vary normally."),
     })
 }
 

@@ -183,8 +183,9 @@ fn range(need: &Blocks, say: impl Fn(Option<u32>) -> String) -> String {
         Some((low, same)) if same == unit && number != "–" => low.to_string(),
         _ => low,
     };
-    match high == format!("{low} {unit}").trim_end() {
-        true => estimate,
-        false => format!("{estimate} ({low} to {high})"),
+    if high == format!("{low} {unit}").trim_end() {
+        estimate
+    } else {
+        format!("{estimate} ({low} to {high})")
     }
 }

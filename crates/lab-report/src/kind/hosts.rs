@@ -7,7 +7,7 @@ use super::say;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::Unit;
 use lab_stats::analysis::Interval;
-use lab_stats::hosts::{HostEffect, MeasuringHost, effects, hosts};
+use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
 
 /// Nothing where the lab measured itself.
 pub fn section(measured: &Measured) -> Section {
@@ -20,6 +20,10 @@ pub fn section(measured: &Measured) -> Section {
     let effects = effects(run);
     if !effects.is_empty() {
         section.table(ratios(measured, &hosts, &effects));
+        let kinds = kinds(&hosts);
+        if !kinds.is_empty() {
+            section.table(on_kinds(measured, &kinds, &effects));
+        }
         let mut scatter = Section::folded("Whether hosts differ");
         scatter.table(scatters(measured, &effects));
         section.section(scatter);
@@ -34,12 +38,13 @@ pub fn measured_on(measured: &Measured) -> String {
     let each = hosts.iter().filter(|host| host.blocks > 0);
     let each = each.map(|host| format!("{} ({})", host.agent.name, host.blocks));
     let each: Vec<String> = each.collect();
-    match each.is_empty() {
-        true => String::new(),
-        false => format!(
+    if each.is_empty() {
+        String::new()
+    } else {
+        format!(
             "Each block was measured on one of the hosts: {} of them on each; ratios are taken within a block.",
             say::list(&each)
-        ),
+        )
     }
 }
 
@@ -70,6 +75,44 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
     table.without_empty_columns()
 }
 
+/// A column for each kind.
+fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> Table {
+    let columns = kinds
+        .iter()
+        .map(|kind| Column::of(kind.name.as_str(), Unit::Ratio));
+    let columns = std::iter::once(Column::from("subject")).chain(columns);
+    let columns = columns.chain(["p", "kinds differ"].map(Column::from));
+    let mut table = Table::new("Ratio on each kind of host", columns);
+    for effect in effects {
+        let cells = effect.on_kinds.iter();
+        let cells = cells.map(|ratio| Cell::from(ratio.as_ref().map(Quantity::ratio)));
+        let name = Cell::from(place(measured, effect));
+        let (p, word) = match effect.kinds_p {
+            Some(p) => (chance(p), decided(effect.kinds_differ)),
+            None => (String::new(), Cell::from("no kind has two hosts")),
+        };
+        let last = [Cell::from(p), word];
+        table.row(std::iter::once(name).chain(cells).chain(last).collect());
+    }
+    let each = kinds.iter().map(|kind| {
+        let names = kind.hosts.len();
+        format!("{} has {}", kind.name, say::count(names, "host"))
+    });
+    table.caption = format!(
+        "Hosts are of one kind where processor and system are the same. {}. Means are over the blocks of all hosts of a \
+         kind; p compares what kinds differ by with what hosts of one kind do.",
+        say::list(&each.collect::<Vec<String>>())
+    );
+    table.without_empty_columns()
+}
+
+fn decided(differ: bool) -> Cell {
+    match differ {
+        true => Cell::from("yes").toned(Tone::Alarm),
+        false => Cell::from("not decided"),
+    }
+}
+
 fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
     let columns = [
         Column::from("subject"),
@@ -81,16 +124,12 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
     let mut table = Table::new("Standard deviations of the ratio", columns);
     for effect in effects {
         let between = &effect.between;
-        let (word, tone) = match effect.differ {
-            true => ("yes", Tone::Alarm),
-            false => ("not decided", Tone::Plain),
-        };
         table.row(vec![
             place(measured, effect).into(),
             Quantity::estimate(&part(&between.deviation), Unit::Share).into(),
             Quantity::exact(between.within.exp_m1(), Unit::Share).into(),
             chance(between.p).into(),
-            Cell::from(word).toned(tone),
+            decided(effect.differ),
         ]);
     }
     table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which takes blocks to scatter \
@@ -101,9 +140,10 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
 }
 
 fn chance(p: f64) -> String {
-    match p < 0.001 {
-        true => "< 0.001".into(),
-        false => format!("{p:.3}"),
+    if p < 0.001 {
+        "< 0.001".into()
+    } else {
+        format!("{p:.3}")
     }
 }
 

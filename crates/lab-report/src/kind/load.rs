@@ -6,7 +6,9 @@ use super::say::{self, count};
 use super::scope::Scope;
 use super::{Parts, agents, asked, charts, findings, scaling, shift, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
-use lab_model::{Arrivals, Cores, ErrorKind, Load, Metric, SubjectId, Unit};
+use lab_model::{
+    Arrivals, Cores, ErrorKind, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit,
+};
 use lab_stats::results::Over;
 
 /// In which respects servers are compared, the most important first.
@@ -17,28 +19,6 @@ static COMPARED: [Metric; 6] = [
     Metric::P50,
     Metric::P90,
     Metric::P999,
-];
-
-/// The percentiles of the response time.
-pub static RESPONSE: [Metric; 7] = [
-    Metric::P50,
-    Metric::P75,
-    Metric::P90,
-    Metric::P99,
-    Metric::P999,
-    Metric::P9999,
-    Metric::MAX,
-];
-
-/// The percentiles of the service time.
-pub static SERVICE: [Metric; 7] = [
-    Metric::SERVICE_P50,
-    Metric::SERVICE_P75,
-    Metric::SERVICE_P90,
-    Metric::SERVICE_P99,
-    Metric::SERVICE_P999,
-    Metric::SERVICE_P9999,
-    Metric::SERVICE_MAX,
 ];
 
 /// What is told of requests; the first in an open loop.
@@ -108,7 +88,12 @@ fn chart(scope: &Scope) -> Option<Chart> {
     match (scope.others().as_slice(), scope.points().as_slice()) {
         ([], &[point]) => {
             let subject = scope.base();
-            charts::bars_of_metrics(scope, "Response time", (subject, Some(point)), &RESPONSE)
+            charts::bars_of_metrics(
+                scope,
+                "Response time",
+                (subject, Some(point)),
+                &RESPONSE_TIMES,
+            )
         }
         (_, &[point]) => {
             let over = Over::At(Some(point));
@@ -147,10 +132,12 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     };
     let times = [(Metric::P50, "half"), (Metric::P99, "99 %")];
     let times: Vec<String> = times.into_iter().filter_map(within).collect();
-    let answered = match times.is_empty() {
-        true if scope.cell(place, &Metric::BACKLOG).is_some() => " It is overloaded.".into(),
-        true => String::new(),
-        false => format!(" It answers {}.", say::list(&times)),
+    let answered = if !times.is_empty() {
+        format!(" It answers {}.", say::list(&times))
+    } else if scope.cell(place, &Metric::BACKLOG).is_some() {
+        " It is overloaded.".into()
+    } else {
+        String::new()
     };
     let failed = scope.quantity(place, &Metric::ERRORS);
     let failed = match failed.map_or(0, |f| f.value as usize) {
@@ -164,13 +151,10 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
 
 fn times(scope: &Scope, load: &Load, places: &[Place]) -> Section {
     let mut section = Section::new("Response time");
-    let response = table::figures(scope, "Response time", places, &RESPONSE);
-    section.table(response.captioned(match is_open(load) {
-        true => "From the moment when a request was due to the end of its answer; the maximum is a single reading.",
-        false => "From the sending of a request to the end of its answer; the maximum is a single reading.",
-    }));
+    let response = table::figures(scope, "Response time", places, &RESPONSE_TIMES);
+    section.table(response.captioned(if is_open(load) { "From the moment when a request was due to the end of its answer; the maximum is a single reading." } else { "From the sending of a request to the end of its answer; the maximum is a single reading." }));
     if is_open(load) {
-        let service = table::figures(scope, "Service time", places, &SERVICE);
+        let service = table::figures(scope, "Service time", places, &SERVICE_TIMES);
         let how = "From the moment when a request was sent; what is between the two is waiting.";
         section.table(service.captioned(how));
     }

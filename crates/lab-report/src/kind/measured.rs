@@ -86,9 +86,10 @@ impl<'a> Measured<'a> {
 
     /// A subject's name, behind its target's where there are several: `python on mariadb`.
     pub fn label(&self, subject: SubjectId) -> String {
-        match subject < self.plan.subjects.len() {
-            true => self.plan.subject_label(subject),
-            false => "?".into(),
+        if subject < self.plan.subjects.len() {
+            self.plan.subject_label(subject)
+        } else {
+            "?".into()
         }
     }
 

@@ -10,9 +10,10 @@ use lab_model::{Ending, Run};
 pub fn begun(measured: &Measured) -> Document {
     let Measured { run, plan, .. } = measured;
     Document {
-        title: match plan.title.is_empty() {
-            true => run.name.clone(),
-            false => plan.title.clone(),
+        title: if plan.title.is_empty() {
+            run.name.clone()
+        } else {
+            plan.title.clone()
         },
         question: plan.question.clone(),
         made: format!(
@@ -126,9 +127,10 @@ pub fn host(run: &Run) -> Section {
         section.push(Finding {
             label: String::new(),
             text: format!("{}: {}.", finding.what, finding.advice),
-            tone: match finding.unfit {
-                true => Tone::Alarm,
-                false => Tone::Undecided,
+            tone: if finding.unfit {
+                Tone::Alarm
+            } else {
+                Tone::Undecided
             },
         });
     }

@@ -90,9 +90,10 @@ pub fn document(report: &Report) -> Document {
         Work::Load(load) => load::parts(&scopes[0], load),
         Work::Servers(servers) => servers::parts(&scopes[0], servers),
     };
-    document.answer = match measured.results.cells.is_empty() {
-        true => findings::no_answer(&measured),
-        false => findings::answer(&measured, parts.chart, parts.findings),
+    document.answer = if measured.results.cells.is_empty() {
+        findings::no_answer(&measured)
+    } else {
+        findings::answer(&measured, parts.chart, parts.findings)
     };
     let before = [trouble::failed(&measured), trouble::warnings(&measured)];
     let after = [

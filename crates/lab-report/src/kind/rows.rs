@@ -42,9 +42,10 @@ fn figure(measured: &Measured, cell: &Cell) -> Row {
         compare(&mut row, comparison);
     } else if let Some(control) = control_of(measured, place, metric) {
         row.ratio = Some(Quantity::ratio(&control.ratio));
-        row.note = match control.met {
-            true => "noise floor met".into(),
-            false => "noise floor not met".into(),
+        row.note = if control.met {
+            "noise floor met".into()
+        } else {
+            "noise floor not met".into()
         };
     }
     row

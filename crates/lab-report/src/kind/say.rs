@@ -19,9 +19,10 @@ pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> Said {
     let text = quantity::sentence(&Quantity::estimate(interval, unit.clone()));
     let (value, rest) = text.split_once(" (").unwrap_or((&text, ""));
     let range = rest.strip_suffix(')').unwrap_or(rest);
-    let level = match has_level(interval, asked) || !is_bounded(interval) {
-        true => String::new(),
-        false => format!(" at {}", quantity::level(interval.level)),
+    let level = if has_level(interval, asked) || !is_bounded(interval) {
+        String::new()
+    } else {
+        format!(" at {}", quantity::level(interval.level))
     };
     Said {
         value: value.into(),
@@ -44,9 +45,10 @@ pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
 /// `0.90 to 0.91`, or one of two ratios that are the same in words.
 pub fn span(low: f64, high: f64) -> String {
     let [low, high] = [low, high].map(|ratio| reading(ratio, &Unit::Ratio));
-    match low == high {
-        true => low,
-        false => format!("{low} to {high}"),
+    if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
     }
 }
 
@@ -81,9 +83,10 @@ pub fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String
     let levels: Vec<f64> = levels.filter(|level| *level > 0.0).collect();
     let least = levels.iter().copied().fold(f64::INFINITY, f64::min);
     let most = levels.iter().copied().fold(0.0, f64::max);
-    let held = match most - least < 5e-4 {
-        true => percent(least),
-        false => format!("{} to {}", percent(least), percent(most)),
+    let held = if most - least < 5e-4 {
+        percent(least)
+    } else {
+        format!("{} to {}", percent(least), percent(most))
     };
     let asked_for = percent(asked);
     (least < asked - 1e-9).then(|| {

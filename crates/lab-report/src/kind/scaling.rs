@@ -24,9 +24,10 @@ pub fn add(section: &mut Section, scope: &Scope, group: &Group) {
     section.chart(chart(scope, group));
     section.table(throughput(scope, group));
     let law = law(scope, group);
-    match law.rows.is_empty() {
-        true => section.text(law.notes.join(" ")),
-        false => section.push(Item::Table(law)),
+    if law.rows.is_empty() {
+        section.text(law.notes.join(" "))
+    } else {
+        section.push(Item::Table(law))
     }
 }
 
@@ -49,9 +50,10 @@ fn unit(scope: &Scope) -> Unit {
 
 /// The metric on which verdicts are.
 fn compared_in(scope: &Scope) -> Metric {
-    match scope.has(&Metric::THROUGHPUT) {
-        true => Metric::THROUGHPUT,
-        false => Metric::WALL,
+    if scope.has(&Metric::THROUGHPUT) {
+        Metric::THROUGHPUT
+    } else {
+        Metric::WALL
     }
 }
 
@@ -241,13 +243,15 @@ pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
         [] => String::new(),
         many => format!("; {} may reach as much", sentence::names(scope, many)),
     };
-    let limited = match cell::is_saturated(scope, (first, Some(point))) {
-        true => " There the generator was the limit.",
-        false => "",
+    let limited = if cell::is_saturated(scope, (first, Some(point))) {
+        " There the generator was the limit."
+    } else {
+        ""
     };
-    let so_far = match say::has_level(&rate, scope.level()) {
-        true => "",
-        false => "So far ",
+    let so_far = if say::has_level(&rate, scope.level()) {
+        ""
+    } else {
+        "So far "
     };
     let sweep = scope.plan.case(point).sweep.as_deref()?;
     let (name, x) = (scope.name(first), scope.swept(point));

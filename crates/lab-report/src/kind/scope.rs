@@ -105,9 +105,10 @@ impl<'a> Scope<'a> {
     pub fn title_of(&self, subject: SubjectId) -> String {
         let limit = self.is_limit(subject) && self.plan.subjects[subject].control_of.is_none();
         let name = self.name(subject);
-        match limit {
-            true => format!("{name} (limit)"),
-            false => name.into(),
+        if limit {
+            format!("{name} (limit)")
+        } else {
+            name.into()
         }
     }
 

@@ -91,9 +91,10 @@ impl Manner {
 
     /// A ratio as it is told.
     fn told(&self, ratio: &Interval) -> Interval {
-        match self.inverted {
-            true => say::inverse(ratio, 1.0),
-            false => *ratio,
+        if self.inverted {
+            say::inverse(ratio, 1.0)
+        } else {
+            *ratio
         }
     }
 
@@ -200,9 +201,12 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
         many => (tied(scope, standings, many, over), None),
     };
     let last = standings.last().filter(|last| Some(last.subject) != named);
-    let last = last.map_or(String::new(), |last| match is_base(last) {
-        true => format!(" {} {}.", name(last), manner.most),
-        false => format!(" {} {}: {}.", name(last), manner.most, told(last)),
+    let last = last.map_or(String::new(), |last| {
+        if is_base(last) {
+            format!(" {} {}.", name(last), manner.most)
+        } else {
+            format!(" {} {}: {}.", name(last), manner.most, told(last))
+        }
     });
     Some(text + &last)
 }

@@ -6,11 +6,12 @@ use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
 use super::{
-    Parts, asked, cell, charts, costs, findings, load, percentiles, scaling, shift, slices, table,
+    Parts, asked, cell, charts, costs, findings, hosts, load, percentiles, scaling, shift, slices,
+    table,
 };
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
-use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
+use lab_model::{Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
 use std::cmp::Ordering;
@@ -42,12 +43,16 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
         response(&view),
         held(&view),
         cases(&view),
+        hosts::section(scope),
     ];
     Parts {
         chart: chart(&view),
         findings: found.into_iter().flatten().collect(),
         sections,
-        how: asked::how(scope, &servers.load, Some(&servers.serving)),
+        how: asked::how(scope, &servers.load, Some(&servers.serving))
+            .into_iter()
+            .chain([hosts::measured_on(scope)])
+            .collect(),
     }
 }
 
@@ -450,7 +455,7 @@ fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
     }
     let rates = if is_open { &RATES } else { &RATES[1..] };
     let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
-    let shown = rates.iter().chain(received).chain(&load::RESPONSE);
+    let shown = rates.iter().chain(received).chain(&RESPONSE_TIMES);
     let shown: Vec<Metric> = shown.cloned().collect();
     let places = scope.places(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all figures");

@@ -54,9 +54,10 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
 
 /// Where there is one target.
 fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
-    match scope.has_targets() {
-        true => &[],
-        false => &scope.results.spreads,
+    if scope.has_targets() {
+        &[]
+    } else {
+        &scope.results.spreads
     }
 }
 
@@ -101,17 +102,21 @@ fn costs(scope: &Scope) -> Option<String> {
     let costs = spreads.iter().filter_map(|spread| {
         let (least, most) = spread.ratios.first().zip(spread.ratios.last())?;
         has_level &= say::has_level(&least.1, level) && say::has_level(&most.1, level);
-        let name = |(subject, _): &(SubjectId, Interval)| match spread.apart {
-            true => format!(" ({})", scope.name(*subject)),
-            false => String::new(),
+        let name = |(subject, _): &(SubjectId, Interval)| {
+            if spread.apart {
+                format!(" ({})", scope.name(*subject))
+            } else {
+                String::new()
+            }
         };
         let [low, high] = [least, most].map(|end| {
             let ratio = say::said(&end.1, &Unit::Ratio, level).value;
             ratio + &name(end)
         });
-        let range = match least.0 == most.0 || low == high {
-            true => low,
-            false => format!("{low} to {high}"),
+        let range = if least.0 == most.0 || low == high {
+            low
+        } else {
+            format!("{low} to {high}")
         };
         Some(format!("{} {range}", value_at(scope, spread.to)))
     });
@@ -138,9 +143,10 @@ fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
         .into_iter()
         .max_by(|a, b| a.1.1.estimate.total_cmp(&b.1.1.estimate))?;
     let none: Vec<String> = none.iter().map(|(group, _)| values(group)).collect();
-    let none = match none.is_empty() {
-        true => String::new(),
-        false => format!("; none with {}", say::list(&none)),
+    let none = if none.is_empty() {
+        String::new()
+    } else {
+        format!("; none with {}", say::list(&none))
     };
     let sweep = scope.case(group).sweep.as_deref()?;
     Some(format!(

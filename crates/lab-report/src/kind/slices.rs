@@ -2,12 +2,12 @@
 //! Charts of what happened slice by slice of a load: percentiles, where times lie, rates over time.
 
 use super::measured::Place;
-use super::scope::Scope;
+use super::scope::{Group, Scope};
 use crate::document::{
     Axis, Band, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap, HeatMaps,
     Line, Lines, Quantity, Scale, Stroke,
 };
-use lab_model::{Cores, Counts, Metric, Slice, Unit};
+use lab_model::{Cores, Metric, Slice, SliceTimes, SubjectId, Unit};
 use std::collections::BTreeMap;
 
 /// Lines and maps beyond this many would not be told apart.
@@ -40,19 +40,22 @@ fn some(scope: &Scope, places: &[Place]) -> Vec<(Place, usize, String)> {
     };
     let same_point = shown.windows(2).all(|pair| pair[0].1 == pair[1].1);
     let shown = shown.into_iter().enumerate();
-    let shown = shown.map(|(i, place)| match same_point {
-        true => (place, scope.colour(place.0), scope.name(place.0).into()),
-        false => (place, i, scope.place_name(place)),
+    let shown = shown.map(|(i, place)| {
+        if same_point {
+            (place, scope.colour(place.0), scope.name(place.0).into())
+        } else {
+            (place, i, scope.place_name(place))
+        }
     });
     shown.collect()
 }
 
 /// The sum of distributions, ascending.
-fn merged<'c>(all: impl Iterator<Item = &'c Counts>) -> Vec<(f64, u64)> {
+fn merged<'c>(all: impl Iterator<Item = &'c SliceTimes>) -> Vec<(f64, u64)> {
     let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
-    for (value, count) in all.flat_map(|counts| &counts.0) {
-        let known = sum.entry(*value).or_default();
-        *known = known.saturating_add(*count);
+    for (value, count) in all.flat_map(|times| times.counts().into_owned().0) {
+        let known = sum.entry(value).or_default();
+        *known = known.saturating_add(count);
     }
     sum.into_iter().map(|(ns, n)| (ns as f64, n)).collect()
 }
@@ -69,7 +72,7 @@ pub fn percentiles(scope: &Scope, places: &[Place], service: bool) -> Option<Cha
             continue;
         }
         let slices = slices(scope, place);
-        let mut add = |name, colour, of: fn(&Slice) -> &Counts| {
+        let mut add = |name, colour, of: fn(&Slice) -> &SliceTimes| {
             let counts = merged(slices.iter().map(|slice| of(slice)));
             lines.extend((!counts.is_empty()).then_some(DistributionLine {
                 name,
@@ -99,7 +102,7 @@ pub fn percentiles(scope: &Scope, places: &[Place], service: bool) -> Option<Cha
 
 /// Where the response times lie from slice to slice, or from point to point.
 pub fn heat(scope: &Scope, places: &[Place]) -> Option<Chart> {
-    let (mut maps, columns, over) = match scope.points().len() {
+    let (maps, columns, over) = match scope.points().len() {
         1 => (
             over_slices(scope, places),
             "time under load",
@@ -107,8 +110,8 @@ pub fn heat(scope: &Scope, places: &[Place]) -> Option<Chart> {
         ),
         _ => (over_points(scope), "connections", "by connections"),
     };
-    maps.retain(|map| map.columns.len() > 1);
-    maps.truncate(MANY);
+    // Each takes memory and time: no more are made than are shown.
+    let maps: Vec<HeatMap> = maps.filter(|m| m.columns.len() > 1).take(MANY).collect();
     (!maps.is_empty()).then(|| Chart {
         id: "heat".into(),
         title: format!("Where the response times lie {over}"),
@@ -121,8 +124,10 @@ pub fn heat(scope: &Scope, places: &[Place]) -> Option<Chart> {
     })
 }
 
-fn over_slices(scope: &Scope, places: &[Place]) -> Vec<HeatMap> {
-    let map = |(place, colour, name): (Place, usize, String)| {
+type Maps<'s> = Box<dyn Iterator<Item = HeatMap> + 's>;
+
+fn over_slices<'s>(scope: &'s Scope, places: &[Place]) -> Maps<'s> {
+    let map = move |(place, colour, name): (Place, usize, String)| {
         let slices = slices(scope, place);
         let each = slices.len().div_ceil(COLUMNS).max(1);
         let mut begin_ns = 0_u64;
@@ -140,31 +145,32 @@ fn over_slices(scope: &Scope, places: &[Place]) -> Vec<HeatMap> {
             columns: slices.chunks(each).map(column).collect(),
         }
     };
-    some(scope, places).into_iter().map(map).collect()
+    Box::new(some(scope, places).into_iter().map(map))
 }
 
 /// A map for each server, with the points of a sweep as columns.
-fn over_points(scope: &Scope) -> Vec<HeatMap> {
-    let mut maps = Vec::new();
-    for group in scope.groups(Cores::All) {
-        for subject in scope.compared() {
-            let columns = group.points.iter().map(|&point| HeatColumn {
+fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
+    let groups = scope.groups(Cores::All).into_iter();
+    let each = groups.flat_map(move |group| {
+        let subjects = scope.compared().into_iter();
+        subjects.map(move |subject| (group.clone(), subject))
+    });
+    let map = move |(colour, (group, subject)): (usize, (Group, SubjectId))| {
+        let columns = group.points.iter().map(|&point| {
+            let slices = slices(scope, (subject, Some(point)));
+            HeatColumn {
                 label: scope.swept(point),
-                counts: merged(
-                    slices(scope, (subject, Some(point)))
-                        .iter()
-                        .map(|s| &s.response),
-                ),
-            });
-            let name = format!("{} {}", scope.name(subject), scope.group_label(&group));
-            maps.push(HeatMap {
-                name: name.trim().into(),
-                colour: maps.len(),
-                columns: columns.filter(|c| !c.counts.is_empty()).collect(),
-            });
+                counts: merged(slices.iter().map(|s| &s.response)),
+            }
+        });
+        let name = format!("{} {}", scope.name(subject), scope.group_label(&group));
+        HeatMap {
+            name: name.trim().into(),
+            colour,
+            columns: columns.filter(|c| !c.counts.is_empty()).collect(),
         }
-    }
-    maps
+    };
+    Box::new(each.enumerate().map(map))
 }
 
 /// Requests served per second from slice to slice, in an open loop also offered, and errors where there are any.

@@ -86,17 +86,15 @@ fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let alike =
         |p: &PointId| (points[*p].case, points[*p].x) == (points[point].case, points[point].x);
     let mut siblings = scope.points().into_iter().filter(|p| alike(p) && can(p));
-    let place = match can(&point) {
-        true => point,
-        false => siblings.next()?,
-    };
+    let place = if can(&point) { point } else { siblings.next()? };
     scope.value(subject, place, &Metric::WAITING)?;
     let others = points[place].params.iter();
     let others = others.filter(|param| !points[point].params.contains(param));
     let words: Vec<&str> = others.map(|(_, value)| value.as_str()).collect();
-    let name = match words.is_empty() {
-        true => scope.name(subject).into(),
-        false => format!("{} ({})", scope.name(subject), words.join(", ")),
+    let name = if words.is_empty() {
+        scope.name(subject).into()
+    } else {
+        format!("{} ({})", scope.name(subject), words.join(", "))
     };
     let part = |(part, (metric, ..)): (usize, &(Metric, &str, usize))| {
         let value = scope.value(subject, place, metric)?;

@@ -200,9 +200,10 @@ pub fn verdicts(scope: &Scope, subject: SubjectId, metric: &Metric) -> Vec<Verdi
 
 /// What a ratio of a metric is of: of rates, the time that each request takes.
 pub fn costed(metric: &Metric) -> &str {
-    match *metric == Metric::THROUGHPUT {
-        true => "time for each request",
-        false => &metric.title,
+    if *metric == Metric::THROUGHPUT {
+        "time for each request"
+    } else {
+        &metric.title
     }
 }
 

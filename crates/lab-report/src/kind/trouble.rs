@@ -89,9 +89,10 @@ pub fn warning(kind: WarningKind, text: String) -> Finding {
     Finding {
         label: kind.name().replace('-', " "),
         text,
-        tone: match is_grave(kind) {
-            true => Tone::Alarm,
-            false => Tone::Undecided,
+        tone: if is_grave(kind) {
+            Tone::Alarm
+        } else {
+            Tone::Undecided
         },
     }
 }

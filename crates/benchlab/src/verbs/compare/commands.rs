@@ -133,11 +133,7 @@ fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Ex
         name: args.title.clone(),
         commands,
         baseline: args.baseline.clone(),
-        sweeps: args
-            .sweep
-            .iter()
-            .map(|word| sweep(word))
-            .collect::<Result<_, _>>()?,
+        sweeps: sweeps(&args.sweep)?,
         setup: args.setup.clone(),
         prepare: args.prepare.clone(),
         cleanup: args.cleanup.clone(),
@@ -156,8 +152,13 @@ fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Ex
     })
 }
 
+/// Parameters, each with its values.
+pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
+    words.iter().map(|word| sweep(word)).collect()
+}
+
 /// A parameter and its values: `NAME=VALUE,…`.
-pub fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
+fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     let wrong = || {
         Exit::wrong(format!(
             "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"

@@ -8,7 +8,7 @@ mod revisions;
 mod runs;
 mod urls;
 
-pub use commands::{carry_out, measure, planned, recorded, sweep};
+pub use commands::{carry_out, measure, planned, recorded, sweeps};
 pub use exports::exports;
 pub use revisions::checked_out;
 pub use urls::urls;

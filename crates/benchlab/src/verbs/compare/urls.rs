@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two servers, on which load is put in turns.
 
-use super::{exports::exports, gate, sweep};
+use super::{exports::exports, gate, sweeps};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::verbs::load::{LoadCommand, RequestedServer, Resumed, keeps_words, loading, seed};
@@ -34,11 +34,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs, resumed: Option<Resumed>) -> Result<E
     let loading = Loading {
         name: args.title.clone(),
         connections: args.connections.unwrap_or(CONNECTIONS),
-        sweeps: args
-            .sweep
-            .iter()
-            .map(|word| sweep(word))
-            .collect::<Result<_, _>>()?,
+        sweeps: sweeps(&args.sweep)?,
         length: args.budget,
         margin: args.margin,
         gate: args.gate,

@@ -12,7 +12,7 @@ mod words;
 use crate::cli::{Cli, LoadArgs, Sending};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::verbs::compare::{exports, sweep};
+use crate::verbs::compare::{exports, sweeps};
 use crate::verbs::{report, runs_folder};
 pub use asked::RequestedServer;
 use follow::Follower;
@@ -54,11 +54,7 @@ pub fn load_or_resume(
     let loading = Loading {
         name: args.title.clone(),
         connections: args.connections,
-        sweeps: args
-            .sweep
-            .iter()
-            .map(|word| sweep(word))
-            .collect::<Result<_, _>>()?,
+        sweeps: sweeps(&args.sweep)?,
         length: args.length,
         redo: args.measuring.redo,
         seed,

@@ -7,15 +7,16 @@
 
 use super::words::{SubjectAtPoint, Sum, label as place_label, rate, size, time};
 use lab_model::{Plan, Slice, grouped};
-use ratatui::buffer::Buffer;
-use ratatui::crossterm::terminal;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style, Stylize};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Row, Table, Widget};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::{Constraint, Layout, Rect};
+use ratatui_core::style::{Color, Modifier, Style, Stylize};
+use ratatui_core::text::{Line, Span};
+use ratatui_core::widgets::Widget;
+use ratatui_widgets::table::{Row, Table};
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
+use terminal_size::terminal_size_of;
 
 /// Columns, and the fewest that it needs.
 const WIDTH: u16 = 80;
@@ -105,7 +106,7 @@ impl<'a> LoadStatus<'a> {
 impl Column {
     fn new(slice: &Slice) -> Column {
         let mut counts = HashMap::new();
-        for &(ns, count) in &slice.response.0 {
+        for &(ns, count) in &slice.response.counts().0 {
             *counts.entry(level(ns)).or_default() += count;
         }
         Column {
@@ -185,7 +186,7 @@ impl LoadStatus<'_> {
             format!(
                 "{}{memory}, {} threads",
                 cores(last.server_cpu_ns),
-                grouped(threads.into())
+                grouped(threads)
             )
         });
         Line::from(vec![
@@ -306,9 +307,8 @@ impl View {
 
 /// A terminal without a size is a usual one.
 fn size_of_terminal() -> (u16, u16) {
-    let size = terminal::size()
-        .ok()
-        .filter(|&(columns, rows)| columns > 0 && rows > 0);
+    let size = terminal_size_of(std::io::stderr()).map(|(columns, rows)| (columns.0, rows.0));
+    let size = size.filter(|&(columns, rows)| columns > 0 && rows > 0);
     size.unwrap_or((WIDTH, 24))
 }
 
@@ -389,7 +389,7 @@ mod tests {
             server_bytes: Some(45 << 20),
             server_threads: Some(12),
             cpu_ns: 610_000_000,
-            response: Counts(times.to_vec()),
+            response: Counts(times.to_vec()).into(),
             ..Slice::default()
         }
     }

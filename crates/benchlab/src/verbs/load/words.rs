@@ -34,7 +34,7 @@ impl Sum {
         }
         self.cpu_ns += slice.cpu_ns;
         self.server_cpu_ns += slice.server_cpu_ns.unwrap_or(0);
-        for &(ns, count) in &slice.response.0 {
+        for &(ns, count) in &slice.response.counts().0 {
             *self.times.entry(ns).or_default() += count;
         }
     }
@@ -156,7 +156,7 @@ mod tests {
             wall_ns: 500_000_000,
             served: 4,
             errors: vec![(ErrorKind::Timeout, 1)],
-            response: Counts(times.to_vec()),
+            response: Counts(times.to_vec()).into(),
             ..Slice::default()
         };
         let mut sum = Sum::default();

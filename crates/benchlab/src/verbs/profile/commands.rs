@@ -41,12 +41,11 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
         ));
     }
     // Their worktrees are there until the sources were read and the commands measured.
-    let (_worktrees, plan) = match args.rev.is_empty() {
-        true => (None, planned(compare, None)?),
-        false => {
-            let (worktrees, commands) = checked_out(compare)?;
-            (Some(worktrees), planned(compare, Some(commands))?)
-        }
+    let (_worktrees, plan) = if args.rev.is_empty() {
+        (None, planned(compare, None)?)
+    } else {
+        let (worktrees, commands) = checked_out(compare)?;
+        (Some(worktrees), planned(compare, Some(commands))?)
     };
     let ids = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
     let ids: Vec<usize> = ids.collect();
@@ -100,18 +99,17 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let writer = recorded(cli, compare, &plan)?;
     let path = writer.path().to_path_buf();
     keep(&writer, &ids, &profiled.profiles)?;
-    match args.no_measure {
-        true => writer.finish(Some(Ending::Blocks), None)?,
-        false => {
-            measure(&plan, writer)?;
-            let measured = with_report(&path, &[], |report| Ok(kind::document(report)));
-            profiled.measured = Some(measured?);
-            let counters =
-                hardware_counters().unwrap_or("are in the table of what one run used".into());
-            profiled
-                .facts
-                .push(("the processor's own counters".into(), counters));
-        }
+    if args.no_measure {
+        writer.finish(Some(Ending::Blocks), None)?
+    } else {
+        measure(&plan, writer)?;
+        let measured = with_report(&path, &[], |report| Ok(kind::document(report)));
+        profiled.measured = Some(measured?);
+        let counters =
+            hardware_counters().unwrap_or("are in the table of what one run used".into());
+        profiled
+            .facts
+            .push(("the processor's own counters".into(), counters));
     }
     profiled
         .facts

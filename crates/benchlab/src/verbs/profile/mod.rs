@@ -51,8 +51,7 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         made_unix_s: unix_seconds(),
     };
     let document = document(&report);
-    let output = args.output.as_deref();
-    deliver_document(&document, args.format, output, args.full, args.color)?;
+    deliver_document(&document, &args.shown)?;
     Ok(judged(args, &profiled.profiles))
 }
 

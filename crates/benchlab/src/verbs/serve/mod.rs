@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab serve`: all runs as local pages.
 
-mod args;
-
-pub use args::ServeArgs;
+pub mod args;
 
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
 use crate::verbs::runs_folder;
+use args::ServeArgs;
 use lab_web::{Address, Options};
 use std::io::Write;
 use std::process::ExitCode;

@@ -3,6 +3,7 @@
 
 mod asked;
 mod faults;
+mod long;
 mod stopped;
 mod tls;
 mod turns;
@@ -69,11 +70,11 @@ pub fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
     assert_eq!(offered, served + failed, "offered = served + errors");
     for slice in slices() {
         assert_eq!(
-            slice.response.total(),
+            slice.response.counts().total(),
             slice.served,
             "who was served has a time"
         );
-        assert_eq!(slice.service.total(), slice.served);
+        assert_eq!(slice.service.counts().total(), slice.served);
     }
     (served, errors)
 }
@@ -123,6 +124,25 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
             .count(),
         10
     );
+}
+
+/// The connections that a load opened are held against the ports of this host.
+#[test]
+fn an_audit_of_the_host_knows_what_the_last_load_opened() {
+    let (place, web) = (Place::new(), Web::new(Manner::Closes));
+    let ports = || {
+        let ended = place.0.call(&["audit", "host", "--no-run", "--full"]);
+        let words = ended.expect(0).stdout.split_whitespace();
+        let screen: String = words.collect::<Vec<_>>().join(" ");
+        let (_, told) = screen.split_once("load from here opened: ").expect("ports");
+        told.to_owned()
+    };
+    assert!(ports().starts_with("no connection that is known of"));
+    place.load(&[&web.url("/")], &[]).expect(0);
+    let told = ports();
+    let rate = told.split("connections/s").next().unwrap_or_default();
+    let rate: f64 = rate.trim().replace(',', "").parse().expect("a rate");
+    assert!(rate > 0.0, "{told}");
 }
 
 #[test]

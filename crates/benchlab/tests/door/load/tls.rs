@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Over TLS and HTTP/2, from the command line: who is believed, and what is spoken.
 
-#[path = "../../../../lab-load/tests/authority/mod.rs"]
+#[path = "../../../../lab-load/tests/load/authority/mod.rs"]
 mod authority;
-#[path = "../../../../lab-load/tests/http2_server/mod.rs"]
+#[path = "../../../../lab-load/tests/load/http2_server/mod.rs"]
 mod http2_server;
-#[path = "../../../../lab-load/tests/servers/mod.rs"]
+#[path = "../../../../lab-load/tests/load/servers/mod.rs"]
 mod servers;
 
 use super::{Place, sums};

@@ -2,7 +2,7 @@
 //! Charts as native ones: what they draw is on a sheet of its own, where it can be read and changed.
 
 use super::native::{self, Native};
-use super::sheet::{Page, Value, muted, sheet_name, value, with_unit};
+use super::sheet::{Page, Value, colour, muted, sheet_name, value, with_unit};
 use crate::chart::{distribution_lines, drawable, heat_shares, panels, reach, stepped};
 use crate::document::*;
 use crate::format::text::cut;
@@ -127,7 +127,7 @@ impl Data {
             native::draw_line(series, line, rows.len());
             if line.band == Band::Shown && line.stroke == Stroke::Measured {
                 let bars = ChartErrorBarsType::Custom(columns(3), columns(2));
-                let mut thin = native::stroke(native::colour(line.colour), 0.75);
+                let mut thin = native::stroke(colour(line.colour), 0.75);
                 series.set_y_error_bars(ChartErrorBars::new().set_type(bars).set_format(&mut thin));
             }
         }
@@ -145,9 +145,10 @@ impl Data {
         let whole = [bars.rows.as_slice()];
         for rows in if own { panels.as_slice() } else { &whole } {
             let group = rows.first().map_or("", |row| row.group.as_str());
-            let title = match own && !group.is_empty() {
-                true => format!("{}: {group}", chart.title),
-                false => chart.title.clone(),
+            let title = if own && !group.is_empty() {
+                format!("{}: {group}", chart.title)
+            } else {
+                chart.title.clone()
             };
             let chart = Chart {
                 title,
@@ -173,14 +174,15 @@ impl Data {
         let mut headings = vec!["name", &total, "below", "above"];
         headings.extend(parts.iter().map(String::as_str));
         let columns = self.block(&chart.title, &headings, &bar_cells(bars, rows))?;
-        let kind = match bars.parts.is_empty() {
-            true => ChartType::Bar,
-            false => ChartType::BarStacked,
+        let kind = if bars.parts.is_empty() {
+            ChartType::Bar
+        } else {
+            ChartType::BarStacked
         };
         let mut native = Native::lying(kind, chart, rows.len());
         if bars.parts.is_empty() {
             let points = rows.iter().map(|row| {
-                let mut fill = native::fill(native::colour(row.colour));
+                let mut fill = native::fill(colour(row.colour));
                 ChartPoint::new().set_format(&mut fill)
             });
             let points: Vec<ChartPoint> = points.collect();
@@ -193,7 +195,7 @@ impl Data {
         for (column, (name, number)) in (4..).zip(&bars.parts) {
             let series = native.series(name, &columns(0), &columns(column));
             series.set_gap(40);
-            series.set_format(&mut native::fill(native::colour(*number)));
+            series.set_format(&mut native::fill(colour(*number)));
         }
         let totals = rows
             .iter()
@@ -223,9 +225,12 @@ impl Data {
             sheet.headings(std::iter::once(axis.as_str()).chain(labels))?;
             let first = sheet.row;
             for (i, from) in rows.iter().enumerate().rev() {
-                let share = |column: &[f64]| match column[i] > 0.0 {
-                    true => value(column[i], &Unit::Share),
-                    false => Value::Blank,
+                let share = |column: &[f64]| {
+                    if column[i] > 0.0 {
+                        value(column[i], &Unit::Share)
+                    } else {
+                        Value::Blank
+                    }
                 };
                 sheet.put(0, &value(*from, &maps.axis.unit), &muted())?;
                 let shares: Vec<Value> = columns.iter().map(|c| share(c)).collect();
@@ -237,7 +242,7 @@ impl Data {
             if !columns.is_empty() {
                 let scale = ConditionalFormat2ColorScale::new()
                     .set_minimum_color("#F5F7F9")
-                    .set_maximum_color(native::colour(map.colour));
+                    .set_maximum_color(colour(map.colour));
                 let (row, column) = (sheet.row - 1, columns.len() as u16);
                 let page = &mut sheet.sheet;
                 page.add_conditional_format(first, 1, row, column, &scale)?;

@@ -2,8 +2,8 @@
 //! A native chart of a workbook: its axes, its series and its colours.
 
 use super::super::tidy::unit;
-use super::sheet::{Page, excel, muted};
-use crate::chart::{drawable, rgb};
+use super::sheet::{Page, colour, excel, muted};
+use crate::chart::drawable;
 use crate::document::{Axis, Chart, Line, Scale, Stroke};
 use lab_model::Unit;
 use rust_xlsxwriter::{
@@ -87,9 +87,10 @@ impl Native {
 
     /// Puts it below what there is; one without series would be refused.
     pub fn place(&self, page: &mut Page, drawn: bool) -> Result<(), XlsxError> {
-        match drawn {
-            true => page.chart(&self.chart, self.height),
-            false => page.prose("Nothing could be drawn.", 0, &muted()),
+        if drawn {
+            page.chart(&self.chart, self.height)
+        } else {
+            page.prose("Nothing could be drawn.", 0, &muted())
         }
     }
 }
@@ -103,9 +104,10 @@ pub fn draw_line(series: &mut ChartSeries, line: &Line, points: usize) {
     }
     series.set_format(&mut format);
     let mut marker = ChartMarker::new();
-    match line.stroke == Stroke::Measured && points <= 40 {
-        true => marker.set_type(ChartMarkerType::Circle).set_size(6),
-        false => marker.set_none(),
+    if line.stroke == Stroke::Measured && points <= 40 {
+        marker.set_type(ChartMarkerType::Circle).set_size(6)
+    } else {
+        marker.set_none()
     };
     series.set_marker(marker.set_format(&mut fill(colour)));
 }
@@ -125,6 +127,7 @@ fn scaled(native: &mut ChartAxis, axis: &Axis, values: impl Iterator<Item = f64>
     let (name, format) = match &axis.unit {
         Unit::Nanoseconds => scaled(["ns", "µs", "ms", "s"]),
         Unit::Bytes => scaled(["bytes", "kB", "MB", "GB"]),
+        Unit::PerSecond(what) if what == "bytes" => scaled(["B/s", "kB/s", "MB/s", "GB/s"]),
         Unit::PerSecond(_) => (Some(unit(&axis.unit)), "#,##0".into()),
         Unit::Share => (None, "0 %".into()),
         Unit::Count(_) | Unit::Ratio => (None, "General".into()),
@@ -177,10 +180,4 @@ pub fn fill(colour: Color) -> ChartSolidFill {
     let mut fill = ChartSolidFill::new();
     fill.set_color(colour);
     fill
-}
-
-/// The colour of a number.
-pub fn colour(number: usize) -> Color {
-    let (r, g, b) = rgb(number);
-    Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
 }

@@ -2,13 +2,12 @@
 //! A sheet that is filled from above: text, tables with typed columns, charts.
 
 use super::super::tidy::unit;
-use super::native::colour;
-use crate::chart::tone_number;
+use crate::chart::{rgb, tone_number};
 use crate::document::{Cell, Content, Quantity, Table, Tone};
 use crate::format::quantity;
 use crate::format::text::wrap;
 use lab_model::Unit;
-use rust_xlsxwriter::{Chart, Format, FormatAlign, Worksheet, XlsxError};
+use rust_xlsxwriter::{Chart, Color, Format, FormatAlign, Worksheet, XlsxError};
 
 /// Characters of a line of prose.
 const PROSE: usize = 110;
@@ -215,9 +214,10 @@ impl Parts {
                 .filter_map(Quantity::interval)
                 .map(|[_, _, level]| level);
             let first = levels.next().unwrap_or(0.0);
-            let level = match levels.all(|level| level == first) {
-                true => format!(", {}", quantity::level(first)),
-                false => String::new(),
+            let level = if levels.all(|level| level == first) {
+                format!(", {}", quantity::level(first))
+            } else {
+                String::new()
             };
             headings.extend(["low", "high"].map(|end| format!("{title}: {end}{level}")));
         }
@@ -330,4 +330,10 @@ pub fn sheet_name(title: &str, taken: &[String]) -> String {
     let numbered = (2..).map(|n| format!("{} {n}", short(26)).trim().to_owned());
     let mut names = std::iter::once(short(31)).chain(numbered);
     names.find(free).unwrap_or_default()
+}
+
+/// The colour of a number.
+pub fn colour(number: usize) -> Color {
+    let (r, g, b) = rgb(number);
+    Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
 }

@@ -7,12 +7,15 @@ mod evidence;
 pub use changed::{ChangedReport, document as changed};
 
 use super::say;
+use crate::Error;
 use crate::document::{
     Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding as Sentence, Item,
     NEUTRAL, Quantity, Row, Scale, Section, Table, Tone,
 };
+use crate::format::text::clean;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, Finding, Fix, State};
+use serde_json::Value as Json;
 
 /// What a report on an audit is made from.
 pub struct AuditReport<'a> {
@@ -26,6 +29,25 @@ pub struct AuditReport<'a> {
     pub lab_version: &'a str,
     /// Where it is kept; `None`: nowhere.
     pub file: Option<&'a str>,
+}
+
+/// An audit whose texts neither move a terminal's cursor nor turn its writing, in whatever format they are shown: what
+/// servers and files say comes from outside.
+///
+/// # Errors
+/// A figure is no number.
+pub fn harmless(audit: &Audit) -> Result<Audit, Error> {
+    fn harmless(json: &mut Json) {
+        match json {
+            Json::String(text) => *text = clean(text),
+            Json::Array(all) => all.iter_mut().for_each(harmless),
+            Json::Object(all) => all.values_mut().for_each(harmless),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    let mut json = serde_json::to_value(audit)?;
+    harmless(&mut json);
+    Ok(serde_json::from_value(json)?)
 }
 
 /// The document of an audit.
@@ -270,9 +292,10 @@ fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
 fn listed(audit: &Audit, state: State, last: &str) -> Table {
     let mut table = Table::new("", ["rule", "of", last]);
     for finding in audit.findings.iter().filter(|f| f.state == state) {
-        let place = match finding.place.is_empty() {
-            true => "–".into(),
-            false => finding.place.clone(),
+        let place = if finding.place.is_empty() {
+            "–".into()
+        } else {
+            finding.place.clone()
         };
         let cells = [finding.title.clone(), place, finding.seen.clone()];
         table.row(cells.into_iter().map(Into::into).collect());

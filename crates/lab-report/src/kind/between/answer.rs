@@ -37,9 +37,12 @@ pub fn answer(report: &BetweenReport, changes: &[Changed]) -> Answer {
 /// Those that differ most from 1.
 fn greatest<'c, 'a>(changes: &'c [Changed<'a>]) -> Vec<&'c Changed<'a>> {
     let mut all: Vec<&Changed> = changes.iter().collect();
-    let far = |c: &Changed| match c.change.estimate > 0.0 {
-        true => c.change.estimate.ln().abs(),
-        false => 0.0,
+    let far = |c: &Changed| {
+        if c.change.estimate > 0.0 {
+            c.change.estimate.ln().abs()
+        } else {
+            0.0
+        }
     };
     all.sort_by(|a, b| far(b).total_cmp(&far(a)));
     all.truncate(ROWS);
@@ -145,12 +148,11 @@ fn nothing(report: &BetweenReport) -> String {
     let why = reservations.find(|r| r.kind == "nothing-relative");
     let why = why.map_or("No subject was compared in both runs.", |r| &r.text);
     let plan = report.runs[0].plan.as_ref();
-    let advice = match plan.is_some_and(|p| p.commands().is_some()) {
-        true => {
-            "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
+    let advice = if plan.is_some_and(|p| p.commands().is_some()) {
+        "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
              --rev NEW -- COMMAND`."
-        }
-        false => "Let the old and the new program be two subjects of one run.",
+    } else {
+        "Let the old and the new program be two subjects of one run."
     };
     format!("Nothing can be concluded about what changed. {why} {advice}")
 }

@@ -49,9 +49,10 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
     let mut all: Vec<Changed> = judged.collect();
     let several = all.windows(2).any(|pair| pair[0].point != pair[1].point);
     for one in &mut all {
-        one.place = match several {
-            true => format!("{} at {}", one.metric.title, one.point),
-            false => one.metric.title.to_string(),
+        one.place = if several {
+            format!("{} at {}", one.metric.title, one.point)
+        } else {
+            one.metric.title.to_string()
         };
     }
     all

@@ -65,9 +65,12 @@ fn answer(audits: &[(&Past, &Audited)]) -> Answer {
     let Some((_, last)) = audits.last() else {
         return Answer::default();
     };
-    let listed = |rules: &[String]| match rules.is_empty() {
-        true => "nothing".to_owned(),
-        false => say::list(rules),
+    let listed = |rules: &[String]| {
+        if rules.is_empty() {
+            "nothing".to_owned()
+        } else {
+            say::list(rules)
+        }
     };
     let mut findings = vec![said("Bad now", listed(&last.bad), Tone::Plain)];
     let before = audits

@@ -73,9 +73,10 @@ impl<'r, 'a> Changes<'r, 'a> {
                 say::reading(shift.after, &series.unit),
                 say::reading(shift.before, &series.unit),
             ),
-            tone: match shift.after > shift.before {
-                true => Tone::Worse,
-                false => Tone::Better,
+            tone: if shift.after > shift.before {
+                Tone::Worse
+            } else {
+                Tone::Better
             },
         };
         all.into_iter().map(finding).collect()

@@ -119,9 +119,10 @@ fn made(records: &[Record]) -> String {
     let times = records.iter().filter_map(Record::started_unix_s);
     let first = times.clone().fold(f64::INFINITY, f64::min);
     let last = times.fold(0.0, f64::max);
-    match first <= last {
-        true => format!("{} to {} UTC", say::minute(first), say::minute(last)),
-        false => String::new(),
+    if first <= last {
+        format!("{} to {} UTC", say::minute(first), say::minute(last))
+    } else {
+        String::new()
     }
 }
 

@@ -10,9 +10,10 @@ use lab_stats::analysis::Interval;
 
 /// The table of a subject and its baseline.
 pub fn of(records: &[&Record]) -> Table {
-    let table = match records.iter().any(|r| r.case.is_some()) {
-        true => by_case(records),
-        false => by_run(records),
+    let table = if records.iter().any(|r| r.case.is_some()) {
+        by_case(records)
+    } else {
+        by_run(records)
     };
     table.without_empty_columns()
 }
@@ -38,9 +39,10 @@ fn by_run(records: &[&Record]) -> Table {
         "mark".into(),
     ];
     let first = records[0];
-    let title = match first.is_alone() {
-        true => format!("{}, with nothing to compare", first.name),
-        false => format!("{}, ratio to {}", first.name, first.baseline.name),
+    let title = if first.is_alone() {
+        format!("{}, with nothing to compare", first.name)
+    } else {
+        format!("{}, ratio to {}", first.name, first.baseline.name)
     };
     let mut table = Table::new(title, columns);
     let time = |i: &Option<Interval>| {

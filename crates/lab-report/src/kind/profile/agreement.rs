@@ -37,9 +37,10 @@ pub fn sentence(pair: &Pair, measured: &Document) -> Option<String> {
         |row: &&Row| row.metric == Metric::WALL && row.role.is_empty() && row.ratio.is_some();
     let row = measured.rows.iter().find(is_measured)?;
     let clock = row.ratio.as_ref()?.value;
-    let direction = match (predicted - 1.0).abs() <= MARGIN {
-        true => Ordering::Equal,
-        false => predicted.total_cmp(&1.0),
+    let direction = if (predicted - 1.0).abs() <= MARGIN {
+        Ordering::Equal
+    } else {
+        predicted.total_cmp(&1.0)
     };
     let agrees = match row.verdict.as_str() {
         "faster" => direction == Ordering::Less,
@@ -54,11 +55,12 @@ pub fn sentence(pair: &Pair, measured: &Document) -> Option<String> {
         }
     };
     let predicts = predicts(pair, predicted);
-    Some(match agrees {
-        true => format!("{predicts}: both agree."),
-        false => format!(
+    Some(if agrees {
+        format!("{predicts}: both agree.")
+    } else {
+        format!(
             "{predicts}: they do not agree. The simulated processor neither prefetches nor waits for the system."
-        ),
+        )
     })
 }
 

@@ -220,9 +220,10 @@ fn room(said: &Said) -> Section {
             .into(),
         "The server and its machine are those of the load run, and nothing else runs there.".into(),
         "Twice as many users make twice as many requests in the fullest minute.".into(),
-        match room.is_known {
-            true => "The load run passed the bound at a higher load.".into(),
-            false => "The load run never passed the bound: the capacity can be higher.".into(),
+        if room.is_known {
+            "The load run passed the bound at a higher load.".into()
+        } else {
+            "The load run never passed the bound: the capacity can be higher.".into()
         },
     ]));
     section

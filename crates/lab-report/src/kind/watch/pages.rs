@@ -129,9 +129,10 @@ pub fn few(ranking: &Ranking) -> Finding {
 
 fn shortened(name: &str) -> String {
     const LONGEST: usize = 40;
-    match name.chars().count() > LONGEST {
-        true => format!("{}…", name.chars().take(LONGEST).collect::<String>()),
-        false => name.into(),
+    if name.chars().count() > LONGEST {
+        format!("{}…", name.chars().take(LONGEST).collect::<String>())
+    } else {
+        name.into()
     }
 }
 
@@ -148,13 +149,14 @@ pub fn different(ranking: &Ranking) -> Option<Finding> {
         .iter()
         .max_by(|a, b| a.saving.total_cmp(&b.saving))?;
     let mean = slowest.page.mean_ns().unwrap_or(0.0);
-    let saved = match saving.saving >= 0.01 {
-        true => format!(
+    let saved = if saving.saving >= 0.01 {
+        format!(
             " Were {} as fast as the median of the others, {} of the time would be saved.",
             shortened(&saving.page.name),
             say::percent((saving.saving * 100.0).round() / 100.0)
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     Some(findings::plain(format!(
         "Most used is {}, slowest {} (mean {}); most time takes {}.{saved}",

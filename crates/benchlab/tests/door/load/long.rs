@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//! However long a load was, its report holds few of its slices' distributions at a time.
+
+use super::{Manner, Place, Web};
+use crate::project::ended;
+use lab_model::{BlockState, Counts, Disturbance, Slice};
+use lab_store::RunWriter;
+use nix::sys::resource::{Resource, setrlimit};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+/// Seconds of load, and different times in each: 200 MB of them.
+const SECONDS: u32 = 2_000;
+const TIMES: u64 = 3_000;
+
+/// What a report may hold besides its program and its stacks, bytes.
+const MEMORY: u64 = 100 << 20;
+
+#[test]
+fn a_report_of_a_long_load_takes_little_memory() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    place.load(&[&web.url("/")], &[]).expect(0);
+    let file = place.0.file();
+    go_on(&file);
+    let mut report = place.0.command(&["report", file.to_str().unwrap()]);
+    // SAFETY: setrlimit(2) is async-signal-safe.
+    unsafe {
+        report.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, MEMORY, MEMORY)?));
+    }
+    let served = format!("{}", u64::from(SECONDS) * TIMES / 1_000_000);
+    let ended = ended(report.output().unwrap());
+    ended.expect(0).says(&[]);
+    assert!(ended.stdout.contains(&served), "{}", ended.stdout);
+}
+
+/// Adds seconds that were never measured, with times that are nearly all different.
+fn go_on(file: &Path) {
+    let known = lab_store::load(file).unwrap();
+    let number = known.complete_blocks().count() as u32;
+    let run = RunWriter::resume(file).unwrap();
+    for second in 0..SECONDS {
+        let ns = |i: u64| 1_000_000 + 4096 * i + u64::from(second % 7);
+        let times = Counts((0..TIMES).map(|i| (ns(i), 1)).collect());
+        let slice = Slice {
+            wall_ns: 1_000_000_000,
+            offered: TIMES,
+            served: TIMES,
+            response: times.clone().into(),
+            service: times.into(),
+            ..Slice::default()
+        };
+        let block = run.begin_block(number + second, 0, 0, 0.0).unwrap();
+        block.slice(&slice).unwrap();
+        let calm = Disturbance::default();
+        block
+            .finish(BlockState::Complete, 1_000_000_000, &calm)
+            .unwrap();
+    }
+    run.finish(Some(lab_model::Ending::Blocks), None).unwrap();
+}

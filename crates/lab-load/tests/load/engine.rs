@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load on servers that answer well, badly and not at all: what is offered is served or an error.
+
+use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
+use crate::servers::{Server, answer, last_answer, sent_in_pieces};
+use lab_load::{Engine, Expect, Job, JsonValue, Record, Request, Statuses};
+use lab_model::ErrorKind;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn job(address: SocketAddr) -> Job {
+    job_with(address, true, |request| request)
+}
+
+fn job_with(address: SocketAddr, keep_alive: bool, request: impl Fn(Request) -> Request) -> Job {
+    loading::job(&format!("http://{address}/"), keep_alive, request)
+}
+
+#[test]
+fn all_requests_to_a_good_server_are_served() {
+    let server = Server::answering(OK);
+    let record = load(job(server.address), 300);
+    assert!(record.served > 100, "{}", record.served);
+    assert_eq!(record.errors, [0; 7]);
+    assert_eq!(record.received_bytes, record.served * OK.len() as u64);
+    assert_eq!((record.connects, server.connections()), (4, 4));
+    assert_eq!(server.requests(), record.offered);
+    assert!(record.cpu_ns > 0 && record.response.max() >= record.service.max());
+}
+
+#[test]
+fn connections_are_shared_among_threads() {
+    let server = Server::answering(OK);
+    let job = Job {
+        connections: 5,
+        threads: 2,
+        ..job(server.address)
+    };
+    let record = load(job, 200);
+    assert_eq!((record.errors, server.connections()), ([0; 7], 5));
+    assert_eq!(server.requests(), record.offered);
+}
+
+#[test]
+fn answers_are_read_in_pieces_of_any_size() {
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x\r\nlo\r\n0\r\nA: b\r\n\r\n";
+    for bytes in [OK, chunked] {
+        let server = Server::new(move |stream, _| sent_in_pieces(stream, bytes));
+        let job = Job {
+            expect: body(b"hello"),
+            ..job(server.address)
+        };
+        let record = load(job, 100);
+        assert!(record.served > 0);
+        assert_eq!(record.errors, [0; 7]);
+    }
+}
+
+#[test]
+fn several_requests_are_under_way_on_a_connection() {
+    let server = Server::answering(OK);
+    let job = Job {
+        pipeline: 8,
+        ..job(server.address)
+    };
+    let record = load(job, 200);
+    assert_eq!((record.errors, server.requests()), ([0; 7], record.served));
+    assert!(server.most_at_once() > 4 && server.most_at_once() <= 8);
+}
+
+#[test]
+fn without_keep_alive_every_request_opens_a_connection() {
+    let server = Server::answering(OK);
+    let record = load(job_with(server.address, false, |request| request), 200);
+    assert!(record.served > 10);
+    assert_eq!((record.errors, record.connects), ([0; 7], record.served));
+    assert_eq!(server.connections(), record.served);
+}
+
+/// What is kept of a body must be enough to see that it goes on.
+#[test]
+fn a_body_that_only_begins_as_expected_is_wrong() {
+    let server = Server::answering(OK);
+    let job = Job {
+        expect: body(b"hell"),
+        ..job(server.address)
+    };
+    assert_fails(&load(job, 100), ErrorKind::Body, "5 bytes");
+}
+
+#[test]
+fn a_body_may_end_with_its_connection() {
+    let server = Server::new(|stream, _| last_answer(stream, b"HTTP/1.0 200 OK\r\n\r\nhello"));
+    let job = Job {
+        expect: body(b"hello"),
+        ..job(server.address)
+    };
+    let record = load(job, 100);
+    assert!(record.served > 4 && record.connects >= record.served);
+    assert_eq!(record.errors, [0; 7]);
+}
+
+#[test]
+fn an_announced_end_of_a_connection_loses_no_request() {
+    let closing = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let open = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    for pipeline in [1, 4] {
+        let server = Server::new(move |stream, number| match number % 3 {
+            2 => last_answer(stream, closing),
+            _ => answer(stream, open),
+        });
+        let job = Job {
+            pipeline,
+            ..job(server.address)
+        };
+        let record = load(job, 200);
+        assert!(record.served > 20);
+        assert_eq!(record.errors, [0; 7], "{pipeline} {:?}", record.words);
+    }
+}
+
+#[test]
+fn nobody_listens() {
+    let server = Server::answering(OK);
+    let address = server.address;
+    drop(server);
+    assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
+    let job = Job {
+        arrivals: open_loop(200.0),
+        ..job(address)
+    };
+    let record = load(job, 200);
+    assert_fails(&record, ErrorKind::Connect, "refused");
+    assert_eq!(record.offered, 40);
+}
+
+#[test]
+fn connections_that_end_early_are_resets() {
+    let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello";
+    for bytes in [&b""[..], &cut[..12], cut] {
+        let server = Server::new(move |stream, _| last_answer(stream, bytes));
+        assert_fails(&load(job(server.address), 100), ErrorKind::Reset, "");
+    }
+}
+
+#[test]
+fn what_is_not_http_is_malformed() {
+    let garbage: [&[u8]; 5] = [
+        b"220 mail ESMTP\r\n",
+        b"\0\0\0\0",
+        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        // Longer than its length.
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz",
+    ];
+    for bytes in garbage {
+        let server = Server::new(move |stream, _| answer(stream, bytes));
+        assert_fails(&load(job(server.address), 100), ErrorKind::Malformed, "");
+    }
+}
+
+#[test]
+fn wrong_statuses_and_bodies_are_never_served() {
+    let server = Server::answering(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+    assert_fails(&load(job(server.address), 100), ErrorKind::Status, "503");
+    let json = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\": 17}";
+    let server = Server::answering(json);
+    let expect = |text: &str| {
+        let value = JsonValue::parse(text).unwrap();
+        let expect = Expect::new(Statuses::default(), None, vec![value]);
+        Job {
+            expect: Arc::new(expect),
+            ..job(server.address)
+        }
+    };
+    assert_eq!(load(expect("a=17"), 100).errors, [0; 7]);
+    assert_fails(&load(expect("a=18"), 100), ErrorKind::Body, "9 bytes");
+}
+
+#[test]
+fn answers_that_do_not_come_are_timeouts() {
+    let server = Server::new(|stream, _| {
+        sleep(Duration::from_secs(3));
+        answer(stream, OK)
+    });
+    let closed = Job {
+        timeout: Duration::from_millis(200),
+        ..job(server.address)
+    };
+    let open = Job {
+        arrivals: open_loop(100.0),
+        ..closed.clone()
+    };
+    assert_fails(&load(closed, 500), ErrorKind::Timeout, "in time");
+    // More are due than four connections can lose in time.
+    let record = load(open, 500);
+    assert_eq!((record.served, record.offered), (0, 50));
+    let [timeouts, unfinished] =
+        [ErrorKind::Timeout, ErrorKind::Unfinished].map(|k| record.errors[k as usize]);
+    assert!(
+        timeouts >= 8 && unfinished > 0 && timeouts + unfinished == 50,
+        "{:?}",
+        record.errors
+    );
+}
+
+/// Slow answers count: a load waits for those that are under way at its end.
+#[test]
+fn stragglers_are_waited_for() {
+    let server = Server::new(|stream, _| {
+        sleep(Duration::from_millis(300));
+        answer(stream, OK)
+    });
+    let record = load(job(server.address), 100);
+    assert_eq!((record.served, record.errors), (4, [0; 7]));
+    assert!(record.response.min() >= 299_000_000);
+}
+
+#[test]
+fn a_server_that_dies_under_load_is_told_by_kind() {
+    let server = Server::answering(OK);
+    let mut engine = Engine::start(job(server.address)).unwrap();
+    let (mut server, mut slices) = (Some(server), Vec::new());
+    let each = &mut |record: &Record| {
+        if slices.len() == 2 {
+            server = None;
+        }
+        slices.push(record.clone());
+        true
+    };
+    let slice = Duration::from_millis(50);
+    engine.load(slice * 8, slice, each).unwrap();
+    let mut all = Record::new();
+    slices.iter().for_each(|record| all.add(record));
+    assert_adds_up(&all);
+    assert!(slices[0].served > 0 && slices[7].served == 0);
+    assert!(
+        all.errors[ErrorKind::Connect as usize] > 0,
+        "{:?}",
+        all.errors
+    );
+}
+
+/// The whole point of an open loop: those who come while the server stands still wait, and are counted
+/// from when they came.
+#[test]
+fn an_open_loop_counts_from_when_requests_are_due() {
+    let first = OnceLock::new();
+    let server = Server::new(move |stream, _| {
+        let stall = Duration::from_millis(200)..Duration::from_millis(600);
+        let elapsed = first.get_or_init(Instant::now).elapsed();
+        if stall.contains(&elapsed) {
+            sleep(stall.end - elapsed);
+        }
+        answer(stream, OK)
+    });
+    let job = Job {
+        arrivals: open_loop(1000.0),
+        threads: 2,
+        ..job(server.address)
+    };
+    let record = load(job, 1000);
+    assert_eq!((record.offered, record.served), (1000, 1000));
+    assert_eq!(record.lag.len(), 1000);
+    // 400 are due while it stands still; a busy machine makes more of them late, never all.
+    let late = record.response.len() - record.response.count_between(0, 20_000_000);
+    assert!((370..1000).contains(&late), "{late}");
+    let served_late = record.service.len() - record.service.count_between(0, 20_000_000);
+    // Four connections, and what a busy machine adds.
+    assert!(served_late < late / 4, "{served_late} of {late}");
+}
+
+/// What is left at the end is served then, and how long that took is told: the load's length is not.
+#[test]
+fn a_backlog_that_is_served_after_the_end_is_told() {
+    let server = Server::new(|stream, _| {
+        sleep(Duration::from_millis(20));
+        answer(stream, OK)
+    });
+    let job = Job {
+        connections: 1,
+        arrivals: open_loop(200.0),
+        ..job(server.address)
+    };
+    let record = load(job, 100);
+    assert_eq!((record.offered, record.served), (20, 20));
+    // Twenty answers take no less than 400 ms, however fast the machine.
+    assert!(record.drain_ns >= 290_000_000, "{}", record.drain_ns);
+    let slice = record.slice(0, 0, 0);
+    assert_eq!(slice.drain_ns, record.drain_ns);
+    let usual = slice.service.median().unwrap();
+    assert_eq!(
+        slice.served_in_ns(),
+        slice.wall_ns + slice.drain_ns - usual,
+        "one service time is no backlog"
+    );
+}
+
+#[test]
+fn slices_follow_each_other_and_loads_too() {
+    let server = Server::answering(OK);
+    let mut engine = Engine::start(Job {
+        arrivals: open_loop(2000.0),
+        threads: 2,
+        ..job(server.address)
+    })
+    .unwrap();
+    for _ in 0..3 {
+        let mut slices = Vec::new();
+        let each = &mut |record: &Record| {
+            slices.push((record.wall_ns, record.offered));
+            true
+        };
+        let (length, slice) = (Duration::from_millis(250), Duration::from_millis(100));
+        engine.load(length, slice, each).unwrap();
+        let walls: Vec<u64> = slices.iter().map(|(wall, _)| wall / 1_000_000).collect();
+        assert_eq!(walls, [100, 100, 50]);
+        assert_eq!(slices.iter().map(|(_, offered)| offered).sum::<u64>(), 500);
+    }
+    assert_eq!(server.connections(), 4);
+}
+
+#[test]
+fn a_load_can_be_stopped() {
+    let server = Server::answering(OK);
+    let mut engine = Engine::start(job(server.address)).unwrap();
+    let (mut all, mut slices) = (Record::new(), 0);
+    let each = &mut |record: &Record| {
+        all.add(record);
+        slices += 1;
+        slices < 2
+    };
+    let slice = Duration::from_millis(50);
+    engine.load(Duration::from_secs(60), slice, each).unwrap();
+    assert_adds_up(&all);
+    assert!((2..10).contains(&slices), "{slices}");
+}
+
+#[test]
+fn more_connections_than_files_are_refused_with_what_to_do() {
+    let job = Job {
+        connections: 100_000_000,
+        ..job("127.0.0.1:9".parse().unwrap())
+    };
+    let error = Engine::start(job).err().unwrap().to_string();
+    assert!(error.contains("ulimit -n 100000064"), "{error}");
+}
+
+/// A server that takes what it is sent slowly: requests larger than the room are sent in parts.
+#[test]
+fn large_requests_are_sent_in_parts() {
+    let server = Server::raw(|stream| {
+        let mut request = vec![0; 65_536];
+        let mut seen = 0;
+        while let Ok(n) = stream.read(&mut request)
+            && n > 0
+        {
+            seen += n;
+            if request[..n].ends_with(b"!") {
+                assert!(seen > 3_000_000);
+                seen = 0;
+                stream.write_all(OK).unwrap();
+            }
+        }
+    });
+    let mut body = vec![b'x'; 3_000_000];
+    body.push(b'!');
+    let job = job_with(server.address, true, |request| Request {
+        method: http::Method::POST,
+        body: body.clone().into(),
+        ..request
+    });
+    let record = load(job, 200);
+    assert!(record.served > 0);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+}

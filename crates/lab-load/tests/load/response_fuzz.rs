@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Answers that were damaged in every way that comes to mind, read in pieces of any size, beside another
+//! parser (httparse). `LOAD_FUZZ=1000000 cargo test --release -p lab-load --test load response_fuzz` does more.
+
+use lab_load::response::Reader;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+
+/// What a server said on one connection; as real ones say it.
+const RECORDED: [&str; 11] = [
+    "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nContent-Type: text/html\r\n\
+     Content-Length: 13\r\nConnection: keep-alive\r\nETag: \"6737f2f1-d\"\r\nAccept-Ranges: bytes\r\n\r\nHello, world!",
+    "HTTP/1.1 200 OK\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nServer: Apache/2.4.62 (Debian)\r\n\
+     Vary: Accept-Encoding\r\nKeep-Alive: timeout=5, max=100\r\nConnection: Keep-Alive\r\n\
+     Transfer-Encoding: chunked\r\nContent-Type: text/html; charset=UTF-8\r\n\r\n\
+     a\r\n<p>Hello, \r\n9\r\nworld</p>\r\n0\r\n\r\n",
+    "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n\
+     Date: Fri, 21 Nov 2025 19:15:21 GMT\r\nContent-Length: 19\r\n\r\n404 page not found\n",
+    "HTTP/1.0 200 OK\r\nServer: SimpleHTTP/0.6 Python/3.11.2\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\n\
+     Content-type: text/plain\r\n\r\nuntil the end",
+    "HTTP/1.1 204 No Content\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\n\r\n",
+    "HTTP/1.1 304 Not Modified\r\nETag: \"6737f2f1-d\"\r\nContent-Length: 13\r\n\r\n",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nLocation: /7\r\ncontent-length: 2\r\n\r\n{}",
+    "HTTP/1.1 200 OK\r\nTrailer: Expires\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\
+     4;name=\"value\"\r\nWiki\r\n007\r\npedia i\r\nB\r\nn \r\nchunks.\r\n0\r\nExpires: never\r\n\r\n",
+    "HTTP/1.1 200 OK\nContent-Length: 4\n\nabcd",
+    "HTTP/1.1 200 \r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 5\r\nContent-Length: 5\r\nRetry-After: 1\r\n\r\nlater",
+];
+
+/// What makes trouble where it does not belong.
+const TROUBLE: [&str; 22] = [
+    "\r\n",
+    "\n",
+    "\r",
+    "\0",
+    ":",
+    " ",
+    ";",
+    "0",
+    "-1",
+    "fffffffffffffff",
+    "99999999999999999999",
+    "0\r\n\r\n",
+    "5\r\nhello\r\n",
+    "x\r\n",
+    "Content-Length: 3\r\n",
+    "Content-Length: 5, 6\r\n",
+    "Content-Length: +4\r\n",
+    "Transfer-Encoding: chunked\r\n",
+    "Transfer-Encoding: identity\r\n",
+    "Connection: close\r\n",
+    "HTTP/1.1 200 OK\r\n",
+    "HTTP/1.1 100 Continue\r\n\r\n",
+];
+
+/// How many damaged streams are read.
+fn cases() -> usize {
+    let wanted = std::env::var("LOAD_FUZZ").ok();
+    wanted.map_or(20_000, |n| n.parse().expect("LOAD_FUZZ is a number"))
+}
+
+/// An answer that was complete: its status, its body, and where in the stream it ended.
+type Complete = (u16, Vec<u8>, usize);
+
+/// What became of a stream: the complete answers, and whether what followed them is no HTTP.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    complete: Vec<Complete>,
+    malformed: bool,
+}
+
+/// The lab's reading of a stream in pieces of these lengths, the last of which is the length of all
+/// others. At its end the connection ends.
+fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outcome {
+    let (mut reader, mut complete, mut body) = (Reader::new(), Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < stream.len() {
+        let end = stream.len().min(at + pieces());
+        while at < end {
+            let read = reader.read(&stream[at..end], to_head, |b| body.extend_from_slice(b));
+            let Ok((used, answer)) = read else {
+                return Outcome {
+                    complete,
+                    malformed: true,
+                };
+            };
+            assert!(used > 0 && used <= end - at, "{used} of {}", end - at);
+            assert!(answer.is_some() || used == end - at);
+            at += used;
+            if let Some(answer) = answer {
+                complete.push((answer.status, std::mem::take(&mut body), at));
+            }
+        }
+    }
+    if let Some(answer) = reader.end() {
+        complete.push((answer.status, body, at));
+    }
+    Outcome {
+        complete,
+        malformed: false,
+    }
+}
+
+/// In one piece; it must be the same in any others.
+fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcome {
+    let whole = read(stream, to_head, || usize::MAX / 2);
+    let bytes = read(stream, to_head, || 1);
+    assert_eq!(whole, bytes, "{}", stream.escape_ascii());
+    let at_random = read(stream, to_head, || dice.random_range(1..40));
+    assert_eq!(whole, at_random, "{}", stream.escape_ascii());
+    whole
+}
+
+/// What another parser finds in a stream of which it has the whole: the answers up to the first that is
+/// not complete or not HTTP.
+fn others_reading(stream: &[u8], to_head: bool) -> Vec<Complete> {
+    let (mut complete, mut at) = (Vec::new(), 0);
+    while at < stream.len() {
+        let Some((status, body, length)) = others_answer(&stream[at..], to_head) else {
+            break;
+        };
+        at += length;
+        if status >= 200 {
+            complete.push((status, body, at));
+        }
+    }
+    complete
+}
+
+/// The answer at the beginning of a stream, interim ones included, and how long it is.
+fn others_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
+    let mut fields = [httparse::EMPTY_HEADER; 256];
+    let mut head = httparse::Response::new(&mut fields);
+    // It skips empty lines at the beginning, which no answer has.
+    let length = match head.parse(stream) {
+        Ok(httparse::Status::Complete(length)) if stream.starts_with(b"HTTP") => length,
+        _ => return None,
+    };
+    let (status, rest) = (head.code?, &stream[length..]);
+    if to_head || status < 200 || status == 204 || status == 304 {
+        return (status != 101).then_some((status, vec![], length));
+    }
+    let values = |name: &str| {
+        let of_name = head
+            .headers
+            .iter()
+            .filter(|f| f.name.eq_ignore_ascii_case(name));
+        let all: Vec<_> = of_name.map(|f| String::from_utf8_lossy(f.value)).collect();
+        (!all.is_empty()).then(|| all.join(",").trim().to_ascii_lowercase())
+    };
+    let (body, used) = match (values("transfer-encoding"), values("content-length")) {
+        (Some(_), Some(_)) => return None,
+        (Some(_), None) if head.version == Some(0) => return None,
+        (Some(codings), None) if codings.rsplit(',').next()?.trim() == "chunked" => {
+            others_chunks(rest)?
+        }
+        (None, Some(sizes)) => {
+            let sizes: Result<Vec<usize>, _> = sizes.split(',').map(|n| n.trim().parse()).collect();
+            let sizes = sizes.ok()?;
+            let one = sizes.iter().all(|n| *n == sizes[0]);
+            (one.then(|| rest.get(..sizes[0]))??.to_vec(), sizes[0])
+        }
+        (_, None) => (rest.to_vec(), rest.len()),
+    };
+    Some((status, body, length + used))
+}
+
+/// A body of chunks, and how long it is with all that belongs to it.
+fn others_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let (mut body, mut at) = (Vec::new(), 0);
+    loop {
+        let (line, size) = match httparse::parse_chunk_size(&stream[at..]) {
+            Ok(httparse::Status::Complete(found)) => found,
+            _ => return None,
+        };
+        at += line;
+        if size == 0 {
+            let mut fields = [httparse::EMPTY_HEADER; 256];
+            return match httparse::parse_headers(&stream[at..], &mut fields) {
+                Ok(httparse::Status::Complete((used, _))) => Some((body, at + used)),
+                _ => None,
+            };
+        }
+        let end = at.checked_add(usize::try_from(size).ok()?)?;
+        body.extend_from_slice(stream.get(at..end)?);
+        at = stream.get(end..)?.starts_with(b"\r\n").then_some(end + 2)?;
+    }
+}
+
+/// Damages a stream in one way.
+fn damage(stream: &mut Vec<u8>, dice: &mut SmallRng) {
+    let at = dice.random_range(0..=stream.len());
+    let end = (at + dice.random_range(1..12)).min(stream.len());
+    match dice.random_range(0..9) {
+        0 => stream.truncate(at),
+        1 => drop(stream.drain(at..end)),
+        2 => {
+            let again = stream[at..end].to_vec();
+            stream.splice(end..end, again);
+        }
+        3 => stream[at..end].reverse(),
+        4 => stream[at..end].iter_mut().for_each(|b| *b = dice.random()),
+        5 => stream[at..end]
+            .iter_mut()
+            .for_each(|b| *b ^= 1 << dice.random_range(0..8)),
+        6 => {
+            // Two answers at once, as of a server that forgets a lock.
+            let other = RECORDED[dice.random_range(0..RECORDED.len())].as_bytes();
+            let from = dice.random_range(0..other.len());
+            stream.splice(at..at, other[from..].iter().copied());
+        }
+        _ => {
+            let trouble = TROUBLE[dice.random_range(0..TROUBLE.len())];
+            stream.splice(at..at, trouble.bytes());
+        }
+    }
+}
+
+fn recorded(dice: &mut SmallRng) -> Vec<u8> {
+    let count = dice.random_range(1..4);
+    let each = (0..count).map(|_| RECORDED[dice.random_range(0..RECORDED.len())]);
+    each.collect::<String>().into_bytes()
+}
+
+/// What the lab takes for an answer that was served is one to the other parser too, with the same
+/// status, body and end; whatever the pieces. (The lab may call malformed what the other lets pass.)
+#[test]
+fn a_damaged_answer_is_never_one_served() {
+    let mut dice = SmallRng::seed_from_u64(5);
+    let (mut damaged, mut served) = (0, 0);
+    for _ in 0..cases() {
+        let mut stream = recorded(&mut dice);
+        for _ in 0..dice.random_range(1..4) {
+            damage(&mut stream, &mut dice);
+        }
+        let to_head = dice.random_bool(0.05);
+        let ours = read_in_all_ways(&stream, to_head, &mut dice);
+        let theirs = others_reading(&stream, to_head);
+        for (n, answer) in ours.complete.iter().enumerate() {
+            let stream = stream.escape_ascii();
+            assert_eq!(Some(answer), theirs.get(n), "answer {n} of {stream}");
+        }
+        served += ours.complete.len();
+        damaged += usize::from(ours.malformed);
+    }
+    // Else the damage is too small or too great for this to show anything.
+    assert!(damaged > cases() / 10, "{damaged} malformed");
+    assert!(served > cases() / 10, "{served} served");
+}
+
+/// Answers as servers give them are read, one after the other, as the other parser reads them.
+#[test]
+fn what_servers_say_is_read_in_any_pieces() {
+    let mut dice = SmallRng::seed_from_u64(6);
+    for _ in 0..cases() / 10 {
+        let stream = recorded(&mut dice);
+        let ours = read_in_all_ways(&stream, false, &mut dice);
+        assert!(!ours.malformed, "{}", stream.escape_ascii());
+        assert_eq!(ours.complete, others_reading(&stream, false));
+    }
+}
+
+/// Wherever a connection ends, what was cut off is no answer.
+#[test]
+fn a_truncated_answer_is_never_complete() {
+    for stream in RECORDED.map(str::as_bytes) {
+        let whole = read(stream, false, || usize::MAX / 2);
+        // One without a length ends where the connection does, by RFC 9112, section 6.3.
+        if stream.starts_with(b"HTTP/1.0") {
+            continue;
+        }
+        assert_eq!(whole.complete.len(), 1, "{}", stream.escape_ascii());
+        for end in 0..stream.len() {
+            for piece in [1, 7, stream.len()] {
+                let cut = read(&stream[..end], false, || piece);
+                assert_eq!(cut.complete, [], "{}", stream[..end].escape_ascii());
+            }
+        }
+    }
+}
+
+/// Bytes of which none was ever an answer.
+#[test]
+fn noise_is_read_without_a_panic() {
+    let mut dice = SmallRng::seed_from_u64(7);
+    for _ in 0..cases() / 10 {
+        let mut stream = vec![0; dice.random_range(0..300)];
+        dice.fill(&mut stream[..]);
+        if dice.random() {
+            stream.splice(
+                ..0,
+                *b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            );
+        }
+        assert_eq!(read_in_all_ways(&stream, false, &mut dice).complete, []);
+    }
+}

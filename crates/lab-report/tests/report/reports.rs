@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every kind of run in every format: whatever names a run has, nothing breaks the format.
+
+use crate::support;
+use crate::support::page::{assert_markdown_keeps_its_tables, assert_page_is_whole};
+use calamine::{Reader, Xlsx};
+use lab_model::Run;
+use lab_report::{Document, Format, Rendered, Report, Terminal, kind, render};
+use std::io::Cursor;
+use std::sync::LazyLock;
+use unicode_width::UnicodeWidthStr;
+
+/// One run of every kind, by name.
+fn runs() -> Vec<(&'static str, Run)> {
+    vec![
+        ("batches on one target", hostile(support::sample(12))),
+        (
+            "batches on several",
+            hostile(support::targets::run(&support::targets::DATABASES, 4)),
+        ),
+        ("few blocks", support::sample(2)),
+        ("imported figures", support::imported()),
+        ("commands", hostile(support::commands::three(12))),
+        ("a command alone", support::commands::alone(12)),
+        ("commands of which one fails", support::commands::failing(4)),
+        ("a load", support::load::plain(10)),
+        ("a load that stalls", support::load::stalling(10)),
+        ("a load over a sweep", support::load::sweep(8)),
+        ("two servers", hostile(support::load::two(10))),
+        ("a hostile load", support::load::hostile()),
+        ("servers", support::served::run(&support::served::small(3))),
+        ("hostile servers", support::served::hostile()),
+    ]
+}
+
+/// The run with names that try to break a report.
+fn hostile(mut run: Run) -> Run {
+    let plan = run.plan.as_mut().expect("a plan");
+    let names = [
+        "<script>alert(1)</script>".to_owned(),
+        format!("a name that goes on and on {}", "x".repeat(90)),
+        "数据库 | *pipe* \"quoted\", comma".to_owned(),
+        "esc\x1b[31mape\nline".to_owned(),
+        "=cmd|' /C calc'!A0".to_owned(),
+    ];
+    let subjects = plan.subjects.iter_mut().filter(|s| s.control_of.is_none());
+    for (subject, name) in subjects.skip(1).zip(names) {
+        subject.name = name;
+    }
+    plan.title = "T </title><b> & \"t\"".into();
+    plan.cases[0].work = format!("<img src=x onerror=alert(1)> {}", "word".repeat(60));
+    run
+}
+
+/// Of all these runs. Made once: the analysis takes longer than all formats.
+static DOCUMENTS: LazyLock<Vec<(&str, Document)>> = LazyLock::new(|| {
+    let document = |(name, run)| (name, kind::document(&Report::new(&run, "runs/some.lab")));
+    runs().into_iter().map(document).collect()
+});
+
+fn each(check: impl Fn(&str, &Document)) {
+    for (name, document) in DOCUMENTS.iter() {
+        check(name, document);
+    }
+}
+
+fn text(format: Format, document: &Document, terminal: Terminal) -> String {
+    match render(format, document, terminal).expect("a report") {
+        Rendered::Text(text) => text,
+        other => panic!("{} is not a text: {other:?}", format.name()),
+    }
+}
+
+#[test]
+fn the_first_screen_has_at_most_40_lines_of_80_columns() {
+    each(|name, document| {
+        let text = text(Format::Terminal, document, Terminal::default());
+        assert!(text.lines().count() <= 40, "{name}:\n{text}");
+        let fits = |line: &str| line.width() <= 80 && !line.chars().any(char::is_control);
+        assert!(text.lines().all(fits), "{name}:\n{text}");
+    });
+}
+
+#[test]
+fn all_of_it_fits_80_columns() {
+    each(|name, document| {
+        let full = Terminal {
+            full: true,
+            ..Terminal::default()
+        };
+        let text = text(Format::Terminal, document, full);
+        let wide = text
+            .lines()
+            .find(|l| l.width() > 80 || l.chars().any(char::is_control));
+        assert_eq!(wide, None, "{name}");
+    });
+}
+
+#[test]
+fn markup_keeps_its_form() {
+    each(|_, document| {
+        assert_page_is_whole(&text(Format::Html, document, Terminal::default()));
+        assert_markdown_keeps_its_tables(&text(Format::Markdown, document, Terminal::default()));
+        let xml = text(Format::Xml, document, Terminal::default());
+        roxmltree::Document::parse(&xml).expect("XML");
+        for file in match render(Format::Svg, document, Terminal::default()).expect("plots") {
+            Rendered::Files(files) => files,
+            other => panic!("not files: {other:?}"),
+        } {
+            roxmltree::Document::parse(&file.text).unwrap_or_else(|e| panic!("{}: {e}", file.name));
+        }
+    });
+}
+
+/// CSV, JSON and the workbook hold the same rows.
+#[test]
+fn data_have_every_row() {
+    each(|name, document| {
+        let csv = text(Format::Csv, document, Terminal::default());
+        let rows = csv::Reader::from_reader(csv.as_bytes())
+            .into_records()
+            .count();
+        assert_eq!(rows, document.rows.len(), "{name}");
+        let json = text(Format::Json, document, Terminal::default());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(json["rows"].as_array().map(Vec::len), Some(rows), "{name}");
+        let Rendered::Bytes(bytes) =
+            render(Format::Xlsx, document, Terminal::default()).expect("a workbook")
+        else {
+            panic!("not a workbook")
+        };
+        let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).expect("a workbook");
+        let data = book.worksheet_range("Data").expect("the rows");
+        assert!(
+            data.height() > rows || rows == 0,
+            "{name}: {} rows",
+            data.height()
+        );
+    });
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs of whole commands that look like real ones: two commands, three with a shell, a sweep, one
+//! alone, one that fails. The analysis is the real one.
+
+use super::{Noise, host, in_turn};
+use lab_model::plan::Cores;
+use lab_model::*;
+
+/// A command in the model.
+#[derive(Clone)]
+pub struct Model {
+    pub name: &'static str,
+    pub line: &'static str,
+    pub shell: bool,
+    /// What shows an overhead has a program in place of a line.
+    pub program: &'static [&'static str],
+    /// Time of a run, ms: a fixed part and one for each of the sweep's n.
+    pub fixed_ms: f64,
+    pub marginal_ms: f64,
+    /// Every so many runs one takes six times as long; 0: none does.
+    pub slow_every: u64,
+}
+
+/// A command that takes this long, ms.
+pub fn command(name: &'static str, line: &'static str, fixed_ms: f64) -> Model {
+    Model {
+        name,
+        line,
+        shell: false,
+        program: &[],
+        fixed_ms,
+        marginal_ms: 0.0,
+        slow_every: 0,
+    }
+}
+
+/// What starting costs, ms.
+pub fn overhead(name: &'static str, program: &'static [&'static str], fixed_ms: f64) -> Model {
+    Model {
+        program,
+        ..command(name, "", fixed_ms)
+    }
+}
+
+/// `sort a.txt` against a faster or slower one: `ratio` is its time / the baseline's.
+pub fn two(ratio: f64, blocks: u32) -> Run {
+    let models = [
+        command("A", "sort a.txt", 20.3),
+        command("B", "./mysort a.txt", 20.3 * ratio),
+    ];
+    run(&models, &[], blocks)
+}
+
+/// Three commands, one of them through a shell, with what a shell and a process cost.
+pub fn three(blocks: u32) -> Run {
+    let models = [
+        command("system", "sort a.txt", 20.3),
+        Model {
+            slow_every: 23,
+            ..command("mine", "./mysort a.txt", 18.4)
+        },
+        Model {
+            shell: true,
+            ..command("piped", "cat a.txt | sort > /dev/null", 22.9)
+        },
+        overhead("process start", &["true"], 0.51),
+        overhead("shell", &["sh", "-c", ":"], 0.93),
+    ];
+    run(&models, &[], blocks)
+}
+
+/// Two commands over a sweep: equivalent at first, then the second is faster.
+pub fn sweep(blocks: u32) -> Run {
+    run(&swept(), &[1.0, 10.0, 100.0], blocks)
+}
+
+/// One command over the same sweep, with nothing to compare it with.
+pub fn alone(blocks: u32) -> Run {
+    run(&swept()[..1], &[1.0, 10.0, 100.0], blocks)
+}
+
+fn swept() -> [Model; 2] {
+    let model = |name, line, marginal_ms| Model {
+        marginal_ms,
+        ..command(name, line, 11.0)
+    };
+    [
+        model("A", "./count {n}", 0.30),
+        model("B", "./count --fast {n}", 0.22),
+    ]
+}
+
+/// Two commands of which the second fails in the third block.
+pub fn failing(blocks: u32) -> Run {
+    let mut run = two(1.1, blocks);
+    run.failures.push(Failure {
+        subject: 1,
+        point: Some(0),
+        block: Some(2),
+        kind: "exit".into(),
+        message: "it ended with status 2; --ignore-failure counts such runs too".into(),
+        log: vec!["./mysort: cannot open a.txt".into()],
+    });
+    run
+}
+
+/// A run of these commands, the first of which is the baseline.
+pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
+    let plan = plan(models, sweep);
+    let mut noise = Noise(41);
+    let blocks: Vec<Block> = (0..blocks)
+        .map(|number| block(&plan, models, number, &mut noise))
+        .collect();
+    Run {
+        name: "20261121-101500-sort.lab".into(),
+        lab_version: "0.1.0".into(),
+        started_unix_s: 1_795_256_100.0,
+        host: Host {
+            findings: Vec::new(),
+            ..host()
+        },
+        ending: Some(Ending::Budget),
+        lab_cost: Some((410_000_000, 12 << 20)),
+        blocks,
+        plan: Some(plan),
+        ..Run::default()
+    }
+}
+
+fn plan(models: &[Model], sweep: &[f64]) -> Plan {
+    let subject = |m: &Model| Subject {
+        name: m.name.into(),
+        program: match m.program {
+            [] => m.line.split(' ').map(String::from).collect(),
+            program => program.iter().map(|w| w.to_string()).collect(),
+        },
+        command: m.program.is_empty().then(|| Command {
+            line: m.line.into(),
+            shell: m.shell,
+            ..Command::default()
+        }),
+        overhead: !m.program.is_empty(),
+        ..Subject::default()
+    };
+    let point = |x: Option<f64>| Point {
+        case: 0,
+        params: x.map(|x| ("n".into(), x.to_string())).into_iter().collect(),
+        x,
+        ..Point::default()
+    };
+    let points = match sweep {
+        [] => vec![point(None)],
+        values => values.iter().map(|&x| point(Some(x))).collect(),
+    };
+    let lines = models.iter().map(|m| m.line).filter(|l| !l.is_empty());
+    let lines: Vec<&str> = lines.collect();
+    Plan {
+        experiment: "sort".into(),
+        title: lines.join(" against "),
+        subjects: models.iter().map(subject).collect(),
+        cases: vec![Case {
+            name: "run".into(),
+            work: "one process, from its start to its end".into(),
+            unit: "process".into(),
+            sweep: (!sweep.is_empty()).then(|| "n".into()),
+            ..Case::default()
+        }],
+        points,
+        measure: Measure {
+            pairs: 5,
+            budget_ns: Some(30_000_000_000),
+            max_blocks: 80,
+            looks: vec![10, 20, 40, 80],
+            alpha: 0.05,
+            margin: 0.02,
+            ..Measure::default()
+        },
+        seed: 7,
+        work: Work::Commands(Commands {
+            cores: Some(Cores::One),
+            ..Commands::default()
+        }),
+        ..Plan::default()
+    }
+}
+
+fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block {
+    let (mut samples, mut exits) = (Vec::new(), Vec::new());
+    let mut total = 0;
+    for (point, at) in plan.points.iter().enumerate() {
+        for (subject, model) in models.iter().enumerate() {
+            let luck = noise.about(0.012);
+            for pass in 0..10 {
+                let ms = model.fixed_ms + model.marginal_ms * at.x.unwrap_or(0.0);
+                let count = u64::from(number) * 10 + u64::from(pass) + 1;
+                let slow = model.slow_every > 0 && count.is_multiple_of(model.slow_every);
+                let skew = noise.about(0.05).powi(2) * noise.about(0.03);
+                let wall = ms * 1e6 * luck * skew * if slow { 6.0 } else { 1.0 };
+                let cpu = wall * 0.97;
+                total += wall as u64;
+                let batch = Batch {
+                    operations: 1,
+                    wall_ns: wall as u64,
+                    cpu_ns: cpu as u64,
+                    server_cpu_ns: None,
+                };
+                samples.push(in_turn(point, subject, pass, batch));
+                exits.push(Exit {
+                    point,
+                    subject,
+                    pass,
+                    user_ns: (cpu * 0.94) as u64,
+                    sys_ns: (cpu * 0.06) as u64,
+                    peak_rss_bytes: ((3.2 + 0.4 * subject as f64) * 1048576.0 * noise.about(0.01))
+                        as u64,
+                    minor_faults: (231.0 * noise.about(0.01)) as u64,
+                    major_faults: 0,
+                    voluntary_switches: 1 + u64::from(pass % 2),
+                    involuntary_switches: u64::from(slow) * 14,
+                    status: 0,
+                });
+            }
+        }
+    }
+    Block {
+        number,
+        core: number % 2,
+        state: BlockState::Complete,
+        started_unix_s: 1_795_256_101.0 + f64::from(number) * total as f64 / 1e9,
+        duration_ns: total,
+        samples,
+        exits,
+        ..Block::default()
+    }
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load runs that look like real ones, slice by slice from a simple model of each server. The analysis is
+//! the real one.
+
+use super::{Noise, host};
+use lab_model::*;
+use lab_stats::{normal, usl};
+use std::collections::BTreeMap;
+
+/// Connections of the sweep.
+pub const CONNECTIONS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// What a server does in a slice.
+#[derive(Clone, Copy, Default)]
+struct Model {
+    /// Requests per second that are due.
+    offered: f64,
+    /// Requests per second that are served.
+    served: f64,
+    /// Median service time, ns.
+    median_ns: f64,
+    /// Time in which it answers nothing, ns.
+    stall_ns: f64,
+    /// The part of the time in which the generator's thread has a core.
+    busy: f64,
+    /// CPU time of the server for each request, ns; 0: not known.
+    server_ns: f64,
+    timeouts: u64,
+    resets: u64,
+    refused: u64,
+}
+
+/// One server in a closed loop, a slice a second.
+pub fn plain(seconds: u32) -> Run {
+    let plan = plan(&["http://127.0.0.1:8080"], &[64], Arrivals::Closed);
+    run(plan, seconds, |_, _, _, noise| Model {
+        served: 41_200.0 * noise.about(0.01),
+        median_ns: 1.45e6 * noise.about(0.02),
+        busy: 0.41,
+        server_ns: 21_300.0,
+        ..Model::default()
+    })
+}
+
+/// One server in an open loop that stalls for a second now and then, and fails for some.
+pub fn stalling(seconds: u32) -> Run {
+    let stages = vec![Stage {
+        from: 5_000.0,
+        to: 5_000.0,
+        length_ns: u64::from(seconds) * 1_000_000_000,
+    }];
+    let arrivals = Arrivals::Open {
+        poisson: true,
+        stages,
+    };
+    let plan = plan(&["http://127.0.0.1:8080"], &[50], arrivals);
+    run(plan, seconds, |_, _, block, noise| {
+        let stalls = block % 10 == 6;
+        Model {
+            offered: 5_000.0 * noise.about(0.01),
+            served: 5_000.0 * noise.about(0.01) - if stalls { 220.0 } else { 0.0 },
+            median_ns: 310e3 * noise.about(0.02),
+            stall_ns: if stalls { 1e9 } else { 0.0 },
+            busy: 0.08,
+            server_ns: 24_000.0,
+            timeouts: if stalls { 180 } else { 0 },
+            resets: if stalls { 40 } else { 0 },
+            ..Model::default()
+        }
+    })
+}
+
+/// One server over more and more connections, at last more than the generator can drive.
+pub fn sweep(blocks: u32) -> Run {
+    let plan = plan(&["http://127.0.0.1:8080"], &CONNECTIONS, Arrivals::Closed);
+    run(plan, blocks, |_, n, _, noise| {
+        let served = usl::throughput(4_100.0, 0.06, 0.0002, f64::from(n)) * noise.about(0.01);
+        Model {
+            served,
+            median_ns: f64::from(n) / served * 0.85e9,
+            busy: if n == 256 { 0.97 } else { served / 90_000.0 },
+            server_ns: 21_300.0 + 10.0 * f64::from(n),
+            ..Model::default()
+        }
+    })
+}
+
+/// Two servers in turns; B is faster, with a longer tail.
+pub fn two(blocks: u32) -> Run {
+    let plan = plan(&["A", "B"], &[64], Arrivals::Closed);
+    run(plan, blocks, |subject, _, block, noise| {
+        let pace = noise.about(0.01) * if subject == 1 { 1.24 } else { 1.0 };
+        Model {
+            served: 40_000.0 * pace,
+            median_ns: 1.4e6 / pace,
+            stall_ns: if subject == 1 && block % 3 == 0 {
+                8e6
+            } else {
+                0.0
+            },
+            busy: 0.5,
+            server_ns: 22_000.0 / pace,
+            ..Model::default()
+        }
+    })
+}
+
+/// One server over IPv4 and IPv6, with some numbers of connections each.
+pub fn families(blocks: u32) -> Run {
+    let plan = plan(&["IPv4", "IPv6"], &[1, 8, 64], Arrivals::Closed);
+    run(plan, blocks, |subject, n, _, noise| {
+        let one = if subject == 1 { 3_800.0 } else { 4_100.0 };
+        let served = usl::throughput(one, 0.06, 0.0002, f64::from(n)) * noise.about(0.01);
+        Model {
+            served,
+            median_ns: f64::from(n) / served * 0.85e9,
+            busy: 0.3,
+            ..Model::default()
+        }
+    })
+}
+
+/// Nobody answers.
+pub fn refusing(seconds: u32) -> Run {
+    let plan = plan(&["http://127.0.0.1:8081"], &[8], Arrivals::Closed);
+    run(plan, seconds, |_, _, _, _| Model {
+        refused: 1_200,
+        ..Model::default()
+    })
+}
+
+/// A load of which every name from outside tries to break the report.
+pub fn hostile() -> Run {
+    let mut run = two(12);
+    let plan = run.plan.as_mut().expect("a plan");
+    plan.title = "</title><script>t</script>".into();
+    plan.subjects[0].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
+    plan.subjects[1].name = format!("a name that goes on {}", "x".repeat(90));
+    let load = plan.load_mut().expect("a load");
+    load.requests[1][0].url = "http://h/\"><img src=x onerror=alert(2)>|`*_".into();
+    load.requests[1].push(PlannedRequest {
+        method: "<b>".into(),
+        url: format!("http://h/{}", "y".repeat(300)),
+        weight: 3,
+    });
+    load.expected = vec!["body equal to </dd><script>\x07".into()];
+    run.failures.push(Failure {
+        subject: 1,
+        point: None,
+        block: Some(3),
+        kind: "connect".into(),
+        message: "</p><script>f</script>".into(),
+        log: vec!["</pre><script>log</script>".into()],
+    });
+    run
+}
+
+fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
+    let swept = points.iter().any(|n| *n != points[0]);
+    let asked = |name: &&str| {
+        let origin = if name.starts_with("http") {
+            name.to_string()
+        } else {
+            format!("http://127.0.0.1:80{}", if *name == "A" { 80 } else { 81 })
+        };
+        vec![PlannedRequest {
+            method: "GET".into(),
+            url: format!("{origin}/items?page=1"),
+            weight: 1,
+        }]
+    };
+    let subject = |name: &&str| Subject {
+        name: name.to_string(),
+        ..Subject::default()
+    };
+    let point = |n: &u32| Point {
+        params: vec![("connections".to_string(), n.to_string())],
+        x: swept.then_some(f64::from(*n)),
+        ..Point::default()
+    };
+    let mut plan = Plan {
+        experiment: "127.0.0.1-8080".into(),
+        title: servers.join(" against "),
+        question: "What can it take, and what do its users feel?".into(),
+        subjects: servers.iter().map(subject).collect(),
+        cases: vec![Case {
+            name: "load".into(),
+            work: "a request".into(),
+            unit: "request".into(),
+            sweep: swept.then(|| "connections".into()),
+            cores: Cores::All,
+            ..Case::default()
+        }],
+        points: points.iter().map(point).collect(),
+        measure: Measure {
+            pairs: 1,
+            turn_ns: 1_000_000_000,
+            max_blocks: 60,
+            alpha: 0.05,
+            margin: 0.02,
+            time_limit_ns: 10_000_000_000,
+            ..Measure::default()
+        },
+        seed: 7,
+        work: Work::Load(Load {
+            requests: servers.iter().map(asked).collect(),
+            arrivals,
+            protocol: Protocol::Http1,
+            keep_alive: true,
+            pipeline: 1,
+            threads: 1,
+            timeout_ns: 10_000_000_000,
+            expected: vec!["status 200".into()],
+            stretch_ns: 1_000_000_000,
+            server_pid: Some(4711),
+        }),
+        ..Plan::default()
+    };
+    plan.read_loads().expect("points of load");
+    plan
+}
+
+fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> Model) -> Run {
+    let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    let blocks = (0..blocks).map(|number| block(&plan, number, &model, &mut noise));
+    Run {
+        name: "20261121-091500-load.lab".into(),
+        lab_version: "0.1.0".into(),
+        started_unix_s: 1_795_252_500.0,
+        host: Host {
+            findings: Vec::new(),
+            ..host()
+        },
+        blocks: blocks.collect(),
+        ending: Some(Ending::Blocks),
+        lab_cost: Some((4_310_000_000, 21 << 20)),
+        plan: Some(plan),
+        ..Run::default()
+    }
+}
+
+fn block(
+    plan: &Plan,
+    number: u32,
+    model: &impl Fn(usize, u32, u32, &mut Noise) -> Model,
+    noise: &mut Noise,
+) -> Block {
+    let mut slices = Vec::new();
+    let passes = if plan.subjects.len() > 1 { 2 } else { 1 };
+    for point in 0..plan.points.len() {
+        for pass in 0..passes {
+            for subject in 0..plan.subjects.len() {
+                let params = &plan.points[point].params;
+                let connections = params[0].1.parse().expect("a number");
+                let model = model(subject, connections, number, noise);
+                let mut slice = slice(&model, plan, noise);
+                (slice.point, slice.subject, slice.pass) = (point, subject, pass);
+                slice.connects = if number == 0 {
+                    u64::from(connections)
+                } else {
+                    0
+                };
+                slices.push(slice);
+            }
+        }
+    }
+    Block {
+        number,
+        state: BlockState::Complete,
+        started_unix_s: 1_795_252_500.0 + f64::from(number),
+        duration_ns: 1_000_000_000,
+        slices,
+        ..Block::default()
+    }
+}
+
+fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
+    let load = plan.load().expect("a load");
+    let open = load.arrivals != Arrivals::Closed;
+    let served = model.served as u64;
+    let errors = [
+        (ErrorKind::Connect, model.refused),
+        (ErrorKind::Timeout, model.timeouts),
+        (ErrorKind::Reset, model.resets),
+    ];
+    let failed: u64 = errors.iter().map(|(_, n)| n).sum();
+    let service = times(model, 0.0, served);
+    let known = load.server_pid.filter(|_| model.server_ns > 0.0).is_some();
+    Slice {
+        wall_ns: 1_000_000_000,
+        offered: served + failed,
+        served,
+        errors: errors.into_iter().filter(|(_, n)| *n > 0).collect(),
+        received_bytes: served * 1_240,
+        cpu_ns: (model.busy * 1e9) as u64,
+        busiest_cpu_ns: (model.busy * 1e9) as u64,
+        server_cpu_ns: known.then_some((model.served * model.server_ns) as u64),
+        server_bytes: known.then_some((18.0 * noise.about(0.01) * 1048576.0) as u64),
+        server_threads: known.then_some(5),
+        response: if open {
+            times(model, model.stall_ns, served)
+        } else {
+            service.clone()
+        },
+        lag: if open {
+            Counts(vec![
+                (bucket(31_000.0), served * 9 / 10),
+                (bucket(140_000.0), served / 10),
+            ])
+            .into()
+        } else {
+            SliceTimes::default()
+        },
+        service,
+        ..Slice::default()
+    }
+}
+
+/// Log-normal times; a stall adds what is left of it to those that are due during it.
+fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
+    const STEPS: u64 = 400;
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for step in 0..STEPS {
+        let part = (step as f64 + 0.5) / STEPS as f64;
+        let mut ns = model.median_ns * (-0.22 * normal::upper_quantile(part)).exp();
+        // The last in 400 are far slower than the others.
+        if step == STEPS - 1 {
+            ns *= 3.4;
+        }
+        let waiting = ((step * 7919) % STEPS) as f64 / STEPS as f64;
+        let count = served / STEPS + u64::from(step < served % STEPS);
+        *counts.entry(bucket(ns + stall_ns * waiting)).or_default() += count;
+    }
+    counts.retain(|_, count| *count > 0);
+    Counts(counts.into_iter().collect()).into()
+}
+
+/// The highest value of a bucket of an HdrHistogram with three significant digits.
+fn bucket(ns: f64) -> u64 {
+    let ns = (ns as u64).max(1);
+    let shift = (64 - ns.leading_zeros()).saturating_sub(11);
+    (((ns >> shift) + 1) << shift) - 1
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A daemon from its first answer to its end.
+
+use crate::daemon::Daemon;
+use crate::launch::Launch;
+use crate::process::Process;
+use crate::{Log, ServiceError};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+
+/// A daemon that the lab has started and that answers. Dropping it ends it and removes its data.
+pub struct Running {
+    // Dropped in this order: it ends before its folder goes.
+    /// `None`: it was killed.
+    pub(crate) process: Option<Process>,
+    pub(crate) port: u16,
+    pub(crate) launch: Launch,
+}
+
+impl Running {
+    /// Whether its main process lives.
+    pub fn alive(&self) -> bool {
+        self.process.as_ref().is_some_and(Process::alive)
+    }
+
+    /// Its main process, unless it was killed.
+    pub fn pid(&self) -> Option<Pid> {
+        self.process.as_ref().map(Process::pid)
+    }
+
+    /// Kills all of its processes at once, and waits for their ends.
+    pub fn kill(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.kill();
+            // PostgreSQL's other processes are in groups of their own, and one that computes does not see that the
+            // main one is gone.
+            self.launch.folder.kill_processes();
+        }
+    }
+
+    /// Starts it again on its port, and waits until it answers.
+    pub fn start_again<D: Daemon + ?Sized>(&mut self, daemon: &mut D) -> Result<(), ServiceError> {
+        let process = self.launch.answering(daemon, self.port)?;
+        self.process = process;
+        match self.process {
+            Some(_) => daemon.returned(),
+            None => Err(ServiceError::Port {
+                software: self.launch.software(),
+                tried: vec![self.port],
+            }),
+        }
+    }
+
+    /// Why it does not work any longer, if that can be told: it ended, or has no room.
+    pub fn failure(&self) -> Option<ServiceError> {
+        let ended = |status: WaitStatus| self.launch.ended(status);
+        let status = self.process.as_ref().and_then(Process::end);
+        status.map(ended).or_else(|| self.launch.folder.full())
+    }
+
+    /// The last lines of its log.
+    pub fn last_log(&self) -> Log {
+        self.launch.folder.last_log()
+    }
+
+    /// `in memory` or `on a disk`: where its data are.
+    pub(crate) fn data_place(&self) -> &'static str {
+        if self.launch.folder.in_memory() {
+            "in memory"
+        } else {
+            "on a disk"
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers and clients for tests.
+
+use lab_services::{Counters, Request, Service, Transport};
+pub use lab_services::{DATABASES, DatabaseKind};
+use mysql::prelude::Queryable;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The kinds whose software is installed; says which are left out.
+pub fn installed() -> Vec<&'static DatabaseKind> {
+    let here = |kind: &&'static DatabaseKind| match kind.missing() {
+        None => true,
+        Some(missing) => {
+            println!("left out: {missing}");
+            false
+        }
+    };
+    DATABASES.into_iter().filter(here).collect()
+}
+
+pub fn is_installed(kind: &'static DatabaseKind) -> bool {
+    installed().contains(&kind)
+}
+
+/// A private server with a schema `tests`, in a scratch folder that outlives it.
+pub struct Fixture {
+    pub service: Service,
+    pub scratch: TempDir,
+}
+
+impl Fixture {
+    pub fn new(kind: &'static DatabaseKind) -> Fixture {
+        Fixture::with(kind, &[])
+    }
+
+    pub fn with(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> Fixture {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut service = Service::start(kind, &request(&scratch, settings)).unwrap();
+        service.admin().create_schema("tests").unwrap();
+        Fixture { service, scratch }
+    }
+
+    pub fn client(&self, transport: Transport) -> Client {
+        Client::connect(
+            self.service.kind(),
+            &self.service.target(transport, "tests").unwrap(),
+        )
+    }
+}
+
+/// The counters when no more connections are open than before.
+pub fn settled(service: &mut Service, before: &Counters) -> Counters {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while service.counters().unwrap().open > before.open && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // A connection may have gone while the others were read: MariaDB adds up first, and then counts
+    // the open ones.
+    service.counters().unwrap()
+}
+
+pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
+    let mut request = Request::new(scratch.path());
+    let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    request.settings = settings.iter().map(owned).collect();
+    request
+}
+
+/// A subject's connection, by the URL that it gets.
+pub enum Client {
+    Postgresql(Box<postgres::Client>),
+    Mariadb(mysql::Conn),
+}
+
+impl Client {
+    pub fn connect(kind: &'static DatabaseKind, target: &str) -> Client {
+        match kind.name {
+            "postgresql" => Client::Postgresql(Box::new(
+                postgres::Client::connect(target, postgres::NoTls).unwrap(),
+            )),
+            _ => {
+                let url = target.replacen("mariadb://", "mysql://", 1);
+                let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
+                let options = options.prefer_socket(false);
+                // Given, they are not asked for.
+                let options = options.max_allowed_packet(Some(1 << 24));
+                Client::Mariadb(mysql::Conn::new(options).unwrap())
+            }
+        }
+    }
+
+    /// As text.
+    pub fn run(&mut self, statement: &str) {
+        match self {
+            Client::Postgresql(client) => drop(client.simple_query(statement).unwrap()),
+            Client::Mariadb(client) => client.query_drop(statement).unwrap(),
+        }
+    }
+
+    /// Whether a statement fails.
+    pub fn fails(&mut self, statement: &str) -> bool {
+        match self {
+            Client::Postgresql(client) => client.simple_query(statement).is_err(),
+            Client::Mariadb(client) => client.query_drop(statement).is_err(),
+        }
+    }
+
+    /// Prepared once, executed so often.
+    pub fn prepared(&mut self, statement: &str, times: usize) {
+        match self {
+            Client::Postgresql(client) => {
+                let statement = client.prepare(statement).unwrap();
+                (0..times).for_each(|_| drop(client.query(&statement, &[]).unwrap()));
+            }
+            Client::Mariadb(client) => {
+                let statement = client.prep(statement).unwrap();
+                (0..times).for_each(|_| client.exec_drop(&statement, ()).unwrap());
+            }
+        }
+    }
+
+    /// MariaDB's way to ask whether the server is there.
+    pub fn ping(&mut self) {
+        match self {
+            Client::Postgresql(_) => panic!("it has no such command"),
+            Client::Mariadb(client) => client.ping().unwrap(),
+        }
+    }
+
+    /// A query's only value.
+    pub fn value(&mut self, query: &str) -> String {
+        match self {
+            Client::Postgresql(client) => client.query_one(query, &[]).unwrap().get(0),
+            Client::Mariadb(client) => client.query_first(query).unwrap().unwrap(),
+        }
+    }
+
+    pub fn pid(&mut self) -> i32 {
+        match self {
+            Client::Postgresql(client) => client
+                .query_one("SELECT pg_backend_pid()", &[])
+                .unwrap()
+                .get(0),
+            Client::Mariadb(_) => panic!("it has threads"),
+        }
+    }
+}
+
+/// The processes of a server's programs that work in a folder.
+pub fn processes_in(folder: &std::path::Path) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let works_there = |pid: &i32| {
+        std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
+    };
+    pids.filter(works_there).collect()
+}
+
+pub fn is_empty(folder: &std::path::Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// Whether something becomes true within some seconds.
+pub fn soon(mut what: impl FnMut() -> bool) -> bool {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
+    while std::time::Instant::now() < deadline {
+        if what() {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    false
+}
+
+/// A small file system in memory.
+pub struct Small(TempDir);
+
+impl Small {
+    /// `None`: only root may mount one.
+    pub fn new(mib: u64) -> Option<Small> {
+        let folder = tempfile::tempdir().unwrap();
+        let options = format!("size={mib}m,mode=755");
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(folder.path());
+        if mount.output().is_ok_and(|output| output.status.success()) {
+            return Some(Small(folder));
+        }
+        println!("left out: only root may mount a file system");
+        None
+    }
+
+    pub fn folder(&self) -> &TempDir {
+        &self.0
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.folder().path()).status();
+        assert!(unmounted.unwrap().success(), "something is left in it");
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers are there for a run, and nothing of them is left after it, however it ends.
+
+use crate::common::{Client, Fixture, Small, installed, is_empty, processes_in, request, soon};
+use lab_services::{POSTGRESQL, Service, ServiceError, Transport, clear};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// The shared memory in /dev/shm that processes have, and the number of System V segments that the
+/// first of them made.
+fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
+    let mut paths = BTreeSet::new();
+    for pid in pids {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let named = maps
+            .lines()
+            .filter_map(|line| Some(&line[line.find("/dev/shm/PostgreSQL")?..]));
+        paths.extend(named.map(PathBuf::from));
+    }
+    let own = |line: &Vec<u64>| line[4] == pids[0].as_raw() as u64;
+    (paths, segments().into_iter().filter(own).count())
+}
+
+/// The lines of /proc/sysvipc/shm: the fifth column is the creator, the seventh counts users.
+fn segments() -> Vec<Vec<u64>> {
+    let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let columns = |line: &str| {
+        line.split_whitespace()
+            .filter_map(|n| n.parse().ok())
+            .collect()
+    };
+    table.lines().skip(1).map(columns).collect()
+}
+
+/// The numbers of those that nobody uses. Another test's server may be ending just now.
+fn unused() -> BTreeSet<u64> {
+    let unused = segments().into_iter().filter(|columns| columns[6] == 0);
+    unused.map(|columns| columns[1]).collect()
+}
+
+#[test]
+fn a_stopped_server_leaves_nothing() {
+    for kind in installed() {
+        let Fixture { service, scratch } = Fixture::new(kind);
+        let pids = service.pids();
+        let (names, segments) = shared_memory(&pids);
+        assert_eq!(
+            (!names.is_empty(), segments),
+            (kind == &POSTGRESQL, names.len().min(1))
+        );
+        assert!(service.alive() && !is_empty(scratch.path()));
+        let mut client = Client::connect(kind, &service.target(Transport::Tcp, "tests").unwrap());
+        client.run("SELECT 1");
+        service.stop();
+        assert!(
+            pids.iter()
+                .all(|pid| !Path::new(&format!("/proc/{pid}")).exists()),
+            "{kind}"
+        );
+        assert!(names.iter().all(|name| !name.exists()), "{kind}");
+        assert_eq!(shared_memory(&pids).1, 0, "{kind}");
+        assert!(is_empty(scratch.path()), "{kind}");
+    }
+}
+
+/// Even PostgreSQL's shared memory, which it cannot give back then.
+#[test]
+fn a_killed_server_is_noticed_and_another_one_starts() {
+    for kind in installed() {
+        let Fixture {
+            mut service,
+            scratch,
+        } = Fixture::new(kind);
+        let pids = service.pids();
+        let (names, _) = shared_memory(&pids);
+        kill(pids[0], Signal::SIGKILL).unwrap();
+        assert!(soon(|| !service.alive()), "{kind}");
+        let failure = service.failure().unwrap().to_string();
+        assert!(failure.starts_with(&format!("{kind} ended")), "{failure}");
+        let error = service.counters().unwrap_err();
+        assert!(matches!(error, ServiceError::Ended { .. }), "{error:?}");
+        let again = Service::start(kind, &request(&scratch, &[])).unwrap();
+        assert!(again.alive() && again.failure().is_none());
+        drop(service);
+        assert!(again.alive());
+        assert!(names.iter().all(|name| !name.exists()), "{kind}");
+        assert_eq!(shared_memory(&pids).1, 0, "{kind}");
+        drop(again);
+        assert!(is_empty(scratch.path()), "{kind}");
+    }
+}
+
+/// Even one of PostgreSQL that computes, and so does not see that the main one is gone: PostgreSQL does not start
+/// beside it.
+#[test]
+fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
+    for kind in installed() {
+        let mut fixture = Fixture::new(kind);
+        let mut client = fixture.client(Transport::Tcp);
+        client.run("CREATE TABLE kept (n int)");
+        client.run("INSERT INTO kept VALUES (7)");
+        let (endless, at_work) = match kind.name {
+            "postgresql" => (
+                "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b",
+                "SELECT count(*) FROM pg_stat_activity
+                 WHERE state = 'active' AND query LIKE '%generate_series%' AND pid <> pg_backend_pid()",
+            ),
+            _ => (
+                "SELECT BENCHMARK(4000000000, MD5('x'))",
+                "SELECT count(*) FROM information_schema.PROCESSLIST
+                 WHERE INFO LIKE '%BENCHMARK%' AND ID <> CONNECTION_ID()",
+            ),
+        };
+        let busy = std::thread::spawn(move || client.fails(endless));
+        let service = &mut fixture.service;
+        assert!(soon(|| service.admin().value(at_work).unwrap() == "1"));
+        assert!(service.kill());
+        assert_eq!(processes_in(fixture.scratch.path()), [0; 0], "{kind}");
+        assert!(busy.join().unwrap(), "{kind}");
+        service.start_again().unwrap();
+        let kept = service.admin().value("SELECT n FROM tests.kept");
+        assert_eq!(kept.unwrap(), "7", "{kind}");
+    }
+}
+
+/// As after a lab that was killed, had the system not ended its servers.
+#[test]
+fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
+    for kind in installed() {
+        let Fixture { service, scratch } = Fixture::new(kind);
+        // The connection over which it was set up may be ending just now.
+        let all = || processes_in(scratch.path()).len() == service.pids().len();
+        assert!(soon(all), "{kind}");
+        let pids = service.pids();
+        std::mem::forget(service);
+        let mut innocent = Command::new("sleep")
+            .arg("100")
+            .current_dir(scratch.path())
+            .spawn()
+            .unwrap();
+        let kept = ["file", "postgresql-x", "mariadb"].map(|name| scratch.path().join(name));
+        kept.iter()
+            .for_each(|path| fs::write(path, "kept").unwrap());
+        clear(scratch.path());
+        // The main process is a child of this one.
+        let _ = nix::sys::wait::waitpid(pids[0], None);
+        assert!(
+            pids.iter()
+                .all(|pid| !Path::new(&format!("/proc/{pid}")).exists()),
+            "{kind}"
+        );
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), kept.len());
+        assert!(innocent.try_wait().unwrap().is_none());
+        innocent.kill().unwrap();
+        innocent.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_target_leads_to_the_schema_by_the_transport_that_it_names() {
+    for kind in installed() {
+        let fixture = Fixture::new(kind);
+        let (schema, transport) = match kind.name {
+            "postgresql" => (
+                "SELECT current_schema()",
+                "SELECT coalesce(host(inet_server_addr()), '')",
+            ),
+            _ => (
+                "SELECT database()",
+                "SELECT substring_index(host, ':', 1) || '' FROM information_schema.PROCESSLIST \
+                 WHERE id = connection_id() AND host LIKE '%:%' UNION SELECT '' LIMIT 1",
+            ),
+        };
+        for (way, host) in [(Transport::Tcp, true), (Transport::Unix, false)] {
+            let mut client = fixture.client(way);
+            assert_eq!(client.value(schema), "tests");
+            assert_eq!(!client.value(transport).is_empty(), host, "{kind} {way:?}");
+        }
+    }
+}
+
+#[test]
+fn a_long_path_does_not_keep_a_server_from_its_socket() {
+    for kind in installed() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = parent.path().join("long".repeat(25));
+        fs::create_dir(&scratch).unwrap();
+        let mut service = Service::start(kind, &lab_services::Request::new(&scratch)).unwrap();
+        service.admin().create_schema("tests").unwrap();
+        let target = service.target(Transport::Unix, "tests").unwrap();
+        Client::connect(kind, &target).run("SELECT 1");
+        let link = fs::read_dir(&scratch)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path()
+            .join("sockets");
+        let sockets = fs::read_link(link).unwrap();
+        assert!(!is_empty(&sockets));
+        drop(service);
+        assert!(!sockets.exists() && is_empty(&scratch));
+    }
+}
+
+#[test]
+fn waiting_for_a_server_can_be_interrupted() {
+    for kind in installed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut request = request(&scratch, &[]);
+        request.interrupted = || true;
+        let before = unused();
+        let error = Service::start(kind, &request).unwrap_err();
+        assert!(matches!(error, ServiceError::Interrupted));
+        assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+        assert!(soon(|| unused().is_subset(&before)), "{kind}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_finished_leaves_nothing() {
+    for kind in installed() {
+        for milliseconds in [0, 50, 150, 400] {
+            let scratch = tempfile::tempdir().unwrap();
+            let before = unused();
+            let starting = Service::begin(kind, &request(&scratch, &[])).unwrap();
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            drop(starting);
+            assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+            assert!(soon(|| unused().is_subset(&before)), "{kind}");
+        }
+    }
+}
+
+/// Its installer runs a server, which fails in the middle of its work.
+#[test]
+fn a_server_that_finds_no_room_leaves_nothing() {
+    for kind in installed() {
+        for mib in [1, 8, 20] {
+            let Some(small) = Small::new(mib) else { return };
+            let before = unused();
+            let error = Service::start(kind, &request(small.folder(), &[])).unwrap_err();
+            assert!(matches!(error, ServiceError::Full { .. }), "{error:?}");
+            assert!(error.to_string().contains("`--scratch DIR`"), "{error}");
+            assert!(is_empty(small.folder().path()));
+            assert!(soon(|| unused().is_subset(&before)), "{kind}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The example `with_services`: what a command gets from it, how it ends, and that no server outlives it.
+
+use crate::common::{Client, installed, is_empty, processes_in, soon};
+use lab_services::{DATABASES, DatabaseKind, clear};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::symlink;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use tempfile::TempDir;
+
+/// The example, whose command ends with its standard input at the latest.
+struct Running {
+    temporary: TempDir,
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn shell(script: &str) -> Running {
+        Running::with(&["sh", "-c", script])
+    }
+
+    fn with(words: &[&str]) -> Running {
+        Running::changed(words, |_| {})
+    }
+
+    fn changed(words: &[&str], change: impl FnOnce(&mut Command)) -> Running {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut command = Command::new(program());
+        command.args(words).env("TMPDIR", temporary.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).process_group(0);
+        change(&mut command);
+        let mut child = command
+            .spawn()
+            .expect("`cargo test -p lab-services` builds the examples");
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Running {
+            temporary,
+            child,
+            stdout,
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    fn has_server(&self) -> bool {
+        !processes_in(self.temporary.path()).is_empty()
+    }
+
+    /// The exit status and what it complained of; nothing of it is left.
+    #[track_caller]
+    fn ended(mut self) -> (Option<i32>, String) {
+        // Waiting for it would close its input, and a command that reads would end.
+        let _open = self.child.stdin.take();
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.signal(), None);
+        let mut complaints = String::new();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut complaints).unwrap();
+        assert!(!self.has_server() && is_empty(self.temporary.path()));
+        (status.code(), complaints)
+    }
+}
+
+fn program() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let profile = tests.ancestors().nth(2).unwrap();
+    profile.join("examples/with_services")
+}
+
+fn variable(kind: &str) -> String {
+    format!("LAB_{}", kind.to_uppercase())
+}
+
+#[test]
+fn a_command_has_its_servers_and_hands_on_its_status() {
+    let mut running =
+        Running::shell(r#"echo "${LAB_POSTGRESQL%%:*}" "${LAB_MARIADB%%:*}"; exit 5"#);
+    let line = running.line();
+    let named: Vec<&str> = line.split_whitespace().collect();
+    let kinds: Vec<&str> = installed().iter().map(|kind| kind.name).collect();
+    assert_eq!(named, kinds);
+    assert_eq!(running.ended().0, Some(5));
+}
+
+#[test]
+fn a_command_may_ask_for_one_server() {
+    for kind in installed() {
+        let both = r#"echo "${LAB_POSTGRESQL%%:*}${LAB_MARIADB%%:*}""#;
+        let mut running = Running::with(&["--only", kind.name, "sh", "-c", both]);
+        assert_eq!(running.line().trim(), kind.name);
+        assert_eq!(running.ended().0, Some(0));
+    }
+}
+
+/// What the protocol's tests need: tables, schemas and databases of their own, and the counters of all statements.
+#[test]
+fn a_role_may_do_what_the_tests_do() {
+    for kind in installed() {
+        let script = format!("echo ${}; read line", variable(kind.name));
+        let mut running = Running::with(&["--only", kind.name, "sh", "-c", &script]);
+        let mut client = Client::connect(kind, running.line().trim());
+        client.run("CREATE TABLE own (n int)");
+        client.run("CREATE SCHEMA another");
+        match kind.name {
+            "postgresql" => {
+                assert_eq!(client.value("SELECT current_schema()"), "lab_tests");
+                let own =
+                    "SELECT count(*)::text FROM pg_stat_statements WHERE query LIKE '%TABLE own%'";
+                assert_eq!(client.value(own), "1");
+                client.run("SELECT pg_stat_statements_reset()");
+                assert_eq!(client.value(own), "0");
+            }
+            _ => {
+                assert_eq!(client.value("SELECT database()"), "lab_tests");
+                client.run("CREATE TABLE another.own (n int)");
+                client.run("FLUSH STATUS");
+            }
+        }
+        drop(client);
+        running.child.stdin.take();
+        assert_eq!(running.ended().0, Some(1), "`read` finds the end");
+    }
+}
+
+/// Outside of the folders that are looked into anyway there is a shell alone.
+#[test]
+fn what_is_not_installed_is_left_out_and_said() {
+    let words = [
+        "sh",
+        "-c",
+        r#"echo "${LAB_POSTGRESQL-none} ${LAB_MARIADB-none}""#,
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    symlink("/bin/sh", folder.path().join("sh")).unwrap();
+    let mut running = Running::changed(&words, |command| {
+        command.env("PATH", folder.path());
+        for kind in DATABASES {
+            command.env(variable(kind.name), "of another caller");
+        }
+    });
+    let line = running.line();
+    let (status, complaints) = running.ended();
+    assert_eq!(status, Some(0));
+    for (kind, value) in DATABASES.into_iter().zip(line.split_whitespace()) {
+        let said = complaints.contains(&format!("{} is not set", variable(kind.name)));
+        assert_eq!(value == "none", said, "{line}{complaints}");
+        assert!(said || has_a_folder_of_its_own(kind), "{line}");
+        assert!(said || value.starts_with(kind.name), "{line}");
+    }
+}
+
+fn has_a_folder_of_its_own(kind: &DatabaseKind) -> bool {
+    let folders = (kind.software.folders)();
+    let mut programs = kind.software.programs.iter();
+    programs.any(|program| folders.iter().any(|f| f.join(program).exists()))
+}
+
+#[test]
+fn wrong_words_say_how_it_is_called() {
+    let wrong: [&[&str]; 4] = [
+        &[],
+        &["--only"],
+        &["--only", "mariadb"],
+        &["--only", "oracle", "true"],
+    ];
+    for words in wrong {
+        let (status, complaints) = Running::with(words).ended();
+        assert_eq!(status, Some(2), "{words:?}");
+        assert!(
+            complaints.starts_with("usage: with_services "),
+            "{complaints}"
+        );
+    }
+}
+
+#[test]
+fn a_command_that_is_not_there_is_named() {
+    let (status, complaints) = Running::with(&["--only", "postgresql", "no-such-program"]).ended();
+    assert_eq!(status, Some(2));
+    let expected = "with_services: no-such-program cannot be started: ";
+    assert!(complaints.contains(expected), "{complaints}");
+}
+
+#[test]
+fn the_status_of_a_command_that_was_killed_is_the_shells() {
+    let (status, _) = Running::with(&["--only", "postgresql", "sh", "-c", "kill -KILL $$"]).ended();
+    assert_eq!(status, Some(128 + Signal::SIGKILL as i32));
+}
+
+#[test]
+fn a_killed_lab_leaves_no_server_and_the_next_one_removes_its_data() {
+    if installed().is_empty() {
+        return;
+    }
+    let mut running = Running::shell("echo ready; read line");
+    assert_eq!(running.line(), "ready\n");
+    assert!(running.has_server());
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
+    assert!(soon(|| !running.has_server()));
+    let scratch = only_entry(running.temporary.path());
+    assert!(!is_empty(&scratch));
+    clear(&scratch);
+    // But for the lock.
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 1);
+}
+
+fn only_entry(folder: &Path) -> PathBuf {
+    fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path()
+}
+
+#[test]
+fn a_signal_that_asks_to_stop_reaches_the_command_before_its_servers_go() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let mut running = Running::shell("trap 'exit 9' INT TERM HUP; echo ready; read line");
+        assert_eq!(running.line(), "ready\n");
+        match signal {
+            // As a terminal does.
+            Signal::SIGINT => killpg(running.pid(), signal).unwrap(),
+            _ => kill(running.pid(), signal).unwrap(),
+        }
+        assert_eq!(running.ended().0, Some(9), "{signal}");
+    }
+}
+
+#[test]
+fn while_servers_start_a_signal_ends_it_without_the_command() {
+    for (kind, signal) in installed()
+        .into_iter()
+        .zip([Signal::SIGTERM, Signal::SIGHUP])
+    {
+        let mut running = Running::with(&["--only", kind.name, "echo", "begun"]);
+        assert!(soon(|| running.has_server()), "{kind}");
+        kill(running.pid(), signal).unwrap();
+        assert_eq!(running.line(), "", "{kind}");
+        let (status, complaints) = running.ended();
+        assert_eq!(status, Some(128 + signal as i32), "{kind}: {complaints}");
+    }
+}

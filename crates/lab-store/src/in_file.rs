@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Distributions that a run file keeps until they are asked for, so that a loaded run of any length is small.
+
+use crate::values;
+use lab_model::{Counts, Slice, SliceTimes, TimesColumn, TimesInFile};
+use rusqlite::{Connection, Row, params};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A run file that was opened for reading. Once its last distribution is dropped, it is closed.
+#[derive(Debug)]
+pub struct OpenFile {
+    db: Mutex<Connection>,
+    path: PathBuf,
+}
+
+impl OpenFile {
+    pub fn new(db: Connection, path: &Path) -> Arc<OpenFile> {
+        Arc::new(OpenFile {
+            db: Mutex::new(db),
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// For one who reads.
+    pub fn db(&self) -> MutexGuard<'_, Connection> {
+        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The columns of a table with distributions.
+pub struct TimesColumns {
+    response: Arc<dyn TimesColumn>,
+    service: Arc<dyn TimesColumn>,
+    lag: Arc<dyn TimesColumn>,
+}
+
+impl TimesColumns {
+    pub fn of(file: &Arc<OpenFile>, table: &str) -> TimesColumns {
+        let column = |name: &str| {
+            Arc::new(Column {
+                file: file.clone(),
+                sql: format!("SELECT {name} FROM {table} WHERE rowid = ?"),
+            })
+        };
+        TimesColumns {
+            response: column("response"),
+            service: column("service"),
+            lag: column("lag"),
+        }
+    }
+
+    /// Response, service and lag of the row with this number, in three columns from this one. Errors: one is damaged.
+    pub fn read(&self, r: &Row, first: usize, row: i64) -> rusqlite::Result<[SliceTimes; 3]> {
+        let response = times(r, first, &self.response, row)?;
+        // In a closed loop requests wait for nothing.
+        let service = match r.get_ref(first)? == r.get_ref(first + 1)? {
+            true => response.clone(),
+            false => times(r, first + 1, &self.service, row)?,
+        };
+        Ok([response, service, times(r, first + 2, &self.lag, row)?])
+    }
+
+    /// Drops the distributions of a slice that was written into a row.
+    pub fn leave(&self, slice: &mut Slice, row: i64) {
+        let is_same = slice.response == slice.service;
+        for (times, column) in [
+            (&mut slice.response, &self.response),
+            (&mut slice.service, &self.service),
+            (&mut slice.lag, &self.lag),
+        ] {
+            *times = in_file(times.median(), column, row);
+        }
+        if is_same {
+            slice.service = slice.response.clone();
+        }
+    }
+}
+
+fn times(
+    r: &Row,
+    at: usize,
+    column: &Arc<dyn TimesColumn>,
+    row: i64,
+) -> rusqlite::Result<SliceTimes> {
+    Ok(in_file(values::counts(r, at)?.median(), column, row))
+}
+
+/// Without a median there is nothing in the file.
+fn in_file(median: Option<u64>, column: &Arc<dyn TimesColumn>, row: i64) -> SliceTimes {
+    match median {
+        None => SliceTimes::default(),
+        Some(median) => SliceTimes::InFile(TimesInFile {
+            column: column.clone(),
+            row,
+            median,
+        }),
+    }
+}
+
+#[derive(Debug)]
+struct Column {
+    file: Arc<OpenFile>,
+    sql: String,
+}
+
+impl TimesColumn for Column {
+    fn read(&self, row: i64) -> Counts {
+        let db = self.file.db();
+        let read = || {
+            let mut select = db.prepare_cached(&self.sql)?;
+            select.query_row(params![row], |r| values::counts(r, 0))
+        };
+        read().unwrap_or_else(|e: rusqlite::Error| {
+            let path = self.file.path.display();
+            panic!("{path}: it was changed, or its disk failed, while it was read: {e}")
+        })
+    }
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a load run's slices hold comes out of its file as it was put in, any HdrHistogram library reads
+//! it, and damage to it is named.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use lab_model::*;
+use lab_store::{RunWriter, StoreError, hlog, load};
+use proptest::prelude::*;
+use rusqlite::Connection;
+use std::path::Path;
+
+fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
+    let subject = |name: &&str| Subject {
+        name: name.to_string(),
+        ..Subject::default()
+    };
+    let point = |n: &&str| Point {
+        params: vec![("connections".into(), n.to_string())],
+        ..Point::default()
+    };
+    Plan {
+        experiment: "load".into(),
+        subjects: subjects.iter().map(subject).collect(),
+        cases: vec![Case::default()],
+        points: connections.iter().map(point).collect(),
+        work: Work::Load(Load::default()),
+        ..Plan::default()
+    }
+}
+
+fn bounded() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS).unwrap()
+}
+
+/// As a generator counts: each time is the highest of its bucket.
+fn counts(times: &[(u64, u64)]) -> Counts {
+    let mut histogram = bounded();
+    for (time, count) in times {
+        histogram.record_n(*time, *count).unwrap();
+    }
+    of(&histogram)
+}
+
+fn of(histogram: &Histogram<u64>) -> Counts {
+    let recorded = histogram.iter_recorded();
+    let pairs = recorded.map(|v| (v.value_iterated_to(), v.count_since_last_iteration()));
+    Counts(pairs.collect())
+}
+
+fn slice(subject: SubjectId, pass: u32) -> Slice {
+    Slice {
+        agents: Vec::new(),
+        point: 0,
+        subject,
+        pass,
+        wall_ns: 1_000_000_007,
+        drain_ns: 31_000_001,
+        foreign_ns: Some(1_234_567),
+        offered: 20,
+        served: 12,
+        errors: vec![(ErrorKind::Connect, 3), (ErrorKind::Unfinished, 5)],
+        connects: 4,
+        received_bytes: 1 << 40,
+        cpu_ns: 5,
+        busiest_cpu_ns: 6,
+        server_cpu_ns: Some(7),
+        server_bytes: Some(1 << 33),
+        server_threads: Some(9),
+        response: counts(&[(u64::from(pass), 3), (1_000_000, 8), (3_000_000_000, 1)]).into(),
+        service: counts(&[(77, 12)]).into(),
+        lag: SliceTimes::default(),
+    }
+}
+
+/// A finished file with these slices in one complete block.
+fn written(path: &Path, plan: &Plan, slices: &[Slice]) {
+    let run = RunWriter::create(path, "1", 100.0).unwrap();
+    run.plan(plan).unwrap();
+    let block = run.begin_block(0, 0, 0, 101.5).unwrap();
+    slices.iter().for_each(|s| block.slice(s).unwrap());
+    let calm = Disturbance::default();
+    block.finish(BlockState::Complete, 99, &calm).unwrap();
+    run.finish(Some(Ending::Blocks), None).unwrap();
+}
+
+#[test]
+fn slices_come_out_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let nothing = Slice {
+        wall_ns: 5,
+        ..Slice::default()
+    };
+    let slices = [slice(0, 0), slice(1, 0), nothing, slice(1, 1), slice(0, 1)];
+    let plan = plan(&["a", "b"], &["1"]);
+    written(&path, &plan, &slices);
+    let run = load(&path).unwrap();
+    assert_eq!(run.plan, Some(plan));
+    assert_eq!(run.blocks[0].slices, slices);
+}
+
+#[test]
+fn connections_that_a_load_opened_are_told_without_reading_it_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let busy = Slice {
+        connects: 400,
+        ..slice(1, 0)
+    };
+    let plan = plan(&["a", "b"], &["1"]);
+    written(&path, &plan, &[slice(0, 0), busy]);
+    let rate = lab_store::connects_per_s(&path).unwrap();
+    assert!(
+        (rate.unwrap() - 400.0).abs() < 0.01,
+        "the busiest: {rate:?}"
+    );
+    let other = Plan {
+        work: Work::Batches,
+        ..plan
+    };
+    let path = folder.path().join("other.lab");
+    written(&path, &other, &[slice(0, 0)]);
+    assert_eq!(lab_store::connects_per_s(&path).unwrap(), None);
+}
+
+#[test]
+fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let part = |agent| AgentSlice {
+        agent,
+        slice: slice(0, 7 + agent as u32),
+        ..AgentSlice::default()
+    };
+    let times = counts(&[(900, 12), (70_000, 1)]);
+    let whole = Slice {
+        agents: vec![part(0), part(1)],
+        response: times.clone().into(),
+        service: times.into(),
+        ..slice(0, 0)
+    };
+    let run = RunWriter::create(&path, "1", 100.0).unwrap();
+    run.plan(&plan(&["a"], &["1"])).unwrap();
+    for name in ["x", "y"] {
+        let agent = Agent {
+            name: name.into(),
+            ..Agent::default()
+        };
+        run.agent(usize::from(name == "y"), &agent).unwrap();
+    }
+    let block = run.begin_block(0, 0, 0, 101.5).unwrap();
+    let kept = block.put_away(whole.clone(), false).unwrap();
+    assert!(matches!(kept.response, SliceTimes::InFile(_)));
+    assert_eq!(kept, whole);
+    drop(kept);
+    let calm = Disturbance::default();
+    block.finish(BlockState::Complete, 99, &calm).unwrap();
+    run.finish(Some(Ending::Blocks), None).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let read = load(&path).unwrap();
+    assert!(
+        matches!(read.blocks[0].slices[0].lag, SliceTimes::Here(_)),
+        "it is empty"
+    );
+    let of_agent = |slice: &Slice| slice.agents[1].slice.response.counts().into_owned();
+    assert_eq!(of_agent(&read.blocks[0].slices[0]), of_agent(&whole));
+    assert_eq!(read.blocks[0].slices[0].response, whole.response);
+}
+
+#[test]
+fn slices_that_were_made_again_are_kept_and_do_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let run = RunWriter::create(&path, "1", 100.0).unwrap();
+    run.plan(&plan(&["a"], &["1"])).unwrap();
+    let block = run.begin_block(0, 0, 0, 101.5).unwrap();
+    drop(block.put_away(slice(0, 1), true).unwrap());
+    block.slice(&slice(0, 0)).unwrap();
+    let calm = Disturbance::default();
+    block.finish(BlockState::Complete, 99, &calm).unwrap();
+    drop(run);
+    let block = &load(&path).unwrap().blocks[0];
+    assert_eq!(
+        (&block.slices, block.redone_visits()),
+        (&vec![slice(0, 0)], 1)
+    );
+    let db = Connection::open(&path).unwrap();
+    let kept = db.query_row("SELECT count(*), sum(redone) FROM slice", [], |r| {
+        Ok((r.get(0)?, r.get(1)?))
+    });
+    assert_eq!(kept, Ok((2, 1)));
+}
+
+#[test]
+fn what_no_histogram_holds_is_not_kept_in_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let run = RunWriter::create(&path, "1", 100.0).unwrap();
+    run.plan(&plan(&["a"], &["1"])).unwrap();
+    let block = run.begin_block(0, 0, 0, 101.5).unwrap();
+    for lag in [
+        Counts(vec![(u64::MAX, 1)]),
+        Counts(vec![(1, u64::MAX)]),
+        Counts(vec![(1, u64::MAX / 2), (2, u64::MAX / 2)]),
+    ] {
+        let lag = lag.into();
+        let bad = Slice { lag, ..slice(0, 0) };
+        let error = block.slice(&bad).expect_err("it cannot be kept");
+        assert!(
+            matches!(&error, StoreError::Other(_, why) if why.contains("histogram")),
+            "{error}"
+        );
+    }
+    block.slice(&slice(0, 0)).unwrap();
+    assert_eq!(run.load().unwrap().blocks[0].slices, [slice(0, 0)]);
+}
+
+/// Times of all magnitudes, and numbers up to what the format holds.
+fn any_counts() -> impl Strategy<Value = Counts> {
+    let time = (0..=41u32, any::<u64>())
+        .prop_map(|(bits, any)| (any & ((1 << bits) - 1)).min(Counts::LONGEST_NS));
+    let count = prop_oneof![1..5u64, 1..1u64 << 56];
+    prop::collection::vec((time, count), 0..60).prop_map(|times| counts(&times))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    /// Through the file, and as any library decodes what it holds.
+    #[test]
+    fn distributions_survive_exactly(all in prop::collection::vec(any_counts(), 3)) {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, again] = ["r.lab", "s.lab"].map(|name| folder.path().join(name));
+        let [response, service, lag] = [0, 1, 2].map(|i| all[i].clone().into());
+        let slice = Slice { response, service, lag, ..slice(0, 0) };
+        written(&path, &plan(&["a"], &["1"]), std::slice::from_ref(&slice));
+        let found = load(&path).unwrap().blocks[0].slices.clone();
+        prop_assert_eq!(&found, &[slice]);
+        for (blob, counts) in blobs(&path).into_iter().zip(&all) {
+            prop_assert_eq!(blob.is_none(), counts.0.is_empty());
+            let Some(blob) = blob else { continue };
+            let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &blob[..]).unwrap();
+            prop_assert_eq!(&of(&histogram), counts);
+        }
+        written(&again, &plan(&["a"], &["1"]), &found);
+        prop_assert_eq!(blobs(&path), blobs(&again));
+    }
+}
+
+fn blobs(path: &Path) -> Vec<Option<Vec<u8>>> {
+    let db = Connection::open(path).unwrap();
+    let sql = "SELECT response, service, lag FROM slice";
+    let row = |r: &rusqlite::Row| Ok(vec![r.get(0)?, r.get(1)?, r.get(2)?]);
+    db.query_row(sql, [], row).unwrap()
+}
+
+#[test]
+fn a_damaged_distribution_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
+    let whole = blobs(&path)[0].clone().unwrap();
+    let with = |blob: &[u8]| {
+        let db = Connection::open(&path).unwrap();
+        db.execute("UPDATE slice SET response = ?", [blob]).unwrap();
+        load(&path).map(|run| run.blocks[0].slices[0].response.clone())
+    };
+    let changed = |at: usize, bytes: &[u8]| {
+        let mut blob = whole.clone();
+        blob[at..at + bytes.len()].copy_from_slice(bytes);
+        blob
+    };
+    let mut overflowing = changed(4, &20u32.to_be_bytes());
+    overflowing.truncate(40);
+    let most = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+    overflowing.extend(most.iter().chain(&most).chain(&[0, 0]));
+    for (blob, why) in [
+        (Vec::new(), "another length than it says"),
+        (whole[..39].to_vec(), "another length than it says"),
+        (
+            whole[..whole.len() - 1].to_vec(),
+            "another length than it says",
+        ),
+        ([&whole[..], &[0]].concat(), "another length than it says"),
+        (
+            changed(4, &u32::MAX.to_be_bytes()),
+            "another length than it says",
+        ),
+        (vec![0; 1 << 20], "another length than it says"),
+        (changed(8, &[0xff; 4]), "other bounds"),
+        (changed(12, &5u32.to_be_bytes()), "other bounds"),
+        (changed(16, &[0xff; 8]), "other bounds"),
+        (changed(24, &u64::MAX.to_be_bytes()), "other bounds"),
+        (changed(0, &[0; 4]), "cookie"),
+        (overflowing, "counts more than can be counted"),
+    ] {
+        let error = with(&blob).expect_err(why);
+        assert!(matches!(error, StoreError::Damaged(..)), "{error}");
+        assert!(error.to_string().contains(why), "{why}: {error}");
+    }
+    assert_eq!(with(&whole).unwrap(), slice(0, 0).response);
+    let db = Connection::open(&path).unwrap();
+    db.execute("UPDATE slice SET response = 'text'", [])
+        .unwrap();
+    assert!(matches!(load(&path), Err(StoreError::Damaged(..))));
+    db.execute_batch("UPDATE slice SET response = NULL; UPDATE slice_error SET kind = 'bad luck'")
+        .unwrap();
+    assert!(matches!(load(&path), Err(StoreError::Damaged(..))));
+    db.execute_batch("DELETE FROM slice_error; UPDATE slice SET subject = 7")
+        .unwrap();
+    let error = load(&path)
+        .expect_err("there is no such subject")
+        .to_string();
+    assert!(
+        error.contains("a slice is of subject 7, and there are 1"),
+        "{error}"
+    );
+}
+
+/// Whatever the bytes, reading ends with a distribution or an error.
+#[test]
+fn any_bytes_are_borne() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
+    let whole = blobs(&path)[0].clone().unwrap();
+    let mut state = 7u64;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let (mut runs, mut errors) = (0, 0);
+    for _ in 0..800 {
+        let mut blob = whole.clone();
+        for _ in 0..=random(4) {
+            // Mostly behind the header, in which nearly every change is refused at once.
+            let from = if random(8) == 0 { 0 } else { 40 };
+            let place = from + random(blob.len() - from);
+            blob[place] = random(256) as u8;
+        }
+        if random(8) == 0 {
+            // With a length that is right again.
+            blob.truncate(40 + random(blob.len() - 40));
+            let length = (blob.len() - 40) as u32;
+            blob[4..8].copy_from_slice(&length.to_be_bytes());
+        }
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "synchronous", "off").unwrap();
+        db.execute("UPDATE slice SET response = ?", [&blob])
+            .unwrap();
+        match load(&path) {
+            Ok(run) => {
+                let pairs = &run.blocks[0].slices[0].response.counts().0;
+                assert!(pairs.windows(2).all(|two| two[0].0 < two[1].0), "{blob:?}");
+                runs += 1;
+            }
+            Err(StoreError::Damaged(..)) => errors += 1,
+            Err(other) => panic!("{other}: {blob:?}"),
+        }
+    }
+    assert!(
+        runs > 100 && errors > 100,
+        "{runs} runs, {errors} errors: the damage should do both"
+    );
+}
+
+/// What an HdrHistogram log holds: tag, begin and length in ns, and its distribution.
+fn intervals(log: &str) -> Vec<(String, u128, u128, Counts)> {
+    let entries = IntervalLogIterator::new(log.as_bytes());
+    let intervals = entries.filter_map(|entry| match entry.expect("a sound line") {
+        LogEntry::Interval(interval) => Some(interval),
+        _ => None,
+    });
+    let read = intervals.map(|i| {
+        let bytes = BASE64.decode(i.encoded_histogram()).unwrap();
+        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+        let tag = i.tag().expect("a tag").as_str().to_string();
+        let (begin, length) = (i.start_timestamp().as_nanos(), i.duration().as_nanos());
+        (tag, begin, length, of(&histogram))
+    });
+    read.collect()
+}
+
+#[test]
+fn the_log_has_every_slice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let empty = Slice {
+        wall_ns: 250_000_000,
+        ..Slice::default()
+    };
+    written(&path, &plan(&["a"], &["1"]), &[slice(0, 0), empty]);
+    let log = hlog(&load(&path).unwrap()).unwrap();
+    let head: Vec<&str> = log.lines().take(3).collect();
+    assert_eq!(
+        head,
+        [
+            "#[Histogram log format version 1.3]",
+            "#[StartTime: 100.000 (seconds since epoch)]",
+            "#[BaseTime: 100.000 (seconds since epoch)]",
+        ]
+    );
+    let (ms, first) = (1_000_000, slice(0, 0));
+    // With what was answered after the end.
+    let whole = 1031 * ms;
+    let interval = |tag: &str, begin, length, counts: &Counts| {
+        (tag.to_string(), begin, length, counts.clone())
+    };
+    let none = Counts::default();
+    assert_eq!(
+        intervals(&log),
+        [
+            interval("response", 1500 * ms, whole, &first.response.counts()),
+            interval("service", 1500 * ms, whole, &first.service.counts()),
+            interval("response", 2531 * ms, 250 * ms, &none),
+            interval("service", 2531 * ms, 250 * ms, &none),
+        ]
+    );
+    // In ms, as the format's tools show it.
+    let maximum = log.lines().nth(4).unwrap().split(',').nth(3).unwrap();
+    assert_eq!(maximum.parse::<f64>().unwrap().round(), 3001.0);
+}
+
+#[test]
+fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let plan = plan(&["my,server\n1", "http://[::1]:80"], &["1", "2"]);
+    let second = Slice {
+        point: 1,
+        ..slice(1, 0)
+    };
+    written(&path, &plan, &[slice(0, 0), second]);
+    let log = hlog(&load(&path).unwrap()).unwrap();
+    let tags: Vec<String> = intervals(&log).into_iter().map(|i| i.0).collect();
+    assert_eq!(
+        tags,
+        [
+            "my_server_1/connections=1/response",
+            "my_server_1/connections=1/service",
+            "http://[::1]:80/connections=2/response",
+            "http://[::1]:80/connections=2/service",
+        ]
+    );
+}
+
+/// Slices keep their errors, whatever numbers they get.
+#[test]
+fn slices_of_another_file_are_taken_in_with_their_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
+    let plan = plan(&["a"], &["1"]);
+    let with_errors = Slice {
+        errors: vec![(ErrorKind::Timeout, 3)],
+        ..slice(0, 1)
+    };
+    written(&path, &plan, &[slice(0, 0)]);
+    written(&other, &plan, &[slice(0, 0), with_errors]);
+    let run = RunWriter::resume(&path).unwrap();
+    run.agent(0, &Agent::default()).unwrap();
+    run.take_in(&other, 0).unwrap();
+    run.finish(None, None).unwrap();
+    let [run, theirs] = [&path, &other].map(|path| load(path).unwrap());
+    assert_eq!(run.blocks.len(), 2);
+    assert_eq!(run.blocks[1].slices, theirs.blocks[0].slices);
+    assert_eq!(run.blocks[0].slices, [slice(0, 0)]);
+}

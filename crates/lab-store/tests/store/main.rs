@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One program: each more would be compiled and linked with the whole library again.
+
+mod load_runs;
+mod run_file;
