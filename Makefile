@@ -85,6 +85,7 @@ ada-programs:
 
 style:
 	cargo fmt --all --check
+	tests/imports.py crates/*
 	$(foreach folder,$(RUST_FOLDERS),cargo fmt --check --manifest-path $(folder)/rust/Cargo.toml &&) true
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true

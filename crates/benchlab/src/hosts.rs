@@ -4,10 +4,10 @@
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
+use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
 use crate::starting::exit_of;
 use crate::verbs::project;
-use crate::verbs::run::{self, Prepared};
 use lab_bench::host;
 use lab_many::experiment::{Bench, Hosts, HostsStart, Wanted};
 use lab_many::launcher::Launcher;
@@ -105,7 +105,7 @@ fn ready(cli: &Cli, wanted: &Wanted) -> Result<Bench, Exit> {
     }
     same(
         wanted,
-        &run::prepare(&project, &experiment, plan, false)?,
+        &prepare(&project, &experiment, plan, false)?,
         folder,
     )?;
     let host = measuring::fit_host(wanted.strict, measuring::CORES);
@@ -115,7 +115,7 @@ fn ready(cli: &Cli, wanted: &Wanted) -> Result<Bench, Exit> {
     let servers = services::start(plan, &[], &scratch, &wanted.failures)?;
     Ok(Bench {
         folder: folder.to_path_buf(),
-        host: run::with_scratch(host, &scratch, plan),
+        host: with_scratch(host, &scratch, plan),
         scratch,
         servers,
     })

@@ -9,6 +9,7 @@ mod measuring;
 mod options;
 mod output;
 mod places;
+mod prepared;
 mod progress;
 mod ready;
 mod services;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Words of the command line that several verbs have.
 
+use crate::exit::Exit;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lab_many::launcher::{self, Launcher};
@@ -98,4 +99,21 @@ fn silence(text: &str) -> Result<Duration, String> {
     } else {
         Err("at least 3s are wanted: agents say every second that they are there".into())
     }
+}
+
+/// `limit=1,100` and the like, as they were given with `--set`.
+pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
+    let values = |word: &String| {
+        let (name, values) = word
+            .split_once('=')
+            .filter(|(n, v)| !n.is_empty() && !v.is_empty())
+            .ok_or_else(|| {
+                Exit::wrong(format!(
+                    "--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100"
+                ))
+            })?;
+        let values = values.split(',').map(str::to_owned).collect();
+        Ok((name.to_owned(), values))
+    };
+    words.iter().map(values).collect()
 }

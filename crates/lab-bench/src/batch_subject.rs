@@ -3,7 +3,8 @@
 //! case that it has open.
 
 use crate::expected::Expected;
-use crate::process::{Answer, Process, Ran, gone};
+use crate::fault::Answer;
+use crate::process::{Process, Ran, gone};
 use crate::server::Server;
 use crate::target::Target;
 use crate::visit::Visit;

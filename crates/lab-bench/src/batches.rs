@@ -4,11 +4,12 @@
 use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
 use crate::expected::{Checked, Expected, compare, majority};
+use crate::fault::{Answer, Fault};
 use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
 use crate::pilot::pilot;
-use crate::process::{Answer, Fault, Process, Ran};
+use crate::process::{Process, Ran};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
 use crate::server::{Server, Servers};

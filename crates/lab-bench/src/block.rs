@@ -2,7 +2,7 @@
 //! One block: every point in random order, and at each point the subjects in mirrored passes.
 
 use crate::context::{BlockContext, Progress, Stop};
-use crate::process::Fault;
+use crate::fault::Fault;
 use crate::workload::{Done, Opening, Turn, Undone, Workload};
 use lab_model::{Plan, PointId, SubjectId};
 use lab_plan::Schedule;

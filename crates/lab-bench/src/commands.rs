@@ -3,10 +3,10 @@
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
 use crate::drawn::drawn;
+use crate::fault::{Answer, Fault};
 use crate::hardware::{COUNTED, Counters};
 use crate::interrupt;
 use crate::outputs::Outputs;
-use crate::process::{Answer, Fault};
 use crate::scratch::Scratch;
 use crate::session::BenchError;
 use crate::starter::{Ended, Order, Starter};

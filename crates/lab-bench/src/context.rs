@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run and a block are written down with: the file first, then memory.
 
+use crate::fault::Fault;
 use crate::participants::Participants;
-use crate::process::{Fault, Process};
+use crate::process::Process;
 use lab_model::{
     Block, Exit, Failure, Latencies, LogLine, Pilot, Plan, PointId, Process as Started, Reading,
     Resources, Run, Sample, Service, Setting, Slice, SubjectId, TargetId, Timeline,

@@ -2,7 +2,7 @@
 //! Calls that may fail, and whether their effects are in the target: once, not at all, or more than once
 //! (docs/protocol.md, "Calls that fail, and their effects").
 
-use crate::process::Answer;
+use crate::fault::Answer;
 use crate::protocol::Reply;
 use crate::reported::differs;
 use std::collections::{BTreeMap, BTreeSet};

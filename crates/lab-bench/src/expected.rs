@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The same work: which check value and units a point must yield.
 
-use crate::process::{Answer, Fault, Ran};
+use crate::fault::{Answer, Fault};
+use crate::process::Ran;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Settings of the host that a run changes for a subject's turns, and that are put back whatever becomes of the lab.
 
+use crate::fault::{Answer, Fault};
 use crate::places::Place;
-use crate::process::{Answer, Fault};
 use crate::session::BenchError;
 use lab_model::{Plan, SubjectId};
 use nix::fcntl::{Flock, FlockArg};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What commands write on their standard output, and whether it is what the baseline wrote.
 
-use crate::process::{Answer, Fault};
+use crate::fault::{Answer, Fault};
 use lab_model::PointId;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;

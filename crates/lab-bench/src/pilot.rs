@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The pilot: how many operations make a batch, and how many batches until a subject is steady.
 
-use crate::process::{Answer, Process, Ran, gone};
+use crate::fault::Answer;
+use crate::process::{Process, Ran, gone};
 use crate::visit::Visit;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;

@@ -2,6 +2,7 @@
 //! A subject's process: started, spoken to, frozen while it has no turn, and never left behind.
 
 use crate::effects::{self, Failed};
+use crate::fault::{Answer, Fault};
 use crate::interrupt;
 use crate::protocol::{self, Line, Reply};
 use crate::stream::{PIPE_CHUNKS, Stream};
@@ -22,20 +23,6 @@ use std::time::{Duration, Instant};
 const KEPT_LOG_LINES: usize = 200;
 /// Last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
-
-/// Why a subject did not do what it was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The reader wants the lab to stop.
-    Interrupted,
-    /// The server that it works on does not answer any more: in a sentence.
-    ServerLost(String),
-    /// The subject failed: a word for [`lab_model::Failure::kind`], and what happened.
-    Failed(&'static str, String),
-}
-
-/// The protocol's answers, or a fault.
-pub type Answer<T> = Result<T, Fault>;
 
 /// What a batch yielded, as the subject says and as the lab's clocks saw it.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a subject reports of its work, and whether the rows that it added are that work.
 
-use crate::process::{Answer, Fault};
+use crate::fault::{Answer, Fault};
 use lab_model::Writes;
 
 /// What a subject says it did since the last look.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How often an operation waits for its server: counted over a proxy, before anything is measured.
 
-use crate::process::{Answer, Fault, Process};
+use crate::fault::{Answer, Fault};
+use crate::process::Process;
 use crate::target::Target;
 use crate::visit::Visit;
 use lab_model::{Plan, PointId, Setting, SubjectId};

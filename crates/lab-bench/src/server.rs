@@ -4,8 +4,9 @@
 use crate::content;
 use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
-use crate::injection::{Injector, Recovery};
-use crate::process::{Answer, Fault, Process};
+use crate::fault::{Answer, Fault};
+use crate::injection::{Injector, Recovery, Stoppable};
+use crate::process::Process;
 use crate::reported::Reported;
 use crate::statements::{self, Planned, Wanted};
 use crate::sys;
@@ -269,27 +270,6 @@ impl Server {
         self.service.borrow().facts().to_vec()
     }
 
-    /// Kills all of its processes. Fault: it is not the lab's.
-    pub fn kill(&self) -> Answer<()> {
-        if self.service.borrow_mut().kill() {
-            Ok(())
-        } else {
-            let why = "the lab kills only servers that it has started itself";
-            Err(Fault::Failed("injection", why.into()))
-        }
-    }
-
-    /// Starts it again with the data that it had, on the cores that it had.
-    pub fn start_again(&self) -> Answer<()> {
-        let started = self.service.borrow_mut().start_again();
-        started.map_err(|error| match error {
-            ServiceError::Interrupted => Fault::Interrupted,
-            error => Fault::ServerLost(error.to_string()),
-        })?;
-        self.keep_off(self.kept_off.get());
-        Ok(())
-    }
-
     /// Why it does not answer, if it does not.
     pub fn lost(&self) -> Option<String> {
         let mut service = self.service.borrow_mut();
@@ -317,6 +297,27 @@ impl Server {
     fn counted(&self) -> Answer<Counters> {
         let now = self.service.borrow_mut().counters().map_err(cannot)?;
         Ok(now.since(&self.before.replace(now.clone())))
+    }
+}
+
+impl Stoppable for Server {
+    fn kill(&self) -> Answer<()> {
+        if self.service.borrow_mut().kill() {
+            Ok(())
+        } else {
+            let why = "the lab kills only servers that it has started itself";
+            Err(Fault::Failed("injection", why.into()))
+        }
+    }
+
+    fn start_again(&self) -> Answer<()> {
+        let started = self.service.borrow_mut().start_again();
+        started.map_err(|error| match error {
+            ServiceError::Interrupted => Fault::Interrupted,
+            error => Fault::ServerLost(error.to_string()),
+        })?;
+        self.keep_off(self.kept_off.get());
+        Ok(())
     }
 }
 
@@ -371,7 +372,7 @@ impl Table {
     /// Makes an outage in a batch that the subject is doing, of about this length.
     pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
         match &self.injector {
-            Some(injector) => injector.interrupt(&self.server, process, turn),
+            Some(injector) => injector.interrupt(&*self.server, process, turn),
             None => Ok(Recovery::default()),
         }
     }

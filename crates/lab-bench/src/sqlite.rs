@@ -4,16 +4,16 @@
 use crate::content;
 use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
+use crate::fault::{Answer, Fault};
 use crate::injection::{FileInjector, Recovery};
-use crate::process::{Answer, Fault, Process};
+use crate::process::Process;
 use crate::reported::{Reported, differs};
+use crate::sqlite_header::{Counters, Header};
 use lab_model::{Injection, Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,13 +94,6 @@ pub struct Database {
     reader: Connection,
     last_id: i64,
     last: Counters,
-}
-
-/// What the file's header counts.
-#[derive(Clone, Copy, Default)]
-struct Counters {
-    commits: u32,
-    schema_changes: u32,
 }
 
 impl Database {
@@ -233,32 +226,6 @@ impl Database {
                     .into(),
             )
         })
-    }
-}
-
-/// A file's header. To close it takes the process's locks on the file away.
-pub struct Header(File);
-
-impl Header {
-    /// Commits until now.
-    pub fn commits(&self) -> io::Result<u32> {
-        Ok(self.counters()?.unwrap_or_default().commits)
-    }
-
-    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
-    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not: `None`. The schema cookie,
-    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
-    fn counters(&self) -> io::Result<Option<Counters>> {
-        let mut header = [0; 44];
-        self.0.read_exact_at(&mut header, 0)?;
-        let number = |at: usize| {
-            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        };
-        let counters = Counters {
-            commits: number(24),
-            schema_changes: number(40),
-        };
-        Ok((header[18] != 2).then_some(counters))
     }
 }
 

@@ -6,8 +6,8 @@
 //! (`starter.c`). It also outlives a lab that is killed for long enough to end whatever the commands
 //! left running.
 
+use crate::fault::{Answer, Fault};
 use crate::interrupt;
-use crate::process::{Answer, Fault};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::Pid;

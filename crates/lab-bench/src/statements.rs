@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The same work, proven on the server: what it counted is what the case says.
 
-use crate::process::{Answer, Fault};
+use crate::fault::{Answer, Fault};
 use crate::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;

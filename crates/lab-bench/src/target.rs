@@ -2,9 +2,10 @@
 //! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
 
 use crate::effects::{Calls, Effects};
+use crate::fault::{Answer, Fault};
 use crate::injection::{FileInjector, Recovery};
 use crate::link::{Links, ShapedLink};
-use crate::process::{Answer, Fault, Process};
+use crate::process::Process;
 use crate::reported::Reported;
 use crate::scratch::Scratch;
 use crate::server::{Server, Table};

@@ -2,8 +2,9 @@
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
 use crate::effects::{Calls, Effects, Failed};
+use crate::fault::Answer;
 use crate::injection::Recovery;
-use crate::process::{Answer, Process, Ran, Verified, gone};
+use crate::process::{Process, Ran, Verified, gone};
 use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::Spread;

@@ -2,7 +2,7 @@
 //! A workload: a kind of thing that can be measured in blocks. The session says when; the workload says how.
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
-use crate::process::Fault;
+use crate::fault::Fault;
 use lab_model::{Block, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Agents: processes of the lab that do a part of its work, on this machine or on others.
 
-use crate::{Host, Slice};
+use crate::Host;
 use serde::{Deserialize, Serialize};
-
-/// The place of an agent in [`crate::Run::agents`].
-pub type AgentId = usize;
 
 /// An agent that took part in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,17 +35,4 @@ pub struct ClockOffset {
     pub error_ns: u64,
     /// The shortest round trip of a message, ns.
     pub round_trip_ns: u64,
-}
-
-/// What one of several agents did in a slice of load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AgentSlice {
-    /// Whose.
-    pub agent: AgentId,
-    /// How much later than planned its load began, ns, as far as the comparison of the clocks tells.
-    pub late_ns: u64,
-    /// Requests that were due and not sent because it was lost.
-    pub not_sent: u64,
-    /// What it did; nothing once it was lost.
-    pub slice: Slice,
 }

@@ -6,29 +6,35 @@
 mod agent;
 pub mod audit;
 mod counted;
+mod counts;
 pub mod host;
+mod ids;
 pub mod load;
 pub mod metric;
 mod part;
 pub mod plan;
+mod planned_load;
 pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
 pub mod shape;
+mod slice;
 mod slice_times;
 pub mod watched;
 
-pub use agent::{Agent, AgentId, AgentSlice, ClockOffset};
+pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
 pub use counted::{Counted, CountedFigure, Message};
+pub use counts::Counts;
 pub use host::{Disturbance, Host};
-pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slice, Stage};
+pub use ids::{AgentId, PointId, SubjectId, TargetId};
+pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
 pub use metric::{Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, grouped, trimmed};
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, FAULT, Injection, Kind, Measure, Plan, Point, PointId,
-    Proof, Servers, Subject, SubjectId, Target, TargetId, Work, Writes,
+    Case, Check, Command, Commands, Cores, FAULT, Injection, Kind, Measure, Plan, Point, Proof,
+    Servers, Subject, Target, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
@@ -38,6 +44,7 @@ pub use sample::{
 };
 pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};
+pub use slice::{AgentSlice, ErrorKind, Slice};
 pub use slice_times::{SliceTimes, TimesColumn, TimesInFile};
 pub use watched::{
     LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run is to do: subjects, cases and their points, and how they are measured.
 
-use crate::{LINK, Load, Metric, PointLoad, Serving, Shape};
+use crate::{LINK, Load, Metric, PointId, PointLoad, Serving, Shape, SubjectId, TargetId};
 use serde::{Deserialize, Serialize};
-
-/// Index into [`Plan::subjects`].
-pub type SubjectId = usize;
-
-/// Index into [`Plan::points`].
-pub type PointId = usize;
-
-/// Index into [`Plan::targets`].
-pub type TargetId = usize;
 
 /// The parameter that names the faults which the lab makes.
 pub const FAULT: &str = "fault";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where a server is and who connects to it, as a URL and as its parts.
 
-use crate::DatabaseKind;
+use crate::Software;
 use crate::percent::{self, decoded};
 use std::fmt;
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(crate) struct Form {
 /// Where a server is, and who connects.
 #[derive(Clone)]
 pub struct Address {
-    pub(crate) kind: &'static DatabaseKind,
+    pub(crate) software: &'static Software,
     pub(crate) user: String,
     pub(crate) password: String,
     /// Name or address; an address of IPv6 without brackets.
@@ -45,9 +45,9 @@ pub struct Address {
 
 impl Address {
     /// Of a private server, once it has a port and a socket; with a new password.
-    pub(crate) fn private(kind: &'static DatabaseKind, user: &str) -> io::Result<Address> {
+    pub(crate) fn private(software: &'static Software, user: &str) -> io::Result<Address> {
         Ok(Address {
-            kind,
+            software,
             user: user.into(),
             password: random()?,
             host: Some(Ipv4Addr::LOCALHOST.to_string()),
@@ -59,10 +59,14 @@ impl Address {
 
     /// Reads `scheme://USER:PASSWORD@HOST:PORT/DATABASE?parameters`. Error: what is wrong with it,
     /// without the password.
-    pub(crate) fn parse(kind: &'static DatabaseKind, url: &str) -> Result<Address, String> {
+    pub(crate) fn parse(
+        software: &'static Software,
+        form: &Form,
+        url: &str,
+    ) -> Result<Address, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it has no `://`")?;
-        if !kind.form.schemes.contains(&scheme) {
-            return Err(format!("it does not begin with `{}://`", kind.name));
+        if !form.schemes.contains(&scheme) {
+            return Err(format!("it does not begin with `{}://`", software.name));
         }
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -72,24 +76,24 @@ impl Address {
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         let (host, port) = host_and_port(place)?;
         let mut address = Address {
-            kind,
+            software,
             user: decoded(user)?,
             password: decoded(password)?,
             host: host.map(decoded).transpose()?,
-            port: port.unwrap_or(kind.form.port),
+            port: port.unwrap_or(form.port),
             socket: None,
             database: decoded(database)?,
         };
         for parameter in parameters.split('&').filter(|p| !p.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            if !(kind.form.set)(&mut address, name, decoded(value)?)? {
+            if !(form.set)(&mut address, name, decoded(value)?)? {
                 return Err(format!("the parameter `{name}` is not known"));
             }
         }
         if address.user.is_empty() {
             return Err("it names no user".into());
         }
-        (kind.form.complete)(&mut address)?;
+        (form.complete)(&mut address)?;
         if address.host.is_none() && address.socket.is_none() {
             return Err("it names no host".into());
         }
@@ -160,12 +164,12 @@ pub(crate) fn encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Transport;
     use crate::mariadb::MARIADB;
     use crate::postgresql::POSTGRESQL;
+    use crate::{DatabaseKind, Transport};
 
     fn targets(kind: &'static DatabaseKind, url: &str) -> [Option<String>; 2] {
-        let address = Address::parse(kind, url).unwrap();
+        let address = Address::parse(&kind.software, &kind.form, url).unwrap();
         [Transport::Tcp, Transport::Unix].map(|transport| (kind.target)(&address, transport, "a_1"))
     }
 
@@ -195,7 +199,11 @@ mod tests {
 
     #[test]
     fn a_malformed_url_says_what_is_wrong_and_keeps_the_password_to_itself() {
-        let why = |kind, url| Address::parse(kind, url).err().unwrap();
+        let why = |kind: &'static DatabaseKind, url| {
+            Address::parse(&kind.software, &kind.form, url)
+                .err()
+                .unwrap()
+        };
         let postgresql = |url| why(&POSTGRESQL, url);
         assert_eq!(postgresql("localhost"), "it has no `://`");
         assert_eq!(

@@ -154,7 +154,7 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     pub fn at(self, address: &Address, hint: &'static str) -> ServiceError {
-        let software = &address.kind.software;
+        let software = address.software;
         let (place, user) = (address.to_string(), address.user.clone());
         match self {
             Refusal::Unreachable(why) => ServiceError::Unreachable {
@@ -191,7 +191,7 @@ pub(crate) fn check_version(
     found: &str,
     other_make: &str,
 ) -> Result<(), ServiceError> {
-    let software = &address.kind.software;
+    let software = address.software;
     let version = (software.version)(found);
     if version.is_some_and(|version| software.supports(version)) {
         return Ok(());

@@ -3,10 +3,11 @@
 
 use crate::ServiceError;
 use crate::address::Address;
-use crate::database::Database;
+use crate::database::{Database, DatabaseKind};
 
 /// Where the server is. It can be sent to another thread, which a connection cannot.
 pub struct Ender {
+    kind: &'static DatabaseKind,
     address: Address,
 }
 
@@ -16,13 +17,13 @@ pub struct ConnectedEnder {
 }
 
 impl Ender {
-    pub(crate) fn new(address: Address) -> Ender {
-        Ender { address }
+    pub(crate) fn new(kind: &'static DatabaseKind, address: Address) -> Ender {
+        Ender { kind, address }
     }
 
     /// Connects as the subjects' user, who may end connections of its own.
     pub fn connect(self) -> Result<ConnectedEnder, ServiceError> {
-        let database = (self.address.kind.connect)(self.address)?;
+        let database = (self.kind.connect)(self.address)?;
         Ok(ConnectedEnder { database })
     }
 }

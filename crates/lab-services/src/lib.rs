@@ -23,6 +23,7 @@ mod postgresql;
 mod process;
 mod processes;
 pub mod procfs;
+mod request;
 mod running;
 mod service;
 mod software;
@@ -39,10 +40,11 @@ pub use folder::Folder;
 pub use mariadb::MARIADB;
 pub use postgresql::POSTGRESQL;
 pub use processes::{LabConnection, Processes};
+pub use request::Request;
 pub use running::Running;
 pub use service::Service;
 pub use software::{Missing, Software};
-pub use starting::{Request, Starting};
+pub use starting::Starting;
 pub use statements::{StatementTotal, kind_of_url, statement_totals};
 
 /// Every SQL server that the lab can start.

@@ -59,11 +59,12 @@ impl Service {
     /// Connects to a server that runs, by an URL of the form in [`ServiceError::Url`]; subjects connect
     /// as the same user.
     pub fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
-        let address = Address::parse(kind, url).map_err(|why| ServiceError::Url {
-            software: &kind.software,
-            form: kind.form.text,
-            why,
-        })?;
+        let address =
+            Address::parse(&kind.software, &kind.form, url).map_err(|why| ServiceError::Url {
+                software: &kind.software,
+                form: kind.form.text,
+                why,
+            })?;
         let mut database = (kind.connect)(address)?;
         database.check_rights()?;
         let processes = external::processes(database.as_mut());
@@ -108,7 +109,7 @@ impl Service {
 
     /// Whoever ends its connections, over a connection of its own.
     pub fn ender(&self) -> Ender {
-        Ender::new(self.database.address().clone())
+        Ender::new(self.kind(), self.database.address().clone())
     }
 
     /// Kills all processes of a private server at once, as a crash does. False: it is the reader's own.

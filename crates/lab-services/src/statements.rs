@@ -34,11 +34,12 @@ pub fn statement_totals(
     kind: &'static DatabaseKind,
     url: &str,
 ) -> Result<Vec<StatementTotal>, ServiceError> {
-    let address = Address::parse(kind, url).map_err(|why| ServiceError::Url {
-        software: &kind.software,
-        form: kind.form.text,
-        why,
-    })?;
+    let address =
+        Address::parse(&kind.software, &kind.form, url).map_err(|why| ServiceError::Url {
+            software: &kind.software,
+            form: kind.form.text,
+            why,
+        })?;
     let rows = (kind.connect)(address)?.statement_totals()?;
     Ok(rows.into_iter().filter_map(total).collect())
 }

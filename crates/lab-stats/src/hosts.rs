@@ -4,7 +4,7 @@
 use crate::analysis::Interval;
 use crate::few::{self, Prior};
 use crate::random_effect::{self, Between};
-use crate::stopping;
+use crate::spending;
 use crate::table::{Table, sound_plan};
 use lab_model::{Agent, Block, Plan, PointId, Run, SubjectId, TargetId};
 
@@ -151,7 +151,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
             (place, by_host)
         })
         .collect();
-    let alpha = stopping::alpha(run, plan);
+    let alpha = spending::alpha(run, plan);
     let family = alpha / asked.len().max(1) as f64;
     let kinds = kinds(&hosts);
     let effect = |(place, by_host): (Place, Vec<Vec<f64>>)| {

@@ -38,6 +38,7 @@ pub mod shifts;
 pub mod sign_flip;
 pub mod signed_rank;
 mod simulated;
+pub mod spending;
 pub mod stopping;
 pub mod sweeps;
 pub mod table;

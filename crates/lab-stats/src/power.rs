@@ -7,9 +7,9 @@
 use crate::analysis::Interval;
 use crate::few::Prior;
 use crate::normal;
-use crate::results::batches;
 use crate::results::compare::Source;
-use crate::results::observed::Observed;
+use crate::results::judge::Basis;
+use crate::results::{batches, calls};
 use crate::simulated::Simulated;
 use crate::table::{Table, sound_plan};
 use lab_model::{Kind, Metric, Plan, Run, parts};
@@ -118,8 +118,8 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
 
 fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<Place>> {
     let plan = sound_plan(run)?;
-    let basis = batches::basis(run, plan, plan.measure.alpha);
-    let (table, told) = (Table::new(run, plan), Observed::readings(run));
+    let basis = Basis::new(run, plan, plan.measure.alpha);
+    let (table, told) = (Table::new(run, plan), calls::observed(run));
     let family = batches::asked(&basis, &table, &told);
     let values: Vec<Vec<f64>> = family
         .members

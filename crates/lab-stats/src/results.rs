@@ -4,8 +4,9 @@
 pub(crate) mod batches;
 mod best;
 mod bias;
-mod calls;
+pub(crate) mod calls;
 pub(crate) mod compare;
+mod completed;
 mod footprints;
 pub(crate) mod judge;
 mod levels;
@@ -13,7 +14,8 @@ pub(crate) mod load;
 mod load_means;
 mod load_pairs;
 mod means;
-pub(crate) mod observed;
+mod observed;
+mod of_run;
 mod parts;
 mod pauses;
 mod ranking;
@@ -21,7 +23,7 @@ mod spread;
 mod warnings;
 
 pub use observed::{Observation, observed, readings};
-pub use parts::results;
+pub use of_run::results;
 
 use crate::analysis::{Fit, Interval, Refusal, ScalingLaw, Verdict};
 use lab_model::{ErrorKind, Metric, PointId, SubjectId, TargetId, WarmUp};

@@ -4,7 +4,7 @@
 use crate::bootstrap::SplitMix64;
 use crate::family;
 use crate::sign_flip::{self, Flips, Logs, Merged};
-use crate::stopping::alpha_at;
+use crate::spending::alpha_at;
 use lab_model::Plan;
 use std::collections::HashSet;
 

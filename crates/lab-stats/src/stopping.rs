@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When a run may stop, and what error each look and the end of it may make.
-//!
-//! A run that looks at its data several times would find a difference by chance more often than
-//! its level says. So the looks share the alpha of the plan: the part spent by a look at block n
-//! grows in proportion to n, up to all of it at the last look. Looks at 10, 20, 40 and 80 blocks
-//! thus spend 1/8, 1/8, 1/4 and 1/2. A run that ends for a reason that is not in its ratios (time,
-//! number of blocks, the reader) spends all that its looks have left. The sum is at most alpha,
-//! and so, by Bonferroni's inequality, is the chance of a false statement over the whole run.
-//!
-//! Source: Lan & DeMets, *Discrete sequential boundaries for clinical trials*, Biometrika 70
-//! (1983), with the spending function alpha · t. Bonferroni's inequality in place of the joint
-//! distribution of the looks keeps it exact with few blocks, and a little conservative.
+//! When a run may stop.
 
 use crate::analysis::Verdict;
 use crate::refusals;
-use crate::results::batches;
 use crate::results::compare::Pair;
-use crate::results::observed::Observed;
+use crate::results::judge::Basis;
+use crate::results::{batches, calls};
+use crate::spending::alpha_of_look;
 use crate::table::{Table, sound_plan};
 use lab_model::{Ending, Measure, Plan, Run};
 
@@ -43,40 +33,6 @@ pub fn stop(run: &Run) -> Option<Ending> {
     done.then_some(Ending::Blocks)
 }
 
-/// The alpha that the comparisons of a run may use, all together: that of its look,
-/// if it stopped at one because of what it saw, or else all that its looks have left.
-pub fn alpha(run: &Run, plan: &Plan) -> f64 {
-    let blocks = run.complete_blocks().count() as u32;
-    match run.ending {
-        Some(Ending::Decided | Ending::Precise) => alpha_of_look(run, plan, blocks),
-        _ => alpha_left(run, plan),
-    }
-}
-
-/// The alpha that a run of a plan has left if it ends after `blocks` for a reason that is not in its ratios. More
-/// blocks than the last look has are those of a run that was asked for so many, and looks at nothing before.
-pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
-    let looks = &plan.measure.looks;
-    let passed = looks.iter().copied().filter(|&n| n <= blocks).max();
-    let part = match (passed, looks.iter().max()) {
-        (Some(passed), Some(&last)) if passed < last => 1.0 - spent(plan, passed),
-        (Some(_), Some(&last)) if blocks == last => {
-            let before = looks.iter().copied().filter(|&n| n < last).max();
-            1.0 - spent(plan, before.unwrap_or(0))
-        }
-        _ => 1.0,
-    };
-    plan.measure.alpha * part
-}
-
-/// The part of alpha that a plan's looks have spent up to and with block `blocks`, 0 to 1.
-pub fn spent(plan: &Plan, blocks: u32) -> f64 {
-    match plan.measure.looks.iter().max() {
-        Some(&last) if last > 0 => f64::from(blocks.min(last)) / f64::from(last),
-        _ => 0.0,
-    }
-}
-
 /// What a look finds in those parts that have something left to compare.
 fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
     let compares =
@@ -96,8 +52,8 @@ fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
 
 fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let table = Table::new(run, plan);
-    let basis = batches::basis(run, plan, share * alpha_of_look(run, plan, blocks));
-    let told = Observed::readings(run);
+    let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
+    let told = calls::observed(run);
     let mut pairs = batches::compared(&basis, &table, &told).pairs;
     // Metrics of the experiment's own are compared at the end, and prolong no run.
     pairs.retain(|pair| {
@@ -129,26 +85,4 @@ fn precise(pair: &Pair, width: f64) -> bool {
         && !pair.ratio.assumed
         && ratio.high <= ratio.estimate * (1.0 + width)
         && ratio.low >= ratio.estimate * (1.0 - width)
-}
-
-/// What a look spends: the growth since the look before.
-fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
-    let before = run
-        .looks
-        .iter()
-        .copied()
-        .filter(|&n| n < blocks)
-        .max()
-        .unwrap_or(0);
-    plan.measure.alpha * (spent(plan, blocks) - spent(plan, before)).max(0.0)
-}
-
-/// What the looks that went on have left. After the last one nothing would be: [`stop`] ends a run
-/// there. A file that goes on nevertheless gets that look's own alpha again.
-fn alpha_left(run: &Run, plan: &Plan) -> f64 {
-    let last = run.looks.iter().copied().max().unwrap_or(0);
-    match 1.0 - spent(plan, last) {
-        left if left > 0.0 => plan.measure.alpha * left,
-        _ => alpha_of_look(run, plan, last),
-    }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who may ask for what: no other site may read the pages or act in its reader's name.
 
-use crate::{Address, App, Problem};
+use crate::address::Address;
+use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode};
@@ -9,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// The parameter of a URL and the field of a form that hold the token.
 pub const TOKEN: &str = "token";
@@ -141,11 +143,11 @@ fn is_own(headers: &HeaderMap, host: &str) -> bool {
 }
 
 /// Lets through what may be, and puts on every answer what browsers have to know.
-pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    let mut response = match app.guard.examine(&request) {
+pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let mut response = match guard.examine(&request) {
         Err(problem) => problem.into_response(),
         Ok(()) => match given_token(&request) {
-            Some(token) => welcome(&app.guard, &token, request.uri().path()),
+            Some(token) => welcome(&guard, &token, request.uri().path()),
             None => next.run(request).await,
         },
     };

@@ -5,6 +5,7 @@
 //! itself: answers that come later, and a run that is followed while it is measured.
 
 mod address;
+mod app;
 mod guard;
 mod library;
 mod pages;
@@ -12,6 +13,7 @@ mod problem;
 
 pub use address::Address;
 
+use app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
@@ -51,35 +53,6 @@ pub fn serve(options: Options, begun: impl FnOnce(&Address)) -> io::Result<()> {
     // An analysis that goes on has nobody to tell.
     runtime.shutdown_background();
     served
-}
-
-/// What all pages share.
-#[derive(Clone)]
-struct App {
-    library: Arc<Library>,
-    guard: Arc<Guard>,
-    /// Analyses at the same time.
-    analyses: Arc<Semaphore>,
-    /// Whether the server ends.
-    ending: watch::Receiver<bool>,
-}
-
-impl App {
-    /// Reads or analyses on a thread that may take its time.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Library) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let permit = self.analyses.clone().acquire_owned().await;
-        let library = self.library.clone();
-        let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work(&library)
-        });
-        // A file from elsewhere that makes an analysis panic spoils its own page alone.
-        done.await
-            .unwrap_or_else(|_| Err(Problem::broken("the run could not be analysed")))
-    }
 }
 
 async fn listen_and_serve(options: Options, begun: impl FnOnce(&Address)) -> io::Result<()> {
@@ -132,7 +105,7 @@ fn router(app: App) -> Router {
         .route("/page.js", get(pages::assets::script))
         .route("/icon.svg", get(pages::assets::icon))
         .fallback(|| async { Problem::missing("there is no such page") })
-        .layer(from_fn_with_state(app.clone(), guard::check))
+        .layer(from_fn_with_state(app.guard.clone(), guard::check))
         .layer(axum::extract::DefaultBodyLimit::max(64 << 10))
         .with_state(app)
 }

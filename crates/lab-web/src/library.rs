@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The runs in a folder: found by their names, read one at a time, and what was made of them kept.
 
-use crate::Problem;
+use crate::problem::Problem;
 use lab_model::Run;
 use lab_report::{BetweenReport, Document, Past, Report, clean, kind};
 use lab_stats::between::{Recorded, between};

@@ -5,10 +5,11 @@ use crate::cli::{Cli, Color, ExplainArgs, RunArgs, Shown};
 use crate::exit::{self, Exit};
 use crate::links;
 use crate::measuring;
+use crate::options::set_values;
+use crate::prepared::{Prepared, prepare};
 use crate::services;
 use crate::verbs::project;
 use crate::verbs::report::{deliver_document, show};
-use crate::verbs::run::{Prepared, prepare, set_values};
 use lab_bench::{
     Answer, CommandExplainer, Explainer, Fault, ServerExplainer, allowed_cores, generator_threads,
     in_path, install, interrupt, tracer, unix_seconds,

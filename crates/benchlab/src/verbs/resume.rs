@@ -5,9 +5,10 @@ use crate::cli::{Budget, Cli, ResumeArgs, Verb};
 use crate::exit::{self, Exit};
 use crate::hosts;
 use crate::measuring;
+use crate::prepared::{Prepared, prepare};
 use crate::services;
 use crate::verbs::load::{self, Resumed};
-use crate::verbs::run::{self, Measurers, Prepared};
+use crate::verbs::run::{self, Measurers};
 use crate::verbs::{compare, project};
 use lab_bench::{fingerprint, interrupt};
 use lab_model::{Ending, Plan, Subject};
@@ -117,7 +118,7 @@ fn same_subjects(
             gone.name
         )));
     }
-    let prepared = run::prepare(project, experiment, plan, false)?;
+    let prepared = prepare(project, experiment, plan, false)?;
     let mut hashes = prepared.hashes.iter();
     match hashes.find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
         Some((name, _)) => Err(changed("the sources of", name)),

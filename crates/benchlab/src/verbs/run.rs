@@ -6,8 +6,9 @@ use crate::exit::{self, Exit};
 use crate::hosts;
 use crate::links;
 use crate::measuring;
+use crate::options::set_values;
 use crate::places;
-use crate::ready::ready;
+use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
 use crate::verbs::load::words;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
@@ -16,7 +17,7 @@ use lab_bench::{
     generator_threads, interrupt, unix_seconds,
 };
 use lab_many::experiment::{BlockAgents, Hosts};
-use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Serving, Subject};
+use lab_model::{Ending, Host, Measure, Plan, Serving};
 use lab_plan::{Experiment, Extent, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
@@ -204,83 +205,6 @@ fn measure_rest(
         Some(serving) => Box::new(ServerWorkload::new(plan, serving, folder, &run, scratch)?),
     };
     measuring::measure(plan, writer, run, Box::new(Here::new(plan, workload)))
-}
-
-/// The subjects of a plan, made ready.
-pub struct Prepared {
-    /// What each was made from: name and SHA-256.
-    pub hashes: Vec<(String, String)>,
-    /// Those that cannot run.
-    pub failures: Vec<Failure>,
-}
-
-/// Makes the subjects of a plan ready.
-pub fn prepare(
-    project: &Project,
-    experiment: &Experiment,
-    plan: &Plan,
-    install: bool,
-) -> Result<Prepared, Exit> {
-    let made_as = |s: &Subject| {
-        let original = s.control_of.map_or(s, |original| &plan.subjects[original]);
-        let made = experiment.subject(plan, original);
-        made.expect("a plan's subjects are of its experiment")
-    };
-    let subjects: Vec<_> = plan.subjects.iter().map(made_as).collect();
-    let external = plan.targets.iter().filter(|t| t.external);
-    let external: Vec<Kind> = external.map(|t| t.kind).collect();
-    let (mut hashes, mut failures) = (Vec::new(), Vec::new());
-    let outcomes = ready(project, experiment, &subjects, install, &external)?;
-    for (subject, outcome) in outcomes.into_iter().enumerate() {
-        match outcome {
-            Ok(hash) => hashes.push((plan.subject_label(subject), hash)),
-            Err(unready) => failures.push(Failure {
-                subject,
-                point: None,
-                block: None,
-                kind: unready.kind.into(),
-                message: unready.message,
-                log: unready.log,
-            }),
-        }
-    }
-    failures.extend(places::unavailable(plan, &failures));
-    let left = (0..plan.subjects.len()).any(|s| !failures.iter().any(|f| f.subject == s));
-    if hashes.is_empty() || !left {
-        return Err(Exit::new(exit::FAILED, "no subject can run"));
-    }
-    Ok(Prepared { hashes, failures })
-}
-
-/// What the databases are on, among the facts of the host.
-pub fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
-    if !plan.targets.iter().any(|target| target.kind.is_database()) {
-        return host;
-    }
-    let place = if scratch.in_memory() {
-        "in memory (tmpfs): no commit waits for a disk"
-    } else {
-        "on a disk: commits wait for it"
-    };
-    host.facts.push(("databases".into(), place.into()));
-    host
-}
-
-/// `limit=1,100` and the like, as they were given with `--set`.
-pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
-    let values = |word: &String| {
-        let (name, values) = word
-            .split_once('=')
-            .filter(|(n, v)| !n.is_empty() && !v.is_empty())
-            .ok_or_else(|| {
-                Exit::wrong(format!(
-                    "--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100"
-                ))
-            })?;
-        let values = values.split(',').map(str::to_owned).collect();
-        Ok((name.to_owned(), values))
-    };
-    words.iter().map(values).collect()
 }
 
 fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Result<Selection, Exit> {

@@ -3,7 +3,8 @@
 //! of it (`allocations.c`); of runtimes with heaps of their own, by their own counters.
 
 use super::{Adding, Batches, Explainer, missing};
-use crate::process::{Allocated, Answer, gone};
+use crate::fault::Answer;
+use crate::process::{Allocated, gone};
 use lab_model::{Counted, Metric};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

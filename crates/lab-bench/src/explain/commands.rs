@@ -7,8 +7,9 @@ use super::simulated::{FIGURES, by_function, by_library, most_of, under_callgrin
 use super::{Adding, REPEATS, USED, missing, tracing, whole_trace};
 use crate::build::in_path;
 use crate::commands::order;
+use crate::fault::{Answer, Fault};
 use crate::hardware::{COUNTED, Counters};
-use crate::process::{Answer, Fault, gone};
+use crate::process::gone;
 use crate::scratch::Scratch;
 use crate::starter::{Ended, Order, Starter};
 use crate::sys;

@@ -15,8 +15,9 @@ pub use trace::{TraceError, read_trace};
 
 use crate::batch_subject::Starting;
 use crate::batches::targets;
+use crate::fault::{Answer, Fault};
 use crate::hardware::{self, COUNTED, Counters};
-use crate::process::{Answer, Fault, Process, Ran, gone};
+use crate::process::{Process, Ran, gone};
 use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::BenchError;

@@ -4,8 +4,9 @@
 use super::allocations::{Library, has_own_heap};
 use super::trace::read_windows;
 use super::{Adding, REPEATS, TraceError, USED, missing, tracing, used};
+use crate::fault::{Answer, Fault};
 use crate::hardware::{self, COUNTED, Counters};
-use crate::process::{Answer, Fault, gone};
+use crate::process::gone;
 use crate::scratch::Scratch;
 use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
 use crate::session::BenchError;

@@ -3,7 +3,7 @@
 
 use super::{Adding, Batches, Explainer, missing};
 use crate::build::in_path;
-use crate::process::{Answer, Fault};
+use crate::fault::{Answer, Fault};
 use crate::valgrind::CACHES;
 use lab_model::{Counted, Metric};
 use lab_profile::{CostProfile, clean, read_callgrind};

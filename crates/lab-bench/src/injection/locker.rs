@@ -4,8 +4,9 @@
 use super::fault;
 use super::outage::{Needed, Outages, Recovery};
 use crate::drawn::drawn;
-use crate::process::{Answer, Process};
-use crate::sqlite::Header;
+use crate::fault::Answer;
+use crate::process::Process;
+use crate::sqlite_header::Header;
 use crate::sys;
 use lab_model::Injection;
 use rusqlite::{Connection, ErrorCode};

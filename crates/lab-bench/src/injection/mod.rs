@@ -8,8 +8,8 @@ mod outage;
 mod proxy;
 
 use crate::drawn::drawn;
-use crate::process::{Answer, Fault, Process};
-use crate::server::Server;
+use crate::fault::{Answer, Fault};
+use crate::process::Process;
 use commits::Commits;
 use cutter::Cutter;
 use lab_model::{Injection, Kind};
@@ -20,6 +20,15 @@ use outage::{Needed, Outages};
 use proxy::Proxy;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A server that the lab can take away from its clients.
+pub trait Stoppable {
+    /// Kills all of its processes. Fault: it is not the lab's.
+    fn kill(&self) -> Answer<()>;
+
+    /// Starts it again with the data that it had, on the cores that it had.
+    fn start_again(&self) -> Answer<()>;
+}
 
 /// A proxy of its own for each visit, with what goes wrong there.
 pub struct Injector {
@@ -97,7 +106,7 @@ impl Injector {
     /// Makes an outage in a batch that the subject is doing, of about this length.
     pub fn interrupt(
         &self,
-        server: &Server,
+        server: &dyn Stoppable,
         process: &mut Process,
         turn: Duration,
     ) -> Answer<Recovery> {
@@ -140,7 +149,7 @@ fn proxy(
 }
 
 /// A server, and what passes on the way to it.
-struct ProxiedServer<'a>(&'a Server, &'a Proxy);
+struct ProxiedServer<'a>(&'a dyn Stoppable, &'a Proxy);
 
 impl Needed for ProxiedServer<'_> {
     fn take_away(&self) -> Answer<()> {

@@ -2,7 +2,8 @@
 //! Takes away what calls need while a subject makes them, brings it back, and sees when and how they come back.
 
 use crate::drawn::drawn;
-use crate::process::{Answer, Process};
+use crate::fault::Answer;
+use crate::process::Process;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 

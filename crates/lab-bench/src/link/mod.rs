@@ -5,7 +5,7 @@ mod network;
 mod relay;
 mod way;
 
-use crate::process::{Answer, Fault};
+use crate::fault::{Answer, Fault};
 use lab_model::{Plan, PointId, Shape, Shaper};
 use network::Network;
 pub use network::unavailable as netem_unavailable;

@@ -11,8 +11,8 @@ pub use generator::{Generator, Generators, Piece, first_errors};
 pub use server::{LoadShare, LoadedServer, LoadedServers};
 
 use crate::context::{BlockContext, Progress, Record, Stop};
+use crate::fault::{Answer, Fault};
 use crate::interrupt;
-use crate::process::{Answer, Fault};
 use crate::server_usage::{ServerWatch, Usage, with_server};
 use crate::workload::{Done, Taken, Turn, Workload};
 use lab_model::{Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};

@@ -11,7 +11,7 @@ mod sockets;
 mod split;
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
-use crate::process::{Answer, Fault};
+use crate::fault::{Answer, Fault};
 use crate::protocol::Reply;
 use crate::scratch::Scratch;
 use crate::server_usage::with_server;

@@ -3,7 +3,7 @@
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
-use crate::process::Answer;
+use crate::fault::Answer;
 use lab_load::Engine;
 use lab_model::{Batch, Pilot, Plan, PointId};
 use lab_stats::warmup;

@@ -3,8 +3,9 @@
 
 use super::files::ServedFiles;
 use super::proof::{Proven, prove};
+use crate::fault::{Answer, Fault};
 use crate::interrupt;
-use crate::process::{Answer, Fault, Process, gone};
+use crate::process::{Process, gone};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;

@@ -45,7 +45,7 @@ pub struct Axis {
     /// What it shows, without the unit.
     pub title: String,
     /// The unit of its values.
-    #[serde(serialize_with = "crate::format::unit_name")]
+    #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
     /// How values become lengths.
     pub scale: Scale,
@@ -240,7 +240,7 @@ pub struct DistributionLine {
 #[derive(Clone, Debug, Serialize)]
 pub struct Flame {
     /// Of the costs.
-    #[serde(serialize_with = "crate::format::unit_name")]
+    #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
     /// Stacks, the outermost function first, each with what it costs by itself.
     pub stacks: Vec<(Vec<String>, u64)>,

@@ -5,6 +5,7 @@ mod chart;
 mod quantity;
 mod row;
 mod table;
+mod unit_name;
 
 pub use chart::{
     Axis, Band, BarPart, BarRow, Bars, Chart, Distribution, DistributionLine, Drawing, Flame,
@@ -14,6 +15,7 @@ pub use chart::{
 pub use quantity::{Precision, Quantity};
 pub use row::Row;
 pub use table::{Cell, Column, Content, Table};
+pub use unit_name::unit_name;
 
 use serde::Serialize;
 

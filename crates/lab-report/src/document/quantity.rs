@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A number with its unit and its interval: every format writes it in its own way.
 
-use crate::format::unit;
+use super::unit_name;
 use lab_model::Unit;
 use lab_stats::analysis::Interval;
 use lab_stats::results::Value;
@@ -100,7 +100,7 @@ impl Serialize for Quantity {
         let fields = if interval.is_some() { 5 } else { 2 };
         let mut object = serializer.serialize_struct("Quantity", fields)?;
         object.serialize_field("value", &self.value)?;
-        object.serialize_field("unit", &unit(&self.unit))?;
+        object.serialize_field("unit", &unit_name(&self.unit))?;
         if let Some([low, high, level]) = interval {
             object.serialize_field("low", &low)?;
             object.serialize_field("high", &high)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tidy rows: one for each subject, point and metric.
 
-use super::Quantity;
+use super::{Quantity, unit_name};
 use lab_model::{Direction, Metric};
 use serde::{Serialize, Serializer};
 
@@ -70,7 +70,7 @@ fn metric<S: Serializer>(metric: &Metric, serializer: S) -> Result<S::Ok, S::Err
     let fields = Fields {
         id: &metric.id,
         title: &metric.title,
-        unit: crate::format::unit(&metric.unit),
+        unit: unit_name(&metric.unit),
         better: metric.better,
     };
     fields.serialize(serializer)

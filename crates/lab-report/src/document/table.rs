@@ -26,7 +26,7 @@ pub struct Column {
     /// Its heading, without a unit.
     pub title: String,
     /// The unit of its quantities, where all have the same: a format may then write one magnitude for all.
-    #[serde(serialize_with = "crate::format::unit_name_of")]
+    #[serde(serialize_with = "super::unit_name::serialize_unit_of")]
     pub unit: Option<Unit>,
 }
 

@@ -15,11 +15,9 @@ mod values;
 pub mod xlsx;
 pub mod xml;
 
-pub use tidy::{COLUMNS, unit};
+pub use tidy::COLUMNS;
 
 use crate::document::Document;
-use lab_model::Unit;
-use serde::Serializer;
 
 /// The question, or the title where there is none; and what else is to know about the document, in a line.
 fn headline(document: &Document) -> (String, String) {
@@ -56,21 +54,5 @@ fn warnings(document: &Document) -> String {
         0 => String::new(),
         1 => format!("1 warning{labels}"),
         many => format!("{many} warnings{labels}"),
-    }
-}
-
-/// A unit by its name in data.
-pub(crate) fn unit_name<S: Serializer>(of: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&unit(of))
-}
-
-/// The unit of a column by its name in data.
-pub(crate) fn unit_name_of<S: Serializer>(
-    of: &Option<Unit>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match of {
-        Some(of) => unit_name(of, serializer),
-        None => serializer.serialize_none(),
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tidy rows of a document as fields: what CSV, XML and a workbook's data hold.
 
-use crate::document::{Quantity, Row};
-use lab_model::Unit;
+use crate::document::{Quantity, Row, unit_name};
 
 /// The columns, in order.
 pub const COLUMNS: [&str; 20] = [
@@ -50,7 +49,7 @@ pub fn fields(row: &Row) -> [Field; COLUMNS.len()] {
         words(&row.case),
         words(&parameters(row)),
         words(&row.metric.id),
-        words(&unit(&row.metric.unit)),
+        words(&unit_name(&row.metric.unit)),
         value,
         low,
         high,
@@ -74,18 +73,6 @@ impl Field {
             Field::Number(number) => number.to_string(),
             Field::Empty => String::new(),
         }
-    }
-}
-
-/// The unit in which data hold a value: `ns`, `bytes`, `requests/s`, `threads`, `share`, `ratio`.
-pub fn unit(unit: &Unit) -> String {
-    match unit {
-        Unit::Nanoseconds => "ns".into(),
-        Unit::Bytes => "bytes".into(),
-        Unit::PerSecond(of) => format!("{of}/s"),
-        Unit::Count(of) => of.to_string(),
-        Unit::Share => "share".into(),
-        Unit::Ratio => "ratio".into(),
     }
 }
 

@@ -137,7 +137,7 @@ impl Mariadb {
     }
 
     fn private() -> io::Result<Mariadb> {
-        let [lab, subjects] = [LAB, SUBJECTS].map(|user| Address::private(&MARIADB, user));
+        let [lab, subjects] = [LAB, SUBJECTS].map(|user| Address::private(&MARIADB.software, user));
         Ok(Mariadb::new(lab?, subjects?, Some(SUBJECTS)))
     }
 

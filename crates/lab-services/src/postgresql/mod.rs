@@ -128,8 +128,8 @@ struct Postgresql {
 impl Postgresql {
     fn private() -> io::Result<Postgresql> {
         Ok(Postgresql {
-            lab: Address::private(&POSTGRESQL, LAB)?,
-            subjects: Address::private(&POSTGRESQL, SUBJECTS)?,
+            lab: Address::private(&POSTGRESQL.software, LAB)?,
+            subjects: Address::private(&POSTGRESQL.software, SUBJECTS)?,
             tally: None,
             client: None,
             statements: None,

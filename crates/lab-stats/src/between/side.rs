@@ -7,7 +7,7 @@ use super::work;
 use crate::analysis::{Interval, Refusal};
 use crate::ratio::{Level, Ratio};
 use crate::refusals::{self, refused};
-use crate::stopping;
+use crate::spending;
 use crate::verdict::Margin;
 use lab_model::{Kind, Metric, Part, Plan, PointId, Run, Subject, SubjectId};
 use std::collections::HashMap;
@@ -127,7 +127,7 @@ impl Sides<'_> {
     /// 1 - the level of what is said together: what both runs have left of theirs, given how they ended.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
-        stopping::alpha(a.run, a.plan).min(stopping::alpha(b.run, b.plan))
+        spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
     }
 
     /// The level of what is not said together with others.

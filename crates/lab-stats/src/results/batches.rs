@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run of batches says on one target: of programs that speak the subject protocol, or of whole commands.
 
-use super::compare::{Compared, Family, Pair, Question};
+use super::compare::{Compared, Family, Question};
+use super::completed::completed;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
 use super::observed::Observed;
-use super::warnings::{self, Evidence};
 use super::{Results, Value, best, bias, calls, footprints, pauses, spread};
 use crate::latencies::{self, Histogram};
-use crate::refusals::{self, failed};
+use crate::refusals::failed;
 use crate::sign_flip::Logs;
 use crate::table::{Table, Visit, sound_plan};
-use crate::{mean, scaling, stopping, sweeps, uses};
+use crate::{mean, scaling, spending, sweeps, uses};
 use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectId};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
@@ -25,9 +25,9 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
     };
-    let basis = basis(run, plan, share * stopping::alpha(run, plan));
+    let basis = Basis::new(run, plan, share * spending::alpha(run, plan));
     let table = Table::new(run, plan);
-    let told = Observed::readings(run);
+    let told = calls::observed(run);
     let compared = compared(&basis, &table, &told);
     let mut results = Results {
         bests: compared.bests,
@@ -51,31 +51,6 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         .pausing
         .extend(pauses::most(&basis, &table, &results.cells));
     completed(basis, compared.pairs, results)
-}
-
-/// With their warnings and comparisons.
-pub(super) fn completed(basis: Basis, pairs: Vec<Pair>, mut results: Results) -> Results {
-    results.warnings = warnings::of_batches(&Evidence {
-        basis: &basis,
-        cells: &results.cells,
-        controls: &results.controls,
-        pairs: &pairs,
-        depending: &[],
-        errors: &[],
-    });
-    results.comparisons = pairs.into_iter().map(|pair| pair.comparison).collect();
-    results.refusals = basis.refusals;
-    results
-}
-
-/// At a level of `1 - alpha` for all that is compared.
-pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
-    Basis {
-        run,
-        plan,
-        refusals: refusals::refusals(run, plan),
-        alpha,
-    }
 }
 
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios

@@ -3,7 +3,7 @@
 
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
-use super::observed::Observation;
+use super::observed::{Observation, Observed, readings};
 use super::{Cell, Value};
 use crate::latencies::{self, Histograms};
 use lab_model::{Case, Check, Metric, PointId, Run, SubjectId};
@@ -33,8 +33,15 @@ pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     }
 }
 
+/// What the readings of a run's turns say, and the latencies that are compared.
+pub(crate) fn observed(run: &Run) -> Observed {
+    let told = readings(run).into_iter().chain(p99s(run));
+    let told = told.map(|o| (o.key, o.block, o.value));
+    Observed::new(run.complete_blocks().count(), told)
+}
+
 /// The latency of which each block has 99 % of its calls or operations at most.
-pub(crate) fn p99s(run: &Run) -> Vec<Observation> {
+fn p99s(run: &Run) -> Vec<Observation> {
     let (plan, mut found) = (run.plan.as_ref(), Vec::new());
     for (block, data) in run.complete_blocks().enumerate() {
         for ((subject, point), counted) in latencies::histograms(data) {

@@ -3,6 +3,7 @@
 
 use crate::analysis::{Refusal, Verdict};
 use crate::ratio::{Level, Ratio, ratio};
+use crate::refusals::refusals;
 use crate::verdict::{Margin, verdict};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
@@ -14,6 +15,18 @@ pub(crate) struct Basis<'r> {
     pub refusals: Vec<Refusal>,
     /// 1 - the level at which all that the run compares holds together.
     pub alpha: f64,
+}
+
+impl<'r> Basis<'r> {
+    /// At a level of `1 - alpha` for all that is compared.
+    pub fn new(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
+        Basis {
+            run,
+            plan,
+            refusals: refusals(run, plan),
+            alpha,
+        }
+    }
 }
 
 impl Basis<'_> {

@@ -15,7 +15,7 @@ use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY, scalings, unless_hidden};
-use crate::stopping;
+use crate::spending;
 use lab_model::{
     Block, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectId,
 };
@@ -39,7 +39,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         run,
         plan,
         refusals: refusals(run, plan, &visits),
-        alpha: stopping::alpha(run, plan),
+        alpha: spending::alpha(run, plan),
     };
     let mut results = Results::default();
     let mut levels = Levels {

@@ -2,16 +2,15 @@
 //! Observations of any metric -> figures, comparisons, controls, means over points, effects of factors and
 //! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
 
-use super::batches::{basis, completed};
-use super::calls;
 use super::compare::{Compared, Family, Question};
+use super::completed::completed;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary};
 use super::means::{Scope, effects, overall};
 use super::parts::{self, Place};
 use super::{Key, Results};
 use crate::refusals::failed;
-use crate::stopping;
+use crate::spending;
 use crate::table::sound_plan;
 use lab_model::{Direction, Metric, Plan, PointId, Run, SubjectId};
 use std::collections::HashMap;
@@ -63,7 +62,8 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    fn new(blocks: usize, all: impl Iterator<Item = (Key, usize, f64)>) -> Observed {
+    /// Of so many blocks.
+    pub fn new(blocks: usize, all: impl Iterator<Item = (Key, usize, f64)>) -> Observed {
         let mut metrics: Vec<Metric> = Vec::new();
         let mut sums: HashMap<Key, Vec<(f64, f64)>> = HashMap::new();
         for (key, block, value) in all.filter(|(_, block, _)| *block < blocks) {
@@ -75,7 +75,7 @@ impl Observed {
             sums[block].1 += 1.0;
         }
         let means = |(key, sums): (Key, Vec<(f64, f64)>)| {
-            let is_total = calls::is_total(&key.metric);
+            let is_total = Metric::EFFECTS.contains(&key.metric);
             let of = |(sum, count)| if is_total { sum } else { sum / count };
             let known = |both: (f64, f64)| (both.1 > 0.0).then(|| of(both));
             (key, sums.into_iter().map(known).collect())
@@ -84,13 +84,6 @@ impl Observed {
             metrics,
             values: sums.into_iter().map(means).collect(),
         }
-    }
-
-    /// What the readings of a run's turns say, and the latencies that are compared.
-    pub fn readings(run: &Run) -> Observed {
-        let told = readings(run).into_iter().chain(calls::p99s(run));
-        let told = told.map(|o| (o.key, o.block, o.value));
-        Observed::new(run.complete_blocks().count(), told)
     }
 
     /// By block.
@@ -137,7 +130,7 @@ fn of_part(
         return Results::default();
     };
     let observed = Observed::new(run.complete_blocks().count(), observations);
-    let basis = basis(run, plan, share * stopping::alpha(run, plan));
+    let basis = Basis::new(run, plan, share * spending::alpha(run, plan));
     let verdicts = observed.metrics.iter();
     let verdicts = verdicts.filter(|metric| metric.better != Direction::Neither);
     let verdicts: Vec<Metric> = verdicts.cloned().collect();

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run -> its results, with the subjects, points and cases of the whole run, whatever target they are of.
 
-use super::{Key, Over, Results, Warning, WarningKind, batches, load, warnings};
+use super::{Key, Over, Results, Warning, WarningKind, warnings};
 use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
 
-/// Everything that a run's samples say, whatever was measured. Nothing for a run without a plan (imported
-/// figures), or whose plan contradicts itself.
-pub fn results(run: &Run) -> Results {
-    of(run, load::results, |part, _, share| {
-        batches::results(part, share)
-    })
-}
-
+/// The results of a run, put together of what its load or its batches on each target say.
 pub(super) fn of(
     run: &Run,
     load: impl Fn(&Run, &Plan) -> Results,
@@ -33,7 +26,7 @@ pub(super) fn of(
         .iter()
         .filter(|b| b.state == BlockState::Disturbed);
     results.disturbed_blocks = disturbed.count() as u32;
-    results.level = 1.0 - crate::stopping::alpha(run, plan);
+    results.level = 1.0 - crate::spending::alpha(run, plan);
     results.margin = plan.measure.margin;
     results.sort();
     results

@@ -11,7 +11,7 @@ use lab_stats::ratio::Ratio;
 use lab_stats::results::results;
 use lab_stats::sign_flip::together;
 use lab_stats::verdict::{Margin, verdict};
-use lab_stats::{stop, stopping, warmup};
+use lab_stats::{spending, stop, warmup};
 
 /// Blocks of a world with the subjects' true ratios.
 fn measured(ratios: &[f64], blocks: u32) -> Run {
@@ -108,7 +108,7 @@ fn six_blocks_that_agree_decide() {
 #[test]
 fn looks_spend_alpha_and_an_early_end_has_the_rest() {
     let mut run = measured(&[1.0], 8);
-    let alpha = |run: &Run| stopping::alpha(run, run.plan.as_ref().unwrap());
+    let alpha = |run: &Run| spending::alpha(run, run.plan.as_ref().unwrap());
     run.ending = Some(Ending::Budget);
     assert_eq!(alpha(&run), 0.05);
     let mut run = measured(&[1.0], 14);

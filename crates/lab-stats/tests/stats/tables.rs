@@ -4,13 +4,13 @@
 
 use crate::documents;
 use crate::simulator;
-use lab_stats::{family, stopping};
+use lab_stats::{family, spending};
 
 #[test]
 fn the_page_says_how_many_blocks_each_level_needs() {
     let run = simulator::run(&simulator::CALM, 1, 40);
     let plan = run.plan.unwrap();
-    let spent = |blocks| plan.measure.alpha * stopping::spent(&plan, blocks);
+    let spent = |blocks| plan.measure.alpha * spending::spent(&plan, blocks);
     let alphas = [
         plan.measure.alpha,
         plan.measure.alpha - spent(10),

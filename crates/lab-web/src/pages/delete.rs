@@ -3,8 +3,9 @@
 
 use super::runs::title;
 use super::{count, page, values};
+use crate::app::App;
 use crate::guard::TOKEN;
-use crate::{App, Problem};
+use crate::problem::Problem;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{Html, Redirect};

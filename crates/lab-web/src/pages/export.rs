@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run as a file to keep or to send: a report in some format, or the run file itself.
 
-use crate::{App, Problem};
+use crate::app::App;
+use crate::problem::Problem;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};

@@ -2,8 +2,9 @@
 //! How the ratios of an experiment or a comparison came out from run to run.
 
 use super::{count, encoded, minute, page, values};
+use crate::app::App;
 use crate::library::{Entry, Library};
-use crate::{App, Problem};
+use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Html;
 use lab_report::kind::history::document;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run that is followed while it is measured: events that its page's script shows.
 
+use crate::app::App;
 use crate::library::{Entry, Library};
-use crate::{App, Problem};
+use crate::problem::Problem;
 use axum::extract::{Path, State};
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};

@@ -2,7 +2,8 @@
 //! Two runs side by side: the document of `benchlab compare A.lab B.lab`.
 
 use super::{encoded, page, run_path, values};
-use crate::{App, Problem};
+use crate::app::App;
+use crate::problem::Problem;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use lab_report::{clean, format::html::body};

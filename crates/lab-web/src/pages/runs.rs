@@ -2,8 +2,9 @@
 //! All runs with their answers, and the search among them.
 
 use super::{count, encoded, minute, page, run_path, values};
+use crate::app::App;
 use crate::library::{Entry, Library, State as RunState, Summary};
-use crate::{App, Problem};
+use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Html;

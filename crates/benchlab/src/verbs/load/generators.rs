@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What puts the load on: this process, or agents; and what watches the servers.
 
-use super::{LoadCommand, check};
+use super::check;
+use super::command::LoadCommand;
 use crate::exit::Exit;
 use crate::starting::exit_of;
 use lab_bench::{Generators, LoadedServer, LoadedServers, ServerWatch, Watch, Watches};

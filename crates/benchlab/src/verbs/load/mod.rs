@@ -3,6 +3,7 @@
 
 mod asked;
 mod check;
+mod command;
 mod follow;
 mod generators;
 mod resumed;
@@ -15,20 +16,19 @@ use crate::measuring;
 use crate::verbs::compare::{exports, sweeps};
 use crate::verbs::{report, runs_folder};
 pub use asked::RequestedServer;
+pub use command::LoadCommand;
 use follow::Follower;
 use generators::LoadGenerators;
 use lab_bench::{LoadWorkload, Session, give_back, interrupt, unix_seconds};
-use lab_many::launcher::Launcher;
 use lab_model::host::Finding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::{Loading, Server};
-use lab_report::{Format, Report, kind};
+use lab_report::{Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
 pub use resumed::{Resumed, began, is_one_changing_stretch, keeps_words, seed, words};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Loads one server.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
@@ -73,25 +73,6 @@ pub fn load_or_resume(
         resumed,
     };
     command.carry_out(|report| judged(report, &args.fail_if))
-}
-
-/// Load that is to be put on, and what is made of it.
-pub struct LoadCommand<'a> {
-    pub loading: Loading,
-    pub sending: &'a Sending,
-    /// Those of the plan, in its order.
-    pub servers: Vec<RequestedServer>,
-    /// Their processes, where they were named.
-    pub processes: Vec<Option<i32>>,
-    /// Where they run, if not on this machine.
-    pub server_host: Option<Arc<dyn Launcher>>,
-    pub exports: Vec<(&'a Path, Format)>,
-    pub runs: PathBuf,
-    pub strict: bool,
-    /// The command line may be kept in the run file, from which the run can be resumed.
-    pub keeps_words: bool,
-    /// The run that is resumed; `None`: a new one.
-    pub resumed: Option<Resumed>,
 }
 
 /// The part of a load that the options of both verbs say.

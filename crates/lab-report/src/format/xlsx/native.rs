@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A native chart of a workbook: its axes, its series and its colours.
 
-use super::super::tidy::unit;
 use super::sheet::{Page, colour, excel, muted};
 use crate::chart::drawable;
-use crate::document::{Axis, Chart, Line, Scale, Stroke};
+use crate::document::{Axis, Chart, Line, Scale, Stroke, unit_name};
 use lab_model::Unit;
 use rust_xlsxwriter::{
     Chart as NativeChart, ChartAxis, ChartAxisCrossing, ChartAxisLabelPosition, ChartFont,
@@ -128,7 +127,7 @@ fn scaled(native: &mut ChartAxis, axis: &Axis, values: impl Iterator<Item = f64>
         Unit::Nanoseconds => scaled(["ns", "µs", "ms", "s"]),
         Unit::Bytes => scaled(["bytes", "kB", "MB", "GB"]),
         Unit::PerSecond(what) if what == "bytes" => scaled(["B/s", "kB/s", "MB/s", "GB/s"]),
-        Unit::PerSecond(_) => (Some(unit(&axis.unit)), "#,##0".into()),
+        Unit::PerSecond(_) => (Some(unit_name(&axis.unit)), "#,##0".into()),
         Unit::Share => (None, "0 %".into()),
         Unit::Count(_) | Unit::Ratio => (None, "General".into()),
     };

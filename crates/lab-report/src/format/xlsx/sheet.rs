@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A sheet that is filled from above: text, tables with typed columns, charts.
 
-use super::super::tidy::unit;
 use crate::chart::{rgb, tone_number};
-use crate::document::{Cell, Content, Quantity, Table, Tone};
+use crate::document::{Cell, Content, Quantity, Table, Tone, unit_name};
 use crate::format::quantity;
 use crate::format::text::wrap;
 use lab_model::Unit;
@@ -235,7 +234,7 @@ impl Parts {
             Content::Quantity(quantity) => value(quantity.value, &quantity.unit),
         }];
         if self.units {
-            values.push(quantity.map_or(Value::Blank, |q| Value::Text(unit(&q.unit))));
+            values.push(quantity.map_or(Value::Blank, |q| Value::Text(unit_name(&q.unit))));
         }
         if self.bounds {
             values.extend(match quantity.and_then(|q| Some((q.bounds()?, &q.unit))) {
@@ -286,7 +285,7 @@ pub fn with_unit(title: &str, of: &Unit) -> String {
     match of {
         Unit::Share | Unit::Ratio => title.into(),
         Unit::Count(what) if title.contains(what.as_ref()) => title.into(),
-        _ => format!("{title} ({})", unit(of)),
+        _ => format!("{title} ({})", unit_name(of)),
     }
 }
 

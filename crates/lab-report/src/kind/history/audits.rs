@@ -1,38 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Many audits of one kind, a row for each: how many findings were bad from time to time.
 
-use super::Past;
-use super::say::{self, count};
+use super::super::say::{self, count};
+use super::audited::{Audited, COUNTED};
+use super::past::Past;
 use crate::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
-use lab_model::audit::{Audit, State};
+use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
-
-/// The states that are counted.
-const COUNTED: [State; 4] = [State::Bad, State::Advice, State::Unknown, State::Good];
-
-/// What a history shows of an audit.
-#[derive(Clone, Debug)]
-pub struct Audited {
-    targets: String,
-    counts: [usize; 4],
-    /// Rules that were bad, each once.
-    bad: Vec<String>,
-}
-
-impl Audited {
-    /// Of an audit.
-    pub fn new(audit: &Audit) -> Audited {
-        let bad = audit.findings.iter().filter(|f| f.state == State::Bad);
-        let mut bad: Vec<String> = bad.map(|f| f.rule.clone()).collect();
-        bad.sort();
-        bad.dedup();
-        Audited {
-            targets: audit.targets.join(", "),
-            counts: COUNTED.map(|state| audit.count(state)),
-            bad,
-        }
-    }
-}
 
 /// The audits of one kind, the oldest first.
 pub fn document(name: &str, runs: &[Past]) -> Document {

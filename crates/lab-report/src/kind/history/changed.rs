@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From which run on ratios or the baseline's time are others than before.
 
+use super::super::say;
 use super::record::{REMARKS, Record};
-use super::{name, say};
 use crate::document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::shifts::{Shift, of_history, too_few};
@@ -138,7 +138,7 @@ impl<'r, 'a> Changes<'r, 'a> {
             let points = starts.zip(ends).zip(means);
             let points =
                 points.flat_map(|((start, end), mean)| [(place(start), mean), (place(end), mean)]);
-            (name(series.records[0]), points.collect())
+            (series.records[0].title(), points.collect())
         };
         changed.map(of).collect()
     }
@@ -162,7 +162,7 @@ const _: () = assert!(REMARKS[0].0 == 'c');
 impl<'r, 'a> Series<'r, 'a> {
     fn of(unit: Unit, records: Vec<&'r Record<'a>>) -> Series<'r, 'a> {
         let what = records.first().map_or(String::new(), |first| {
-            let (subject, base) = (name(first), &first.baseline.name);
+            let (subject, base) = (first.title(), &first.baseline.name);
             match unit {
                 Unit::Ratio => format!("{subject}'s ratio to {base}"),
                 _ => format!("The {} of {base}, the baseline,", Metric::WALL.title),

@@ -2,6 +2,7 @@
 //! Many runs of one experiment or comparison, a row for each run and subject: how a ratio came out from day
 //! to day.
 
+mod audited;
 mod audits;
 mod changed;
 mod figures;
@@ -178,13 +179,6 @@ fn chart(records: &[Record], lines: Vec<Line>) -> Option<Chart> {
     })
 }
 
-fn name(record: &Record) -> String {
-    match &record.case {
-        Some(case) => format!("{}, {case}", record.name),
-        None => record.name.clone(),
-    }
-}
-
 fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
     let mut runs: Vec<&str> = all.iter().map(|r| &*r.past.run).collect();
     runs.dedup();
@@ -193,7 +187,7 @@ fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
         Some((place as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
     };
     Line {
-        name: name(mine[0]),
+        name: mine[0].title(),
         colour,
         stroke: Stroke::Measured,
         points: mine.iter().filter_map(point).collect(),

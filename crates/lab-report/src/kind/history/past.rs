@@ -6,7 +6,7 @@ use super::super::scope::Scope;
 use super::super::servers::View;
 use super::super::standings::standing;
 use super::super::{say, table};
-use super::audits::Audited;
+use super::audited::Audited;
 use crate::Report;
 use lab_model::{Figure, Host, Kind, Metric, PointId, Run, Subject, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};

@@ -39,6 +39,14 @@ impl<'a> Deref for Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The subject's name, with its case, where each stands for itself.
+    pub fn title(&self) -> String {
+        match &self.case {
+            Some(case) => format!("{}, {case}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
     /// When the run began, if it is known.
     pub fn started_unix_s(&self) -> Option<f64> {
         Some(self.past.started_unix_s).filter(|s| s.is_finite())

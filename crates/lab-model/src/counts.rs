@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Distributions of times.
+
+use serde::{Deserialize, Serialize};
+
+/// A distribution of times: a value in ns, the highest of its bucket, and how many; ascending. The
+/// buckets are those of an HdrHistogram with three significant digits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts(pub Vec<(u64, u64)>);
+
+impl Counts {
+    /// The longest time that is told apart from longer ones: an hour, ns.
+    pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+    /// Significant decimal digits of a time.
+    pub const DIGITS: u8 = 3;
+
+    /// How many values there are.
+    pub fn total(&self) -> u64 {
+        self.0
+            .iter()
+            .fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// Adds another distribution of the same buckets.
+    pub fn add(&mut self, other: &Counts) {
+        let (mine, theirs) = (std::mem::take(&mut self.0), &other.0);
+        let (mut i, mut j) = (0, 0);
+        self.0.reserve(mine.len().max(theirs.len()));
+        loop {
+            let (a, b) = (mine.get(i), theirs.get(j));
+            let Some(value) = a.into_iter().chain(b).map(|(value, _)| *value).min() else {
+                break;
+            };
+            let mut sum = 0_u64;
+            for (side, at) in [(a, &mut i), (b, &mut j)] {
+                if let Some((_, count)) = side.filter(|(v, _)| *v == value) {
+                    sum = sum.saturating_add(*count);
+                    *at += 1;
+                }
+            }
+            self.0.push((value, sum));
+        }
+    }
+
+    /// A value that half of them do not exceed.
+    pub fn median(&self) -> Option<u64> {
+        let half = self.total().div_ceil(2);
+        let mut passed = 0_u64;
+        let found = self.0.iter().find(|(_, count)| {
+            passed = passed.saturating_add(*count);
+            passed >= half
+        });
+        found.map(|(value, _)| *value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distributions_add_up() {
+        let mut sum = Counts(vec![(1, 2), (5, 1)]);
+        sum.add(&Counts(vec![(0, 1), (5, 4), (9, 3)]));
+        assert_eq!(sum, Counts(vec![(0, 1), (1, 2), (5, 5), (9, 3)]));
+        sum.add(&Counts::default());
+        assert_eq!(sum.total(), 11);
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What load a plan puts on servers at each of its points.
+
+use crate::point_load::LOAD;
+use crate::{Arrivals, Example, Plan, PointId, PointLoad, Traffic};
+
+impl Plan {
+    /// Reads from each point's parameters what load is put on there. Error: a value that says nothing.
+    pub fn read_loads(&mut self) -> Result<(), String> {
+        let Some(load) = self.load() else {
+            return Ok(());
+        };
+        let keep_alive = load.keep_alive;
+        self.points.iter_mut().try_for_each(|point| {
+            point.load = Some(PointLoad::read(&point.params, keep_alive)?);
+            Ok(())
+        })
+    }
+
+    /// How many connections a point of load has.
+    pub fn connections(&self, point: PointId) -> usize {
+        let load = self.points[point].load;
+        load.map_or(1, |load| load.connections as usize)
+    }
+
+    /// Whether a connection serves one request after the other at a point of load.
+    pub fn keeps_alive(&self, point: PointId) -> bool {
+        self.points[point].load.is_some_and(|load| load.keep_alive)
+    }
+
+    /// The part of what a subject serves at the most that is offered to it at a point, 0 to 1; `None`: no
+    /// part is.
+    pub fn part_of_peak(&self, point: PointId) -> Option<f64> {
+        match self.points[point].load?.traffic {
+            Traffic::PartOfPeak(part) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// The requests per second that every subject is offered at a point; `None`: that is not what it is offered.
+    pub fn rate(&self, point: PointId) -> Option<f64> {
+        match self.points[point].load?.traffic {
+            Traffic::Rate(rate) => Some(rate),
+            _ => None,
+        }
+    }
+
+    /// Whether requests are sent when they are due at a point of load, whatever became of those before.
+    pub fn is_open(&self, point: PointId) -> bool {
+        match self.points[point].load.map(|load| load.traffic) {
+            Some(Traffic::Planned) => self
+                .load()
+                .is_some_and(|load| load.arrivals != Arrivals::Closed),
+            Some(Traffic::PartOfPeak(_) | Traffic::Rate(_)) => true,
+            Some(Traffic::Closed) | None => false,
+        }
+    }
+
+    /// The points at which a subject is asked for the same as at `point`, as fast as it answers: where the
+    /// peak is found of which a part is offered there.
+    pub fn peak_points(&self, point: PointId) -> impl Iterator<Item = PointId> + '_ {
+        let case = self.points[point].case;
+        let same = move |&other: &PointId| {
+            let params = |point: PointId| {
+                let all = self.points[point].params.iter();
+                all.filter(|(name, _)| name != LOAD)
+            };
+            self.points[other].case == case
+                && params(other).eq(params(point))
+                && !self.is_open(other)
+        };
+        (0..self.points.len()).filter(same)
+    }
+
+    /// What a subject is asked for at a point, and how it answers.
+    pub fn example(&self, point: PointId) -> Option<Example> {
+        let of = &self.points[point];
+        let examples = &self.serving()?.examples;
+        Some(examples.get(of.case)?.first()?.with(&of.params))
+    }
+
+    /// What load is put on with at any point, each request once.
+    pub fn loaded_examples(&self) -> Vec<Example> {
+        let points = 0..self.points.len();
+        distinct(points.filter_map(|point| self.example(point)))
+    }
+
+    /// All that servers are asked for at any point, each request once.
+    pub fn all_examples(&self) -> Vec<Example> {
+        let at = |point: &crate::Point| {
+            let examples = self.serving().and_then(|s| s.examples.get(point.case));
+            let examples = examples.into_iter().flatten();
+            let of: Vec<Example> = examples.map(|e| e.with(&point.params)).collect();
+            of
+        };
+        distinct(self.points.iter().flat_map(at))
+    }
+}
+
+fn distinct(all: impl Iterator<Item = Example>) -> Vec<Example> {
+    let mut seen = Vec::new();
+    for example in all {
+        if !seen.contains(&example) {
+            seen.push(example);
+        }
+    }
+    seen
+}

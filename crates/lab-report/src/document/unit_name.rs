@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Units by their names in data.
+
+use lab_model::Unit;
+use serde::Serializer;
+
+/// The unit in which data hold a value: `ns`, `bytes`, `requests/s`, `threads`, `share`, `ratio`.
+pub fn unit_name(unit: &Unit) -> String {
+    match unit {
+        Unit::Nanoseconds => "ns".into(),
+        Unit::Bytes => "bytes".into(),
+        Unit::PerSecond(of) => format!("{of}/s"),
+        Unit::Count(of) => of.to_string(),
+        Unit::Share => "share".into(),
+        Unit::Ratio => "ratio".into(),
+    }
+}
+
+/// A unit by its name in data.
+pub(crate) fn serialize_unit<S: Serializer>(of: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&unit_name(of))
+}
+
+/// The unit of a column by its name in data.
+pub(crate) fn serialize_unit_of<S: Serializer>(
+    of: &Option<Unit>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match of {
+        Some(of) => serialize_unit(of, serializer),
+        None => serializer.serialize_none(),
+    }
+}

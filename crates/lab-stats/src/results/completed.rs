@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Results of a run on one target, with their warnings and comparisons.
+
+use super::Results;
+use super::compare::Pair;
+use super::judge::Basis;
+use super::warnings::{self, Evidence};
+
+pub(super) fn completed(basis: Basis, pairs: Vec<Pair>, mut results: Results) -> Results {
+    results.warnings = warnings::of_batches(&Evidence {
+        basis: &basis,
+        cells: &results.cells,
+        controls: &results.controls,
+        pairs: &pairs,
+        depending: &[],
+        errors: &[],
+    });
+    results.comparisons = pairs.into_iter().map(|pair| pair.comparison).collect();
+    results.refusals = basis.refusals;
+    results
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What all pages share.
+
+use crate::guard::Guard;
+use crate::library::Library;
+use crate::problem::Problem;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// What all pages share.
+#[derive(Clone)]
+pub struct App {
+    pub library: Arc<Library>,
+    pub guard: Arc<Guard>,
+    /// Analyses at the same time.
+    pub analyses: Arc<Semaphore>,
+    /// Whether the server ends.
+    pub ending: watch::Receiver<bool>,
+}
+
+impl App {
+    /// Reads or analyses on a thread that may take its time.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Library) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let permit = self.analyses.clone().acquire_owned().await;
+        let library = self.library.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work(&library)
+        });
+        // A file from elsewhere that makes an analysis panic spoils its own page alone.
+        done.await
+            .unwrap_or_else(|_| Err(Problem::broken("the run could not be analysed")))
+    }
+}
