@@ -78,8 +78,10 @@ fn turns_are_as_long_as_the_case_says() {
     );
     let (_, run) = measured_of(&long, &["honest", "second"]);
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
-    let mut slices = run.complete_blocks().flat_map(|block| &block.slices);
-    assert!(slices.all(|slice| slice.wall_ns >= 300_000_000));
+    let slices = run.complete_blocks().flat_map(|block| &block.slices);
+    let lengths: Vec<u64> = slices.map(|slice| slice.wall_ns).collect();
+    // Those of a quick run take a quarter of that.
+    assert!(lengths.iter().all(|&ns| ns == 75_000_000), "{lengths:?}");
 }
 
 #[test]
