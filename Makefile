@@ -27,8 +27,8 @@ GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go) experiments/coo
 SMALL := cache counter pool pool_sql process
 RUST_TESTED := kits experiments/sql experiments/rest experiments/disk
 RUST_FOLDERS := $(RUST_TESTED) $(SMALL:%=experiments/%)
-# The options of a folder of these: built as `benchlab build` does it.
-subject_of = --quiet --release --locked --manifest-path $(1)/rust/Cargo.toml --target-dir build/$(patsubst experiments/%,%,$(1))/rust
+# The options of a folder of these: built as `benchlab build` does it, in one folder, so that what several need is compiled once.
+subject_of = --quiet --release --locked --manifest-path $(1)/rust/Cargo.toml --target-dir build/rust
 RUST_TESTS := build/tests/rust.json
 
 # Steps of `make test`, each a target of its own; the longest are first.
