@@ -4,12 +4,17 @@ set -eu
 cd "$(dirname "$0")/.."
 
 lacking=
-for package in alire apache2-bin chromium curl git iproute2 libaunit22-dev libcjson-dev libmariadb-dev libnginx-mod-nchan \
-    libpq-dev libreoffice-calc-nogui libxml2-utils munge nginx openssh-client openssh-server openssl \
+for package in alire apache2-bin chromium curl gcc git iproute2 libaunit22-dev libc6-dev libcjson-dev libmariadb-dev \
+    libnginx-mod-nchan libpq-dev libreoffice-calc-nogui libxml2-utils munge nginx openssh-client openssh-server openssl \
     python3-venv rsync shellcheck slurm-client slurmctld slurmd sqlite3 strace util-linux \
     valgrind libc6-dbg; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
+# Debian's Rust where there is none that is new enough; its formatter and linter beside any.
+minor=$(cargo --version 2>/dev/null | cut -d. -f2) || minor=
+[ "${minor:-0}" -ge 88 ] || lacking="$lacking cargo-web rustc-web"
+cargo fmt --version >/dev/null 2>&1 || lacking="$lacking rustfmt-web"
+cargo clippy --version >/dev/null 2>&1 || lacking="$lacking rust-web-clippy"
 if [ -n "$lacking" ]; then
     if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
     # No daemon is started, now (invoke-rc.d(8)) or when the machine is: the tests start their own.

@@ -2,6 +2,8 @@
 //! Standard output, which may be a pipe that its reader closes.
 
 use crate::exit::{self, Exit};
+use lab_report::clean;
+use lab_report::format::text::wrap;
 use std::io::Write;
 
 /// A reader that closes the pipe early, such as `head`, has seen what it wanted.
@@ -22,6 +24,25 @@ macro_rules! say {
     };
 }
 pub(crate) use say;
+
+/// Columns of a screen.
+const SCREEN: usize = 80;
+
+/// Of text whose lead is too long to stand beside it.
+const INDENT: usize = 8;
+
+/// Text behind what leads to it, in lines that fit a screen, the further ones below the first one's text; below a lead
+/// that takes more than half of a screen.
+pub fn hanging(lead: &str, text: &str) -> String {
+    let width = lead.chars().count();
+    let (indent, lead) = match lead.trim_end() {
+        _ if width <= SCREEN / 2 => (width, lead.to_owned()),
+        "" => (INDENT, " ".repeat(INDENT)),
+        long => (INDENT, format!("{long}\n{}", " ".repeat(INDENT))),
+    };
+    let lines = wrap(&clean(text), SCREEN - indent);
+    lead + &lines.join(&format!("\n{}", " ".repeat(indent)))
+}
 
 /// The columns of the widest of some names.
 pub fn widest<'n>(names: impl Iterator<Item = &'n str>) -> usize {

@@ -2,14 +2,64 @@
 //! One line of progress on a terminal, and notes above it; on anything else a line every ten seconds, and the notes.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab_bench::Progress;
+use lab_bench::{Progress, Step};
 use lab_model::{Plan, Run, SubjectId};
 use lab_report::Report;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Between two lines of progress where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Follows the builds of subjects, of which several are done at once: a bar on a terminal, elsewhere a line for each.
+pub struct Building {
+    bar: ProgressBar,
+    begun: Mutex<Vec<String>>,
+}
+
+impl Building {
+    /// So many are to be done.
+    pub fn new(builds: usize) -> Building {
+        let bar = ProgressBar::with_draw_target(
+            Some(builds as u64),
+            ProgressDrawTarget::stderr_with_hz(10),
+        );
+        let style =
+            ProgressStyle::with_template("building [{bar:20}] {pos}/{len} {elapsed} {wide_msg}");
+        bar.set_style(style.expect("the template is sound"));
+        if builds > 0 {
+            bar.enable_steady_tick(Duration::from_secs(1));
+        }
+        Building {
+            bar,
+            begun: Mutex::default(),
+        }
+    }
+
+    /// Shows a step.
+    pub fn step(&self, step: Step) {
+        let mut begun = self.begun.lock().expect("showing does not panic");
+        match step {
+            Step::Begins(label) => {
+                begun.push(label.to_owned());
+                if self.bar.is_hidden() {
+                    eprintln!("benchlab: building {label}");
+                }
+            }
+            Step::Ended(label) => {
+                begun.retain(|other| other != label);
+                self.bar.inc(1);
+            }
+        }
+        self.bar.set_message(begun.join(", "));
+    }
+
+    /// Clears the bar.
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
 
 /// Follows a run.
 pub struct Follower<'a> {

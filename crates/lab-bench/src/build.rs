@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects made ready: what they need is looked for or installed, and what changed is built.
+//! Subjects made ready: what they need is looked for or installed, and what changed is built, those of several
+//! languages at once.
 
+use crate::interrupt;
 use lab_model::Kind;
 use lab_plan::{Experiment, Project, Recipe, Subject, Toolchain, Toolchains};
 use sha2::{Digest, Sha256};
@@ -10,6 +12,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// A subject that cannot be run, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +25,17 @@ pub struct Unready {
     pub message: String,
     /// The last lines of a build that failed.
     pub log: Vec<String>,
+    /// What is missing of what it is built with or uses.
+    pub lacks: Vec<Toolchain>,
+}
+
+/// A build begins, or has ended, with the label of its subject.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'s> {
+    /// It begins.
+    Begins(&'s str),
+    /// It has ended.
+    Ended(&'s str),
 }
 
 /// Makes subjects of one experiment ready.
@@ -28,7 +44,6 @@ pub struct Builder<'a> {
     experiment: &'a Experiment,
     toolchains: &'a Toolchains,
     external: Vec<Kind>,
-    done: HashSet<Vec<Vec<String>>>,
 }
 
 impl<'a> Builder<'a> {
@@ -45,7 +60,6 @@ impl<'a> Builder<'a> {
             experiment,
             toolchains,
             external: external.to_vec(),
-            done: HashSet::new(),
         }
     }
 
@@ -65,12 +79,59 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// Builds a subject if something that it is made from changed: the SHA-256 of what it was made
-    /// from. `tell` is told before a build begins.
+    /// How many builds it takes until these subjects are ready.
+    pub fn builds(&self, subjects: &[&Subject]) -> usize {
+        let stale = subjects.iter().filter(|s| {
+            let recipe = &s.recipe;
+            let lacks = self.missing(&[&recipe.needs[..], &self.services(s)].concat());
+            !recipe.build.is_empty() && lacks.is_empty() && !self.fresh(s)
+        });
+        let recipes: HashSet<_> = stale.map(|s| &s.recipe.build).collect();
+        recipes.len()
+    }
+
+    /// Builds those of which something changed that they are made from: of each, in their order, the SHA-256 of what it
+    /// was made from. Those of one language share files, and are built one after the other; languages share none.
     pub fn ready(
-        &mut self,
-        subject: &Subject,
-        tell: &mut dyn FnMut(&str),
+        &self,
+        subjects: &[&Subject],
+        tell: &(dyn Fn(Step) + Sync),
+    ) -> Vec<Result<String, Unready>> {
+        let languages = by_language(subjects);
+        // At least two: a build waits for the network, too.
+        let at_once = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        let next = AtomicUsize::new(0);
+        let outcomes = Mutex::new(vec![None; subjects.len()]);
+        let work = || {
+            while let Some(members) = languages.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut done = HashSet::new();
+                for &member in members {
+                    if interrupt::requested() {
+                        return;
+                    }
+                    let outcome = self.ready_one(subjects[member], &mut done, tell);
+                    outcomes.lock().expect("no build panics")[member] = Some(outcome);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..at_once.min(languages.len()) {
+                scope.spawn(work);
+            }
+        });
+        let outcomes = outcomes.into_inner().expect("no build panics");
+        outcomes
+            .into_iter()
+            .map(|outcome| outcome.unwrap_or_else(|| Err(stopped())))
+            .collect()
+    }
+
+    /// One subject, unless a build that was done makes it ready, too.
+    fn ready_one<'s>(
+        &self,
+        subject: &'s Subject,
+        done: &mut HashSet<&'s [Vec<String>]>,
+        tell: &(dyn Fn(Step) + Sync),
     ) -> Result<String, Unready> {
         let recipe = &subject.recipe;
         let services = self.missing(&self.services(subject));
@@ -85,10 +146,13 @@ impl<'a> Builder<'a> {
         if !missing.is_empty() {
             return Err(self.lacks(&missing));
         }
-        if !recipe.build.is_empty() && !self.done.contains(&recipe.build) {
-            tell(&self.experiment.label(subject));
-            self.build(subject)?;
-            self.done.insert(recipe.build.clone());
+        if !recipe.build.is_empty() && !done.contains(&recipe.build[..]) {
+            let label = self.experiment.label(subject);
+            tell(Step::Begins(&label));
+            let built = self.build(subject);
+            tell(Step::Ended(&label));
+            built?;
+            done.insert(&recipe.build);
         }
         if self.program(subject).is_none() {
             return Err(no_program(subject));
@@ -183,6 +247,7 @@ impl<'a> Builder<'a> {
             kind: "missing",
             message,
             log: Vec::new(),
+            lacks: missing.iter().map(|&t| t.clone()).collect(),
         }
     }
 
@@ -197,6 +262,7 @@ impl<'a> Builder<'a> {
                 kind: "build",
                 message,
                 log: last,
+                lacks: Vec::new(),
             }
         };
         let start = || {
@@ -249,7 +315,30 @@ fn no_program(subject: &Subject) -> Unready {
         kind,
         message,
         log: Vec::new(),
+        lacks: Vec::new(),
     }
+}
+
+fn stopped() -> Unready {
+    Unready {
+        kind: "build",
+        message: "stopped before it was built".into(),
+        log: Vec::new(),
+        lacks: Vec::new(),
+    }
+}
+
+/// The subjects of each language, in the order in which languages first occur.
+fn by_language(subjects: &[&Subject]) -> Vec<Vec<usize>> {
+    let mut languages: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (i, subject) in subjects.iter().enumerate() {
+        let language = &*subject.model.language;
+        match languages.iter_mut().find(|(name, _)| *name == language) {
+            Some((_, members)) => members.push(i),
+            None => languages.push((language, vec![i])),
+        }
+    }
+    languages.into_iter().map(|(_, members)| members).collect()
 }
 
 /// Whether a toolchain is there.

@@ -58,7 +58,7 @@ mod workload;
 mod worktree;
 
 pub use batches::BatchWorkload;
-pub use build::{Builder, Unready, in_path};
+pub use build::{Builder, Step, Unready, in_path};
 pub use commands::CommandWorkload;
 pub use context::{BlockContext, Progress, Record, RunContext, Stop};
 pub use executor::{Executor, Here, Tell, missing_block};

@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct Toolchains(BTreeMap<String, Toolchain>);
 
 /// One of them.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
     /// For people.
@@ -43,7 +43,8 @@ impl Toolchain {
     pub fn how(&self) -> String {
         let packages = self.debian.join(" ");
         match (&self.advice, self.debian.is_empty()) {
-            (None, _) => format!("apt-get install {packages}"),
+            (None, true) => "no package brings it".into(),
+            (None, false) => format!("apt-get install {packages}"),
             (Some(advice), true) => advice.clone(),
             (Some(advice), false) => format!("apt-get install {packages}, or {advice}"),
         }

@@ -2,15 +2,37 @@
 //! How much time a run needs for so many blocks, from the blocks that it has.
 
 use lab_model::Run;
+use std::fmt;
 
 /// The least seconds that are worth naming.
 const LEAST_S: f64 = 5.0;
 
-/// The time for a run like this one with `blocks` blocks, from its beginning, as a command line
-/// takes it (`60s`, `15m`): what it took before the first block, and for each block what all of its
+/// A time to give a run; as text `60 seconds`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    number: u32,
+    minutes: bool,
+}
+
+impl Wanted {
+    /// As a command line takes it: `60s`, `15m`.
+    pub fn option(&self) -> String {
+        format!("{}{}", self.number, if self.minutes { "m" } else { "s" })
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let unit = if self.minutes { "minute" } else { "second" };
+        let s = if self.number == 1 { "" } else { "s" };
+        write!(f, "{} {unit}{s}", self.number)
+    }
+}
+
+/// The time for a run like this one with `blocks` blocks, from its beginning: what it took before the first block, and for each block what all of its
 /// blocks took by those that are complete, so that as many are redone; a tenth added and rounded
 /// up. `None` without a complete block, or if it would take more than a day.
-pub fn time_for(run: &Run, blocks: u32) -> Option<String> {
+pub fn time_for(run: &Run, blocks: u32) -> Option<Wanted> {
     let complete = run.complete_blocks().count();
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
     let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
@@ -20,14 +42,14 @@ pub fn time_for(run: &Run, blocks: u32) -> Option<String> {
 }
 
 /// Steps of about a tenth: seconds up to a minute and a half, then minutes.
-fn rounded_up(seconds: f64) -> String {
-    let (value, unit) = if seconds <= 90.0 {
-        (seconds, "s")
-    } else {
-        (seconds / 60.0, "m")
-    };
+fn rounded_up(seconds: f64) -> Wanted {
+    let minutes = seconds > 90.0;
+    let value = if minutes { seconds / 60.0 } else { seconds };
     let step = if value > 10.0 { 5.0 } else { 1.0 };
-    format!("{:.0}{unit}", (value / step).ceil() * step)
+    Wanted {
+        number: ((value / step).ceil() * step) as u32,
+        minutes,
+    }
 }
 
 #[cfg(test)]
@@ -45,7 +67,9 @@ mod tests {
             (590.0, "10m"),
             (601.0, "15m"),
         ] {
-            assert_eq!(rounded_up(seconds), text);
+            assert_eq!(rounded_up(seconds).option(), text);
         }
+        assert_eq!(rounded_up(91.0).to_string(), "2 minutes");
+        assert_eq!(rounded_up(5.0).to_string(), "5 seconds");
     }
 }

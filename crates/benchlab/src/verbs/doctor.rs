@@ -4,11 +4,12 @@
 use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::measuring::CORES;
-use crate::output::{say, widest};
+use crate::output::{hanging, say, widest};
 use crate::verbs::project;
 use lab_bench::build::present;
 use lab_bench::host;
 use lab_plan::Toolchains;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 /// Examines the host.
@@ -17,13 +18,13 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     say!("The host");
     let width = widest(host.facts.iter().map(|(name, _)| &**name));
     for (name, value) in &host.facts {
-        say!("  {name:<width$}  {value}");
+        say!("{}", hanging(&format!("  {name:<width$}  "), value));
     }
     say!("\nWhat it would do to a measurement");
     for finding in &host.findings {
         let mark = if finding.unfit { "unfit" } else { "note" };
-        say!("  {mark:<6} {}", finding.what);
-        say!("         {}", finding.advice);
+        say!("{}", hanging(&format!("  {mark:<6} "), &finding.what));
+        say!("{}", hanging("         ", &finding.advice));
     }
     if host.findings.is_empty() {
         say!("  nothing that the lab can see");
@@ -38,20 +39,27 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those that are here, and how each other one is had.
+/// Those that are here, what each other one is had by, and the one command for all that packages bring.
 fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let all = toolchains.names().filter_map(|name| toolchains.get(name));
     let (here, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
-    let width = widest(here.iter().chain(&missing).map(|t| &*t.title));
-    for toolchain in here {
-        say!("  {:<width$}  here", toolchain.title);
+    let titles: Vec<&str> = here.iter().map(|t| &*t.title).collect();
+    if !titles.is_empty() {
+        say!("{}", hanging("  here     ", &titles.join("; ")));
     }
-    for toolchain in missing {
-        say!(
-            "  {:<width$}  missing: {}",
-            toolchain.title,
-            toolchain.how()
-        );
+    for toolchain in &missing {
+        let text = format!("{}: {}", toolchain.title, toolchain.how());
+        say!("{}", hanging("  missing  ", &text));
+    }
+    let packages: BTreeSet<&str> = missing
+        .iter()
+        .flat_map(|t| &t.debian)
+        .map(|p| &**p)
+        .collect();
+    if packages.len() > 1 {
+        let packages: Vec<&str> = packages.into_iter().collect();
+        let command = format!("all packages: apt-get install {}", packages.join(" "));
+        say!("{}", hanging("           ", &command));
     }
     Ok(())
 }

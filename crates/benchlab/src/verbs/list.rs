@@ -3,7 +3,7 @@
 
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
-use crate::output::{say, widest};
+use crate::output::{hanging, say, widest};
 use crate::verbs::{project, run_files};
 use lab_bench::build::present;
 use lab_model::audit::State;
@@ -30,28 +30,31 @@ fn overview(project: &Project) -> Result<(), Exit> {
     let names = project.experiments();
     let width = widest(names.iter().map(String::as_str));
     for name in &names {
-        say!(
-            "{name:<width$}  {}",
-            Experiment::read(project, name)?.question
-        );
+        let question = Experiment::read(project, name)?.question;
+        say!("{}", hanging(&format!("{name:<width$}  "), &question));
     }
-    say!("\n`benchlab list NAME` shows the cases and subjects of one, and what is missing for it.");
+    say!("\n`benchlab list NAME` shows one: its cases, its subjects, and what is missing.");
     Ok(())
 }
 
 fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Exit> {
     let experiment = Experiment::read(project, name)?;
-    say!("{name}: {}", experiment.question);
+    say!("{}", hanging(&format!("{name}: "), &experiment.question));
     say!("\n  cases");
     let width = widest(experiment.cases.iter().map(|case| &*case.name));
     for case in &experiment.cases {
-        say!("    {:<width$}  {}", case.name, case.work);
+        let below = format!("    {:<width$}  ", "");
+        say!(
+            "{}",
+            hanging(&format!("    {:<width$}  ", case.name), &case.work)
+        );
         if let Some((parameter, values)) = &case.sweep {
-            say!("    {:<width$}  sweep {parameter} = {}", "", join(values));
+            let text = format!("sweep {parameter} = {}", join(values));
+            say!("{}", hanging(&below, &text));
         }
         for factor in &case.factors {
-            let (name, values) = (&factor.name, join(&factor.values));
-            say!("    {:<width$}  factor {name} = {values}", "");
+            let text = format!("factor {} = {}", factor.name, join(&factor.values));
+            say!("{}", hanging(&below, &text));
         }
     }
     let width = widest(experiment.subjects.iter().map(|s| &*s.model.name));
@@ -69,7 +72,8 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
         say!("\n  selections of subjects");
         let width = widest(experiment.selections.keys().map(String::as_str));
         for (selection, members) in &experiment.selections {
-            say!("    {selection:<width$}  = {}", members.join(", "));
+            let lead = format!("    {selection:<width$}  = ");
+            say!("{}", hanging(&lead, &members.join(", ")));
         }
     }
     say!("\n  benchlab run {name} --quick\n");
@@ -89,16 +93,13 @@ fn show_subject(
         (_, _, false) => " (only when named)",
         _ => "",
     };
-    say!("    {:<width$}  {}, {}{role}", s.name, s.language, s.driver);
+    let text = format!("{}, {}{role}", s.language, s.driver);
+    say!("{}", hanging(&format!("    {:<width$}  ", s.name), &text));
     let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
     let needs = needs.filter_map(|n| toolchains.get(n));
     for toolchain in needs.filter(|t| !present(t)) {
-        say!(
-            "    {:<width$}  missing: {} ({})",
-            "",
-            toolchain.title,
-            toolchain.how()
-        );
+        let text = format!("missing: {} ({})", toolchain.title, toolchain.how());
+        say!("{}", hanging(&format!("    {:<width$}  ", ""), &text));
     }
     Ok(())
 }

@@ -273,7 +273,8 @@ fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> M
     let usual = usual.map(|s| Duration::from_secs(s.into()));
     let budget = args.budget.map_or(usual, |budget| budget.0);
     let few_blocks = args.budget.is_none().then_some(FEW_BLOCKS);
-    let warm_up_s = serving.and_then(|s| s.warm_up_s).unwrap_or(32);
+    let warm_up_s = serving.and_then(|s| s.warm_up_s);
+    let warm_up_s = warm_up_s.filter(|_| !args.thorough).unwrap_or(32);
     Measure {
         pairs: args.pairs.unwrap_or(1),
         turn_ns,

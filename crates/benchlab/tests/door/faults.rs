@@ -239,12 +239,14 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
             "unbuildable",
             r#"build = [["benchlab-has-no-such-builder", "-x"]]"#,
         ),
-        with("lacking", r#"needs = ["gcc", "rare"]"#).replace("\"gcc\", ", ""),
+        with("lacking", r#"needs = ["rare"]"#),
+        with("lacking-too", r#"needs = ["rare"]"#),
     ]);
     let ended = project.run(&[]);
     ended.expect(0).says(&[
         "benchlab: misbuilt cannot run: `sh -c echo one; echo two >&2; exit 4` ended with exit status: 4\n  one\n  two\n",
-        "benchlab: lacking cannot run: not here: Rare compiler. `benchlab run t --install` installs it, or \
+        "benchlab: lacking, lacking-too cannot run: not here: Rare compiler\n\
+         benchlab: `benchlab run t --install` installs what is missing, or \
          `apt-get install rare-compiler rare-runtime`\n",
     ]);
     let run = project.load();
@@ -274,6 +276,11 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
             ),
             (
                 "lacking",
+                "missing",
+                "apt-get install rare-compiler rare-runtime",
+            ),
+            (
+                "lacking-too",
                 "missing",
                 "apt-get install rare-compiler rare-runtime",
             ),
@@ -314,6 +321,30 @@ driver"#;
         .expect(0)
         .says(&["benchlab: building made\n"]);
     assert_eq!(builds(), 2);
+}
+
+/// Each of the first two ends when the other has begun; the last two of one language would find each other's folder.
+#[test]
+fn subjects_of_several_languages_are_built_at_once_and_those_of_one_in_turn() {
+    let built = |name: &str, language: &str, script: &str| {
+        let lines = format!("build = [[\"sh\", \"-c\", \"{script}\"]]\ndriver");
+        let text = subject(name, &["plain.py"]).replace("driver", &lines);
+        text.replace("\"Python\"", &format!("\"{language}\""))
+    };
+    let meets = |own: &str, other: &str| {
+        format!(
+            "touch {own}; for i in $(seq 300); do [ -e {other} ] && exit 0; sleep 0.1; done; exit 1"
+        )
+    };
+    let alone = "mkdir alone && sleep 0.1 && rmdir alone";
+    let project = Project::noop(&[
+        built("ada", "Ada", &meets("ada", "java")),
+        built("java", "Java", &meets("java", "ada")),
+        built("c", "C", alone),
+        built("c-again", "C", &format!("true; {alone}")),
+    ]);
+    project.run(&[]).expect(0);
+    assert_failures(&project.load(), &[]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod links;
 mod listings;
 mod load;
 mod many;
+mod overview;
 mod own_metrics;
 mod planning;
 mod profile;

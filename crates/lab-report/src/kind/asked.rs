@@ -74,7 +74,7 @@ fn requests(scope: &Scope, load: &Load) -> Option<String> {
 fn request_table(scope: &Scope, load: &Load) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
-    let mut table = Table::new("The requests", columns);
+    let mut table = Table::new("The requests", columns).captioned("What was asked, and how often.");
     for (subject, asked) in load.requests.iter().enumerate() {
         let all: f64 = asked.iter().map(|a| f64::from(a.weight.max(1))).sum();
         for request in asked {

@@ -188,7 +188,9 @@ fn many_at_once(scope: &Scope) -> Section {
         scaling::add(&mut many, scope, &group);
         let own = &scope.case(&group).metrics;
         let places = places(scope, &group);
-        many.table(table::figures(scope, "", &places, own));
+        many.table(
+            table::figures(scope, "", &places, own).captioned("What subjects count themselves."),
+        );
         many.section(latencies(scope, &places));
         section.section(many);
     }
@@ -242,7 +244,10 @@ fn cases(scope: &Scope) -> Section {
             &[]
         };
         let metrics = [times, latencies, &of_case.metrics].concat();
-        case.table(table::figures(scope, "", &places(scope, &group), &metrics));
+        case.table(
+            table::figures(scope, "", &places(scope, &group), &metrics)
+                .captioned("A row for each subject and point."),
+        );
         section.section(case);
     }
     section

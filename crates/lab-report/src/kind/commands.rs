@@ -123,7 +123,8 @@ fn listing(scope: &Scope) -> Section {
     let mut section = Section::new("The commands");
     let none = told(scope, &Command::default());
     let titles = none.iter().map(|(title, _)| *title);
-    let mut table = Table::new("", std::iter::once("command").chain(titles));
+    let mut table = Table::new("", std::iter::once("command").chain(titles))
+        .captioned("What was run, and how.");
     for id in scope.subjects() {
         if let Some(command) = &scope.plan.subjects[id].command {
             let cells = told(scope, command).map(|(_, words)| Cell::from(words));
@@ -168,7 +169,10 @@ fn runs(scope: &Scope, group: &Group) -> Section {
     });
     let places = scope.places(&scope.subjects(), &group.points);
     section.chart(charts::over_sweep(scope, group, &Metric::WALL));
-    section.table(table::figures(scope, "Time of a run", &places, &TIMES));
+    section.table(
+        table::figures(scope, "Time of a run", &places, &TIMES)
+            .captioned("The typical run, and the mean, pauses included."),
+    );
     if group.points.len() > 1 {
         section.table(table::overall(scope, &Metric::WALL, None));
     }

@@ -72,7 +72,7 @@ fn subjects(scope: &Scope) -> Table {
         "role",
     ];
     let title = say::capital(&format!("the {}", scope.words.subjects));
-    let mut table = Table::new(title, head);
+    let mut table = Table::new(title, head).captioned("What was compared.");
     for id in scope.subjects() {
         let subject = &scope.plan.subjects[id];
         let roles = [

@@ -54,7 +54,9 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
         Column::of("worst off the line", Unit::Share),
         "shape".into(),
     ];
-    let mut table = Table::new(title, columns);
+    let mut table = Table::new(title, columns).captioned(&format!(
+        "What is fixed, and what each further {unit} adds."
+    ));
     for fit in fits {
         table.row(vec![
             scope.name(fit.subject).into(),

@@ -261,7 +261,8 @@ fn instructions<'c>(
             Column::from(by),
             Column::of(format!("instructions per {}", one(plan)), unit.clone()),
         ];
-        let mut table = Table::new(plan.subjects[subject].name.clone(), columns);
+        let mut table = Table::new(plan.subjects[subject].name.clone(), columns)
+            .captioned("As Valgrind counts them.");
         for (name, cost) in costs {
             let cost = Quantity::exact(*cost, unit.clone());
             table.row(vec![name.as_str().into(), cost.into()]);
@@ -287,7 +288,8 @@ fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
                 .iter()
                 .map(|c| plan.subjects[c.subject].name.clone()),
         ),
-    );
+    )
+    .captioned("Settings that are not the same for all.");
     for key in keys {
         let value = |c: &&Counted| {
             let found = c.settings.iter().find(|(k, _)| k == key);

@@ -218,7 +218,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     (!text.is_empty()).then(|| text.join(" "))
 }
 
-/// `about 40 blocks would probably decide all of them (--for 5m)`.
+/// `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
 fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
     let (blocks, what) = match by {
         Deciding::All(blocks) if open == 1 => (blocks, "it"),
@@ -232,9 +232,13 @@ fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
     if measured.plan.builds() > 1 {
         return format!("about {blocks} builds would probably decide {what} (--builds {blocks})");
     }
-    let time = forecast::time_for(measured.run, blocks);
-    let time = time.map_or(String::new(), |time| format!(" (--for {time})"));
-    format!("about {blocks} blocks would probably decide {what}{time}")
+    match forecast::time_for(measured.run, blocks) {
+        None => format!("about {blocks} blocks would probably decide {what}"),
+        Some(time) => format!(
+            "a run of {time} would probably decide {what} (--for {}, about {blocks} blocks)",
+            time.option()
+        ),
+    }
 }
 
 /// What few blocks mean for all that is compared.
@@ -261,24 +265,35 @@ fn missing(measured: &Measured) -> Option<String> {
         refused.filter(|s| !failed.contains(s)).collect()
     };
     let (alone, other_work) = (refused(true), refused(false));
-    let names = |all: &BTreeSet<SubjectId>| {
+    let several_points = measured.plan.points.len() > 1;
+    let sentence = |all: BTreeSet<SubjectId>, one: &str, many: &str| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
-        list(&names)
+        let says = if names.len() == 1 { one } else { many };
+        (!names.is_empty()).then(|| format!("{} {says}.", list(&names)))
     };
-    let place = match measured.plan.points.len() {
-        1 => "",
-        _ => " at some point or everywhere",
+    let failed = match several_points {
+        true => sentence(
+            failed,
+            "failed and is left out where it failed",
+            "failed and are left out where they failed",
+        ),
+        false => sentence(failed, "failed and is left out", "failed and are left out"),
     };
-    let failed = (!failed.is_empty())
-        .then(|| format!("Failed{place}, and left out there: {}.", names(&failed)));
-    let alone = (!alone.is_empty()).then(|| {
-        let names = names(&alone);
-        format!("Not compared where the baseline failed: {names}.")
-    });
-    let other_work = (!other_work.is_empty()).then(|| {
-        let names = names(&other_work);
-        format!("Not compared somewhere, because the work was not the same: {names}.")
-    });
+    let alone = sentence(
+        alone,
+        "is not compared where the baseline failed",
+        "are not compared where the baseline failed",
+    );
+    let place = if several_points {
+        " at some points"
+    } else {
+        ""
+    };
+    let other_work = sentence(
+        other_work,
+        &format!("is not compared{place}, because its work was not the same"),
+        &format!("are not compared{place}, because their work was not the same"),
+    );
     let text = failed.into_iter().chain(alone).chain(other_work);
     let text: Vec<String> = text.collect();
     (!text.is_empty()).then(|| text.join(" "))

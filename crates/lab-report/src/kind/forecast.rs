@@ -83,7 +83,8 @@ fn differences(forecast: &Forecast, place: &Place, plan: &Plan) -> Table {
         format!("blocks, {high}"),
         format!("beyond {margin}, {usual}"),
     ];
-    let mut table = Table::new("", columns.map(Column::from));
+    let mut table = Table::new("", columns.map(Column::from))
+        .captioned("What it takes to find a difference of so much.");
     for (difference, [usual, high]) in DIFFERENCES.iter().zip(&place.differences) {
         let beyond = Some(&usual.beyond).filter(|_| *difference > plan.measure.margin + 1e-9);
         table.row(vec![
@@ -111,7 +112,8 @@ fn places(forecast: &Forecast, plan: &Plan) -> Table {
     let first = [Column::from("comparison"), "scatter".into()];
     let power = say::percent(POWERS[0]);
     let title = format!("Blocks at {power} power, comparison by comparison");
-    let mut table = Table::new(title, first.into_iter().chain(differences));
+    let mut table = Table::new(title, first.into_iter().chain(differences))
+        .captioned("How many blocks it takes to find a difference of so much.");
     for place in forecast.places.iter().take(LISTED) {
         let needs = place
             .differences

@@ -169,7 +169,7 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
         Column::from("unfit"),
         Column::from("lost"),
     ];
-    let mut table = Table::new("What they are", columns);
+    let mut table = Table::new("What they are", columns).captioned("The hosts that measured.");
     for host in hosts {
         let agent = host.agent;
         table.row(vec![

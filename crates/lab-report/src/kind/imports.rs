@@ -78,7 +78,8 @@ fn resources(run: &Run) -> Table {
         .iter()
         .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
     let title = format!("Resources, imported from {}", run.name);
-    let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns));
+    let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns))
+        .captioned("What the earlier tool read, once.");
     for (import, name) in named(run) {
         let cells = rows::WHOLE
             .iter()

@@ -92,8 +92,8 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     costs.chain(losses).map(findings::plain).collect()
 }
 
-/// `At threads=2, as a multiple of unsafe's time: atomic 2.5 (go) to 11 (rust), lock 1.8 (java) to 35 (ada).` Who
-/// has least and most is named where they are told apart.
+/// `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada) times.` Who has
+/// least and most is named where they are told apart.
 fn costs(scope: &Scope) -> Option<String> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
@@ -118,13 +118,18 @@ fn costs(scope: &Scope) -> Option<String> {
         } else {
             format!("{low} to {high}")
         };
-        Some(format!("{} {range}", value_at(scope, spread.to)))
+        Some((value_at(scope, spread.to), range))
     });
-    let costs = say::list(&costs.collect::<Vec<_>>());
+    let costs: Vec<(String, String)> = costs.collect();
     let so_far = if has_level { "At" } else { "So far, at" };
     let (at, base) = (told_at(scope, first)?, value_at(scope, first.from));
+    let ((value, range), others) = costs.split_first()?;
+    let others = others
+        .iter()
+        .map(|(value, range)| format!(", {value} {range} times"));
     Some(format!(
-        "{so_far} {at}, as a multiple of {base}'s time: {costs}."
+        "{so_far} {at} {value} takes {range} times {base}'s time{}.",
+        others.collect::<String>()
     ))
 }
 
@@ -198,6 +203,7 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
             }
         },
     );
+    table.caption = format!("A row for each value of {}.", sweep.unwrap_or("n"));
     if !table.rows.iter().flatten().any(|cell| cell.is_figure()) {
         table.rows.clear();
     }
@@ -207,9 +213,12 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
         .flatten()
         .any(|cell| !cell.note.is_empty())
     {
-        table.caption = match metric.unit {
-            Unit::Share => "Below a figure: of how many in a batch.".into(),
-            _ => format!("Below a figure: as a multiple of {}'s.", values(&groups[0])),
+        table.caption += &match metric.unit {
+            Unit::Share => " Below a figure: of how many in a batch.".into(),
+            _ => format!(
+                " Below a figure: as a multiple of {}'s.",
+                values(&groups[0])
+            ),
         };
     }
     table.without_empty_columns()

@@ -110,6 +110,7 @@ fn section(text: &mut String, section: &Section, level: usize) {
 
 /// The heading, the first three rows and the last.
 fn table(text: &mut String, table: &Table) {
+    assert!(table.caption.ends_with('.'), "what {:?} shows", table.title);
     let _ = writeln!(
         text,
         "table \"{}\": {} rows. {}",
@@ -159,6 +160,7 @@ fn quantity(of: &Quantity) -> String {
 }
 
 fn chart(text: &mut String, chart: &Chart) {
+    assert!(chart.caption.ends_with('.'), "what {:?} shows", chart.title);
     let _ = writeln!(
         text,
         "chart {} \"{}\": {}",

@@ -67,8 +67,8 @@ fn generator(sides: &Sides) -> Option<String> {
     };
     let late = names(is_late).map(|names| {
         format!(
-            "More than a tenth of some percentiles can be the generator's own latency in {names}: none of them is \
-             said to be equivalent."
+            "The load generator itself was late in {names}: more than a tenth of some percentiles can be its own latency, \
+             and none of them is called equivalent."
         )
     });
     let texts: Vec<String> = [limit, late].into_iter().flatten().collect();

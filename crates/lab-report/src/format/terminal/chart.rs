@@ -358,10 +358,14 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
     plot + &" ".repeat(ruler.columns.saturating_sub(used))
 }
 
+/// Columns that the title of the axis across may take from a plot: `instructions` fits.
+const WHAT: usize = 14;
+
 fn lines(lines: &Lines, width: usize, pen: Pen) -> Drawn {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
-    let layout = Layout::new(width, &names, &labels);
+    let what = clean(&lines.x.title);
+    let layout = Layout::new(width, &names, &[&labels[..], &[cut(&what, WHAT)]].concat());
     let points = || lines.lines.iter().flat_map(|line| &line.points);
     let ruler = Ruler::new(&lines.y, points().map(|(_, y)| y), None, UPWARDS.len());
     let places = values::thinned(&values::places(lines), layout.plot);
@@ -381,7 +385,7 @@ fn lines(lines: &Lines, width: usize, pen: Pen) -> Drawn {
         [places.first(), places.last()].map(|at| at.map_or(String::new(), |at| x(*at)));
     let wide = (places.len() * across).saturating_sub(first.width());
     let indent = " ".repeat(layout.name);
-    let axis = format!("{indent}  {first}{last:>wide$}  {}", clean(&lines.x.title));
+    let axis = format!("{indent}  {first}{last:>wide$}  {what}");
     let rows = lines.lines.iter().zip(names.iter().zip(&labels));
     let rows = rows.map(|(line, (name, label))| {
         let height = |place: &f64| height(line, *place, &ruler).to_string().repeat(across);

@@ -170,7 +170,8 @@ fn answer(report: &ChangedReport, changed: &[&Pair]) -> Answer {
 }
 
 fn states_table(changed: &[&Pair]) -> Table {
-    let mut table = Table::new("", ["rule", "of", "before", "after", "seen after"]);
+    let mut table = Table::new("", ["rule", "of", "before", "after", "seen after"])
+        .captioned("Findings whose state changed.");
     for pair in changed {
         let finding = pair.any();
         let [before, after] = pair.states();
@@ -191,7 +192,8 @@ fn states_table(changed: &[&Pair]) -> Table {
 }
 
 fn figures_table(pairs: &[Pair]) -> Table {
-    let mut table = Table::new("", ["figure", "of", "before", "after"]);
+    let mut table = Table::new("", ["figure", "of", "before", "after"])
+        .captioned("Figures that both audits have.");
     let mut told: Vec<(&str, &str)> = Vec::new();
     for pair in pairs {
         let (Some(before), Some(after)) = (pair.before, pair.after) else {

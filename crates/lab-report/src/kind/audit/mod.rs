@@ -290,7 +290,7 @@ fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
 }
 
 fn listed(audit: &Audit, state: State, last: &str) -> Table {
-    let mut table = Table::new("", ["rule", "of", last]);
+    let mut table = Table::new("", ["rule", "of", last]).captioned("A row for each finding.");
     for finding in audit.findings.iter().filter(|f| f.state == state) {
         let place = if finding.place.is_empty() {
             "–".into()

@@ -87,7 +87,8 @@ pub fn times(report: &BetweenReport) -> Table {
 
 /// What differs between the runs besides the programs.
 pub fn differences(report: &BetweenReport) -> Table {
-    let mut table = Table::new("Between the runs", ["what", "first run", "second run"]);
+    let mut table = Table::new("Between the runs", ["what", "first run", "second run"])
+        .captioned("What differs besides the programs.");
     let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
     for difference in &report.between.differences {
         let values = [&difference.first, &difference.second].map(value);
@@ -100,7 +101,7 @@ pub fn differences(report: &BetweenReport) -> Table {
 /// The runs themselves.
 pub fn runs(report: &BetweenReport) -> Table {
     let columns = ["run", "file", "began (UTC)", "blocks", "benchlab"];
-    let mut table = Table::new("The two runs", columns);
+    let mut table = Table::new("The two runs", columns).captioned("Where the figures come from.");
     for (i, which) in ["first", "second"].into_iter().enumerate() {
         let run = report.runs[i];
         let blocks = f64::from(report.between.blocks[i]);

@@ -87,7 +87,8 @@ fn unit() -> Unit {
 fn table(audits: &[(&Past, &Audited)]) -> Table {
     let words = ["began (UTC)", "of"].map(Column::from);
     let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
-    let mut table = Table::new("", words.into_iter().chain(counts));
+    let mut table = Table::new("", words.into_iter().chain(counts))
+        .captioned("Findings of each audit, by what they say.");
     for (run, audit) in audits {
         let mut row = vec![
             say::minute(run.started_unix_s).into(),

@@ -85,7 +85,8 @@ impl<'r, 'a> Changes<'r, 'a> {
     /// A row for each change.
     pub fn table(&self) -> Table {
         let columns = ["what", "with the run of (UTC)", "before", "after", "change"];
-        let mut table = Table::new("", columns);
+        let mut table =
+            Table::new("", columns).captioned("Runs with which a series went to another level.");
         for (series, shift) in self.each() {
             let part = (shift.after / shift.before - 1.0) * 1000.0;
             table.row(vec![

@@ -51,7 +51,7 @@ pub fn section(runs: &[Past], wanted: &[String]) -> Section {
         };
         let columns = [Column::from("began (UTC)"), "commit".into()];
         let columns = columns.into_iter().chain(ids.iter().map(column));
-        let mut table = Table::new(subject, columns);
+        let mut table = Table::new(subject, columns).captioned("A row for each run.");
         let mut before: Option<&Past> = None;
         for run in runs {
             if !run.figures.iter().any(|(name, ..)| name == subject) {

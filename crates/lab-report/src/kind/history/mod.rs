@@ -83,7 +83,8 @@ pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
 /// The names in a folder.
 pub fn names(folder: &str, names: &[Known]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
-    let mut table = Table::new("What `benchlab history NAME` shows", columns);
+    let mut table = Table::new("What `benchlab history NAME` shows", columns)
+        .captioned("Names of runs, and how many runs each has.");
     for known in names {
         let runs = Quantity::exact(known.runs as f64, Unit::Count("runs".into()));
         let last = say::minute(known.last_unix_s);

@@ -44,7 +44,7 @@ fn by_run(records: &[&Record]) -> Table {
     } else {
         format!("{}, ratio to {}", first.name, first.baseline.name)
     };
-    let mut table = Table::new(title, columns);
+    let mut table = Table::new(title, columns).captioned("A row for each run.");
     let time = |i: &Option<Interval>| {
         let quantity = i.as_ref().map(|i| Quantity::estimate(i, Unit::Nanoseconds));
         quantity.map_or(NONE.into(), Cell::from)
@@ -99,7 +99,8 @@ fn by_case(records: &[&Record]) -> Table {
     let counted = Column::of("blocks", Unit::Count("blocks".into()));
     let (subject, base) = (&records[0].name, &records[0].baseline.name);
     let title = format!("{subject}, CPU time of a request / {base}'s");
-    let mut table = Table::new(title, columns.chain([counted, "mark".into()]));
+    let mut table = Table::new(title, columns.chain([counted, "mark".into()]))
+        .captioned("A row for each run, a column for each case.");
     for (_, mine) in say::grouped(records.iter().map(|r| (&r.past.run, *r))) {
         let cells = cases.iter().map(|case| {
             let record = mine.iter().find(|r| r.case.as_deref() == Some(case));

@@ -63,7 +63,8 @@ fn table(
     let events: Vec<&str> = events.copied().collect();
     let columns = [Column::from("line"), Column::from("source")].into_iter();
     let columns = columns.chain(events.iter().map(|event| Column::of(*event, unit(event))));
-    let mut table = Table::new(title, columns);
+    let mut table =
+        Table::new(title, columns).captioned("The lines that cost most, with those around them.");
     let all = costs.lines().filter(|line| line.file == file);
     let mut known: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for line in all {

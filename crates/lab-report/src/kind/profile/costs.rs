@@ -164,7 +164,8 @@ pub fn sections(pair: &Pair) -> Vec<Section> {
 
 fn totals(pair: &Pair, before: &CostProfile) -> Table {
     let events = UNNAMED;
-    let mut table = Table::new("Totals", pair.columns("event", &events));
+    let mut table = Table::new("Totals", pair.columns("event", &events))
+        .captioned("Events of the whole program, as the simulation counts them.");
     let sums = ["D1", "LL", "mispredicts"]
         .into_iter()
         .filter(|sum| before.total_of(sum).is_some());
@@ -261,7 +262,8 @@ fn one_sided(
 /// The callees with the greatest inclusive costs.
 fn called(name: &str, costs: &CostProfile) -> Table {
     let columns = ["caller", "callee", "calls", "inclusive"];
-    let mut table = Table::new(format!("Calls: {name}"), columns);
+    let mut table = Table::new(format!("Calls: {name}"), columns)
+        .captioned("The calls that cost most, with all that they call.");
     let mut calls: Vec<_> = costs.calls().collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.costs[0]));
     for call in calls.into_iter().take(MOST) {

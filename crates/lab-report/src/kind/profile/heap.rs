@@ -136,7 +136,8 @@ pub fn section(pair: &Pair) -> Section {
 }
 
 fn totals(pair: &Pair) -> Table {
-    let mut table = Table::new("Heap", pair.columns("figure", &Unit::Bytes));
+    let mut table = Table::new("Heap", pair.columns("figure", &Unit::Bytes))
+        .captioned("The most that the heap held, and all that was allocated until the end.");
     for (name, title) in [
         ("peak", "peak"),
         ("total", "allocated altogether"),
@@ -240,7 +241,8 @@ fn at_peak(pair: &Pair) -> Table {
 fn churning(name: &str, profile: &Profile) -> Table {
     let all = profile.dhat.as_ref().map_or_else(Vec::new, churn);
     let columns = ["place", "blocks", "each", "at once", "altogether"];
-    let mut table = Table::new(format!("Allocated again and again: {name}"), columns);
+    let mut table = Table::new(format!("Allocated again and again: {name}"), columns)
+        .captioned("Many blocks of which few live at once: one could serve for all.");
     let count = |n: u64| Quantity::exact(n as f64, unit("allocations"));
     for churn in all.iter().take(MOST) {
         table.row(vec![

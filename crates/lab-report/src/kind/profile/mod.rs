@@ -382,7 +382,8 @@ fn ranked(
         )
     });
     let hidden = figures.len().saturating_sub(most);
-    let mut table = Table::new(title, pair.columns(first, unit));
+    let mut table = Table::new(title, pair.columns(first, unit))
+        .captioned("What changed most is first; of one profile alone, what costs most.");
     for (name, before, after) in figures.into_iter().take(most) {
         let mut cells = vec![Cell::from(name)];
         cells.extend(pair.cells((before, after), unit, whole));

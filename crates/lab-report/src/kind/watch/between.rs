@@ -155,7 +155,8 @@ fn of_one(which: &str, pages: &[&WatchedPage]) -> Table {
         Column::of("requests", Unit::Count("requests".into())),
         Column::of("mean", Unit::Nanoseconds),
     ];
-    let mut table = Table::new(format!("In the {which} log alone"), columns);
+    let mut table = Table::new(format!("In the {which} log alone"), columns)
+        .captioned("Pages that the other log does not have.");
     for page in pages.iter().take(ROWS / 2) {
         table.row(vec![
             page.name.as_str().into(),

@@ -254,7 +254,8 @@ fn orders(ranking: &Ranking) -> Table {
     let mut table = Table::new(
         "Most used, slowest, most time",
         ["place", "most used", "slowest by mean", "most time"],
-    );
+    )
+    .captioned("The first of each order, side by side.");
     if ranking.by == By::Requests {
         return table;
     }

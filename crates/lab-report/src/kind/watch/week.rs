@@ -148,7 +148,8 @@ fn by_hour(
     value: impl Fn(&Slot) -> Option<f64>,
 ) -> Table {
     let days = DAYS.map(|day| Column::of(day, unit.clone()));
-    let mut table = Table::new(title, std::iter::once("hour".into()).chain(days));
+    let mut table = Table::new(title, std::iter::once("hour".into()).chain(days))
+        .captioned("A row for each hour of the day, a column for each day of the week.");
     for hour in 0..24 {
         if slots.iter().all(|day| day[hour].requests == 0) {
             continue;

@@ -66,7 +66,7 @@ fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
 fn more_time(run: &Run, plan: &Plan, blocks: u32) -> String {
     let time = plan.commands();
     match time.and_then(|_| forecast::time_for(run, blocks)) {
-        Some(time) => format!("Give it more time: --for {time}"),
+        Some(time) => format!("Give it more time: --for {}", time.option()),
         None => "Give the run more time".to_string(),
     }
 }

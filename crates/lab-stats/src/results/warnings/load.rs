@@ -131,8 +131,8 @@ impl Naming<'_> {
         });
         warning(WarningKind::Saturated, &busy, || {
             format!(
-                "The generator was the limit, not the server: so much of the time its busiest thread \
-                 had a core: {parts}. The figures there are its own. Give it more threads (--threads), \
+                "The generator was the limit, not the server. This part of the time its \
+                 busiest thread had a core: {parts}. The figures there are its own. Give it more threads (--threads), \
                  have the server send smaller answers, or generate the load on another machine."
             )
         })
@@ -146,8 +146,8 @@ impl Naming<'_> {
         });
         warning(WarningKind::Late, &late, || {
             format!(
-                "More than a tenth of these percentiles can be the generator's own latency: {lags}. None of them is \
-                 said to be equivalent. Give it a core of its own or more threads (--threads), a lower --rate, or \
+                "The load generator itself was late. More than a tenth of these percentiles can be its own latency: \
+                 {lags}. None of them is called equivalent. Give it a core of its own or more threads (--threads), a lower --rate, or \
                  another machine."
             )
         })

@@ -127,11 +127,12 @@ impl Counting<'_> {
         let worst = Self::worst(&late, late_ns)?;
         warning(WarningKind::Late, &late, || {
             format!(
-                "More than a tenth of some percentiles can be the generator's own latency, for {}; it was latest with \
-             one request in a hundred by {:.2} ms, for {}. No such percentile is said to be equivalent.",
+                "The load generator itself was late, for {}: more than a tenth of some percentiles there can be its \
+             own latency, and none of them is called equivalent. It was latest for {}, with one request in a hundred by \
+             {:.2} ms or more.",
                 self.counted(&late),
-                late_ns(worst) / 1e6,
                 self.place(worst),
+                late_ns(worst) / 1e6,
             )
         })
     }
@@ -145,7 +146,7 @@ impl Counting<'_> {
         let worst = Self::worst(&short, missing)?;
         warning(WarningKind::Overloaded, &short, || {
             format!(
-                "Overloaded, for not all that was due was served in time: {}; most {}: {:.0} of {:.0} requests/s. \
+                "Not all requests were served when they were due, for {}; fewest for {}: {:.0} of {:.0} requests/s. \
              Where requests pile up, response times grow as long as the load lasts: there are no percentiles.",
                 self.counted(&short),
                 self.place(worst),
