@@ -263,6 +263,15 @@ package body Appserver.HTTP.Server is
 
    type Log_Writer_Reference is access Log_Writer;
 
+   --  What workers answer with is there before they are: memory that lacks is found by Start. It is
+   --  not on their stacks, of which -fstack-check would touch each page.
+
+   type Draft_Reference is access Answer_Draft;
+   type Draft_List is array (Positive range <>) of Draft_Reference;
+
+   type Context_Reference is access Contexts.Context;
+   type Context_List is array (Positive range <>) of Context_Reference;
+
    type Goal_List is array (Positive range <>) of Natural;
 
    Nowhere : constant := 0;
@@ -279,6 +288,8 @@ package body Appserver.HTTP.Server is
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
+      Drafts       : Draft_List (1 .. Worker_Count);
+      Contexts     : Context_List (1 .. Worker_Count);
       Workers      : Worker_List (1 .. Worker_Count);
       Log_Writer   : Log_Writer_Reference := null;
       --  If there is a log
@@ -693,42 +704,25 @@ package body Appserver.HTTP.Server is
       end if;
    end Release_All;
 
-   type Draft_Reference is access Answer_Draft;
-   type Context_Reference is access Contexts.Context;
-
-   procedure Free is new Ada.Unchecked_Deallocation (Answer_Draft, Draft_Reference);
-   procedure Free is new Ada.Unchecked_Deallocation (Contexts.Context, Context_Reference);
-
-   --  Draft and context are not on the stack, of which -fstack-check would touch each page
-
-   procedure Work (Self : in out Engine; Number : Positive) is
-      Options : Settings renames Self.Options;
-      Draft   : Draft_Reference := new Answer_Draft (Options.Answer_Content);
-      Context : Context_Reference := new Contexts.Context
-        (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
-         Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
-         Draft            => Draft,
-         Owner            => Number);
+   procedure Work (Self : in out Engine; Context : in out Contexts.Context) is
       Is_Over : Boolean := False;
    begin
       while not Is_Over loop
          begin
-            Take_Role (Self, Context.all, Is_Over);
+            Take_Role (Self, Context, Is_Over);
          exception
             when Error : others =>
-               Contexts.Pass_On (Options.Report, Error);
-               Release_All (Self, Number);
+               Contexts.Pass_On (Self.Options.Report, Error);
+               Release_All (Self, Context.Owner);
                delay After_Error;
          end;
       end loop;
-      Free (Context);
-      Free (Draft);
    end Work;
 
    task body Worker is
    begin
       Linux.Guard_Stack (Stack_Guard);
-      Work (Engine.all, Number);
+      Work (Engine.all, Engine.Contexts (Number).all);
       Linux.Unguard_Stack (Stack_Guard);
    exception
       when Error : others =>
@@ -771,6 +765,8 @@ package body Appserver.HTTP.Server is
    procedure Free is new Ada.Unchecked_Deallocation (Shared_Loop, Loop_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Log_Writer, Log_Writer_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Contexts.Context, Context_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Answer_Draft, Draft_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
 
    procedure Open_Loops
@@ -799,6 +795,19 @@ package body Appserver.HTTP.Server is
 
    function Has_Log (Engine : Server.Engine) return Boolean is
      (Engine.Options.Log /= null and then Engine.Options.Log.Is_Open);
+
+   procedure Make_Contexts (Engine : in out Server.Engine) is
+      Options : Settings renames Engine.Options;
+   begin
+      for K in Engine.Contexts'Range loop
+         Engine.Drafts (K)   := new Answer_Draft (Options.Answer_Content);
+         Engine.Contexts (K) := new Contexts.Context
+           (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
+            Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
+            Draft            => Engine.Drafts (K),
+            Owner            => K);
+      end loop;
+   end Make_Contexts;
 
    procedure Start_Workers (Engine : not null Engine_Reference) is
    begin
@@ -839,6 +848,10 @@ package body Appserver.HTTP.Server is
       if Engine.Listener /= No_File then
          Linux.Close (Engine.Listener);
       end if;
+      for K in Engine.Contexts'Range loop
+         Free (Engine.Contexts (K));
+         Free (Engine.Drafts (K));
+      end loop;
       Free (Engine);
    end Close;
 
@@ -859,14 +872,13 @@ package body Appserver.HTTP.Server is
       Self.Engine := new Engine (Loop_Count, Options.Workers);
       Self.Engine.Options  := Options;
       Self.Engine.Listener := Linux.Listening_Socket (Address, Port, Backlog);
+      Make_Contexts (Self.Engine.all);
       Open_Loops (Self.Engine, Handle, Service);
       Start_Workers (Self.Engine);
    exception
       when others =>
          --  Workers that began to work may be there if not all could begin
-         Ask_To_Stop (Self.Engine.all);
-         Await_Workers (Self.Engine.all);
-         Close (Self.Engine);
+         Self.Stop;
          raise;
    end Start;
 

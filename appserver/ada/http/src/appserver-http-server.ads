@@ -66,7 +66,8 @@ package Appserver.HTTP.Server is
      with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
           Post => Self.Is_Running;
    --  Listens on an IPv4 or IPv6 address; on a port that the system chooses if Port is 0.
-   --  Network_Error if it cannot. SIGPIPE is ignored from here on.
+   --  Network_Error if it cannot; Storage_Error or Tasking_Error if memory or threads lack. SIGPIPE
+   --  is ignored from here on.
 
    procedure Start
      (Self    : in out Web_Server;

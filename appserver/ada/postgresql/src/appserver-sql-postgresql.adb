@@ -362,10 +362,12 @@ package body Appserver.SQL.PostgreSQL is
       Number  : Statement_Number;
       Command : String;
       Count   : Natural;
-      Format  : int) is
+      Format  : int;
+      Copies  : Boolean) is
    begin
       Self.Number     := Number;
       Self.Format     := Format;
+      Self.Copies     := Copies;
       Self.All_Whole  := False;
       Self.Has_Blobs  := False;
       Self.Sends_Blobs := False;
@@ -422,7 +424,8 @@ package body Appserver.SQL.PostgreSQL is
       Result := describePrepared (On.Handle, To_C (Name));
       Check (On.Handle, Result);
       Begin_Statement
-        (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result));
+        (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result),
+         Copies => PostgreSQL_Texts.Is_Copy (Text));
       Self.All_Whole :=
         (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
       Self.Has_Blobs :=
@@ -440,7 +443,9 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Self.Close;
       Check_Text (Text);
-      Begin_Statement (Self, 0, Native.Text, Native.Parameters, In_Text);
+      Begin_Statement
+        (Self, 0, Native.Text, Native.Parameters, In_Text,
+         Copies => PostgreSQL_Texts.Is_Copy (Text));
       Self.Attach (On);
    end Use_Text;
 
@@ -742,8 +747,10 @@ package body Appserver.SQL.PostgreSQL is
         (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
    begin
       Check_Idle (Owner.Handle);
-      if Self.Streams then
+      if Self.Copies or else Self.Streams then
          Begin_Now (Owner);
+      end if;
+      if Self.Streams and then not Self.Copies then
          Owner.Streams_In_Work := not Owner.In_Autocommit;
          Self.Awaits := Is_Sent (Self) and then setSingleRowMode (Owner.Handle) /= 0;
          Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
@@ -856,6 +863,10 @@ package body Appserver.SQL.PostgreSQL is
       First : Positive := Counts'First;
       Last  : Natural;
    begin
+      if Self.Copies then
+         SQL.Statement (Self).Run_Each (Bind, Counts, Current);
+         return;
+      end if;
       Check_Idle (DB);
       Begin_Now (Connection (Self.Owner.all));
       if enterPipelineMode (DB) = 0 then
@@ -984,7 +995,7 @@ package body Appserver.SQL.PostgreSQL is
       if resultStatus (Result) /= Copy_In then
          Raise_Failure (DB, Result);
       end if;
-      Begin_Statement (Row, 0, "", Natural (nfields (Result)), In_Text);
+      Begin_Statement (Row, 0, "", Natural (nfields (Result)), In_Text, Copies => False);
       clear (Result);
       Row.Attach (Self);
       Current.all := 1;

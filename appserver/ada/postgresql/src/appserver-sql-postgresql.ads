@@ -176,7 +176,8 @@ private
 
    --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: one was bound.
    --  Format: of the rows; All_Whole if they are in binary form, and all integers; Has_Blobs if
-   --  they are, and some are bytea. Result: while rows are read. Awaits: more are to come.
+   --  they are, and some are bytea. Copies: it is a COPY. Result: while rows are read. Awaits: more
+   --  are to come.
 
    type Statement is new SQL.Statement with record
       Number      : Statement_Number := 0;
@@ -186,6 +187,7 @@ private
       Format      : int := PostgreSQL_Library.In_Text;
       All_Whole   : Boolean := False;
       Has_Blobs   : Boolean := False;
+      Copies      : Boolean := False;
       Result      : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
       Row         : int := 0;
       Rows        : int := 0;
@@ -198,6 +200,6 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  In libpq's pipeline mode
+   --  In libpq's pipeline mode, but for COPY
 
 end Appserver.SQL.PostgreSQL;

@@ -3,6 +3,7 @@
 
 pragma Ada_2022;
 
+with Ada.Characters.Handling;
 with Ada.Strings.Fixed;
 
 package body Appserver.SQL.PostgreSQL_Texts is
@@ -13,6 +14,42 @@ package body Appserver.SQL.PostgreSQL_Texts is
 
    function Is_Name_Part (C : Character) return Boolean is
      (C in 'a' .. 'z' | 'A' .. 'Z' | '_' | Digit or else C > ASCII.DEL);
+
+   function Is_Comment (Text : String; First : Positive) return Boolean is
+     (First < Text'Last and then Text (First .. First + 1) in "--" | "/*");
+
+   --  The place behind the next Mark; behind the text, if there is none
+
+   function Behind (Text, Mark : String; From : Positive) return Positive is
+      Found : constant Natural :=
+        (if From > Text'Last then 0 else Ada.Strings.Fixed.Index (Text, Mark, From));
+   begin
+      return (if Found = 0 then Text'Last + 1 else Found + Mark'Length);
+   end Behind;
+
+   --  Those of the form /* … */ nest
+
+   function Behind_Comment (Text : String; First : Positive) return Positive is
+      Next  : Positive := First;
+      Depth : Natural  := 0;
+   begin
+      if Text (First) = '-' then
+         return Behind (Text, [1 => ASCII.LF], From => First);
+      end if;
+      loop
+         if Next < Text'Last and then Text (Next .. Next + 1) = "/*" then
+            Depth := Depth + 1;
+            Next  := Next + 2;
+         elsif Next < Text'Last and then Text (Next .. Next + 1) = "*/" then
+            Depth := Depth - 1;
+            Next  := Next + 2;
+         else
+            Next := Next + 1;
+         end if;
+         exit when Depth = 0 or else Next > Text'Last;
+      end loop;
+      return Next;
+   end Behind_Comment;
 
    --  Each $n, with its Number, and each ?, alone or doubled, with 0
 
@@ -28,15 +65,6 @@ package body Appserver.SQL.PostgreSQL_Texts is
       function Following return Character is
         (if Next < Text'Last then Text (Next + 1) else ASCII.NUL);
 
-      --  To behind the next Mark; to the end, if there is none
-
-      procedure Skip_Past (Mark : String) is
-         Found : constant Natural :=
-           (if Next > Text'Last then 0 else Ada.Strings.Fixed.Index (Text, Mark, From => Next));
-      begin
-         Next := (if Found = 0 then Text'Last + 1 else Found + Mark'Length);
-      end Skip_Past;
-
       --  A doubled quote ends one string and begins another: no need to know it
 
       procedure Skip_Quoted (Quote : Character; Escapes : Boolean) is
@@ -47,25 +75,6 @@ package body Appserver.SQL.PostgreSQL_Texts is
          end loop;
          Next := Next + 1;
       end Skip_Quoted;
-
-      --  Comments nest
-
-      procedure Skip_Comment is
-         Depth : Natural := 0;
-      begin
-         loop
-            if Current = '/' and then Following = '*' then
-               Depth := Depth + 1;
-               Next  := Next + 2;
-            elsif Current = '*' and then Following = '/' then
-               Depth := Depth - 1;
-               Next  := Next + 2;
-            else
-               Next := Next + 1;
-            end if;
-            exit when Depth = 0 or else Next > Text'Last;
-         end loop;
-      end Skip_Comment;
 
       procedure Skip_Name is
       begin
@@ -105,7 +114,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
          end loop;
          if Current = '$' then
             Next := Next + 1;
-            Skip_Past (Text (Start .. Next - 1));
+            Next := Behind (Text, Text (Start .. Next - 1), From => Next);
          end if;
       end Skip_Dollar_Quoted;
 
@@ -124,20 +133,10 @@ package body Appserver.SQL.PostgreSQL_Texts is
                end if;
             when '?' =>
                Take_Question;
-            when '-' =>
-               if Following = '-' then
-                  Skip_Past ([1 => ASCII.LF]);
-               else
-                  Next := Next + 1;
-               end if;
-            when '/' =>
-               if Following = '*' then
-                  Skip_Comment;
-               else
-                  Next := Next + 1;
-               end if;
             when others =>
-               if Current in 'e' | 'E' and then Following = ''' then
+               if Is_Comment (Text, Next) then
+                  Next := Behind_Comment (Text, Next);
+               elsif Current in 'e' | 'E' and then Following = ''' then
                   Next := Next + 1;
                   Skip_Quoted (''', Escapes => True);
                elsif Is_Name_Part (Current) then
@@ -211,5 +210,28 @@ package body Appserver.SQL.PostgreSQL_Texts is
         (if Highest > 0 or else (Singles = 0 and then Total = Text'Length)
          then (Text'Length, Text, Highest) else Numbered);
    end Native;
+
+   function Is_Copy (Text : String) return Boolean is
+
+      Word : constant String := "copy";
+      Next : Positive        := Text'First;
+
+      subtype Passed_Over is Character
+        with Static_Predicate => Passed_Over in ' ' | ';' | ASCII.HT .. ASCII.CR;
+   begin
+      loop
+         if Is_Comment (Text, Next) then
+            Next := Behind_Comment (Text, Next);
+         elsif Next <= Text'Last and then Text (Next) in Passed_Over then
+            Next := Next + 1;
+         else
+            exit;
+         end if;
+      end loop;
+      return
+        Text'Last - Next >= Word'Length
+        and then Ada.Characters.Handling.To_Lower (Text (Next .. Next + Word'Length - 1)) = Word
+        and then not Is_Name_Part (Text (Next + Word'Length));
+   end Is_Copy;
 
 end Appserver.SQL.PostgreSQL_Texts;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parameters in a statement's text.
+--  What a statement's text tells: its parameters, and whether it is a COPY.
 
 pragma Ada_2022;
 
@@ -20,5 +20,8 @@ private package Appserver.SQL.PostgreSQL_Texts is
    --  Most_Parameters. In another one each ? becomes a $n, from 1 on, and each ?? a ?, as operators
    --  have it. What is in a quoted string or name or in a comment is left alone, as PostgreSQL's
    --  manual describes them in chapter 4.1.
+
+   function Is_Copy (Text : String) return Boolean;
+   --  Whether it may begin a transfer of rows, behind which libpq takes nothing in pipeline mode
 
 end Appserver.SQL.PostgreSQL_Texts;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Text_IO;
 with Ada.Unchecked_Conversion;
-with Interfaces.C;
 with System.Storage_Elements;
 
 package body Failing_Calls is
@@ -26,6 +26,49 @@ package body Failing_Calls is
    begin
       Threads_Left := Natural'Last;
    end Allow_All_Threads;
+
+   Address_Space : constant := 9;
+
+   type Limits is record
+      Soft, Hard : unsigned_long;
+   end record with Convention => C;
+
+   function Get_Limits (Resource : int; Into : out Limits) return int
+     with Import, Convention => C, External_Name => "getrlimit";
+   function Set_Limits (Resource : int; To : Limits) return int
+     with Import, Convention => C, External_Name => "setrlimit";
+
+   procedure Limit_Memory (To : unsigned_long) is
+      Now : Limits;
+   begin
+      if Get_Limits (Address_Space, Now) /= 0
+        or else Set_Limits (Address_Space, (unsigned_long'Min (To, Now.Hard), Now.Hard)) /= 0
+      then
+         raise Program_Error with "the limit on memory cannot be set";
+      end if;
+   end Limit_Memory;
+
+   --  The first number in the file counts all pages
+
+   procedure Allow_Memory (Bytes : unsigned_long) is
+      use Ada.Text_IO;
+
+      package Numbers is new Modular_IO (unsigned_long);
+
+      Page  : constant := 4_096;
+      File  : File_Type;
+      Pages : unsigned_long;
+   begin
+      Open (File, In_File, "/proc/self/statm");
+      Numbers.Get (File, Pages);
+      Close (File);
+      Limit_Memory (Pages * Page + Bytes);
+   end Allow_Memory;
+
+   procedure Allow_All_Memory is
+   begin
+      Limit_Memory (unsigned_long'Last);
+   end Allow_All_Memory;
 
    procedure Fail_Events (Count : Natural) is
    begin

@@ -6,12 +6,19 @@
 --
 --     -Wl,--wrap=epoll_ctl
 
+with Interfaces.C;
+
 package Failing_Calls is
 
    procedure Allow_Threads (Count : Natural);
    --  So many can be created from here on
 
    procedure Allow_All_Threads;
+
+   procedure Allow_Memory (Bytes : Interfaces.C.unsigned_long);
+   --  So much more of it from here on (RLIMIT_AS)
+
+   procedure Allow_All_Memory;
 
    procedure Fail_Events (Count : Natural);
    --  The next calls that change what is waited for fail, as if the system had no room (ENOSPC)

@@ -71,6 +71,7 @@ package body Lacking_Tests is
       pragma Unreferenced (T);
    begin
       Failing_Calls.Allow_All_Threads;
+      Failing_Calls.Allow_All_Memory;
       Failing_Calls.Fail_Events (0);
    end Tear_Down;
 
@@ -153,6 +154,40 @@ package body Lacking_Tests is
       end;
    end Few_Threads;
 
+   --  There is memory for the stacks of workers, and not for what they answer with
+
+   procedure Little_Memory (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Before : constant Natural := Open_Files;
+      Web    : HTTP.Server.Web_Server;
+
+      procedure Start (Answer_Content : Positive) is
+      begin
+         Web.Start
+           (Test_Service.Answer'Access,
+            Options => (Workers => 3, Answer_Content => Answer_Content, others => <>));
+      end Start;
+   begin
+      Failing_Calls.Allow_Memory (300_000_000);
+      begin
+         Start (Answer_Content => 100_000_000);
+         Assert (False, "started without memory");
+      exception
+         when Storage_Error =>
+            Assert (not Web.Is_Running, "it runs");
+      end;
+      Failing_Calls.Allow_All_Memory;
+      Assert (Open_Files = Before, "files that are open");
+      Start (Answer_Content => 100_000);
+      declare
+         From : Client;
+      begin
+         From.Connect (Natural (Web.Port));
+         Is_Answered (From);
+      end;
+   end Little_Memory;
+
    --  The system has no room for what is to be waited for: when a server that was full listens
    --  again, and in the middle of what it does
 
@@ -210,6 +245,7 @@ package body Lacking_Tests is
    begin
       Add ("exceptions are reported", Handlers_Are_Reported'Access);
       Add ("too few threads", Few_Threads'Access);
+      Add ("too little memory", Little_Memory'Access);
       Add ("no room for events", No_Room_For_Events'Access);
       return Result;
    end Suite;

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Appserver.SQL.Batches;
 with Appserver.SQL.PostgreSQL;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -87,6 +88,164 @@ package body PostgreSQL_Tests is
       end;
       Assert (T.DB.In_Autocommit, "nothing was to be done");
    end First_Statement;
+
+   --  What else may come first: a savepoint, a batch, a load, a stream, a limit, statements that
+   --  were prepared before
+
+   procedure First_Of_Another_Kind (T : in out Fixture) is
+
+      procedure Begins_With
+        (Name : String; First : not null access procedure; Left : String)
+      is
+         Work : Transaction (T.DB'Access);
+      begin
+         First.all;
+         Assert (not T.DB.In_Autocommit, Name & ": it has begun");
+         Answers (T.DB, "SELECT count(*) FROM t", Left);
+         Work.Roll_Back;
+         Assert (T.DB.In_Autocommit, Name & ": it is over");
+         Answers (T.DB, "SELECT count(*) FROM t", "2");
+         Answers (T.DB, "SHOW statement_timeout", "0");
+      end Begins_With;
+
+      procedure Fail_In_Savepoint is
+         Part : Savepoint (T.DB'Access);
+
+         procedure Fail is
+         begin
+            T.DB.Execute ("INSERT INTO t VALUES (1)");
+         end Fail;
+      begin
+         Is_Refused (Fail'Access, "23505");
+         Part.Roll_Back;
+         T.DB.Execute ("INSERT INTO t VALUES (3)");
+      end Fail_In_Savepoint;
+
+      procedure Insert_Many is
+         Counts : Count_List (1 .. 1_234);
+
+         procedure Bind (To : in out SQL.Statement'Class; Element : Positive) is
+         begin
+            To.Bind (1, SQL.Integer_64 (Element + 2));
+         end Bind;
+      begin
+         Batches.Execute (T.Query, Bind'Access, Counts);
+      end Insert_Many;
+
+      procedure Load is
+         Row  : Natural := 2;
+         Rows : SQL.Integer_64;
+
+         function Next (To : in out SQL.Statement'Class) return Boolean is
+         begin
+            Row := Row + 1;
+            To.Bind (1, SQL.Integer_64 (Row));
+            return Row <= 1_000;
+         end Next;
+      begin
+         Batches.Load (T.DB, "t", "x", Next'Access, Rows);
+      end Load;
+
+      procedure Stream is
+         Rows : Natural := 0;
+      begin
+         T.Query.Use_Text (T.DB, "INSERT INTO t SELECT generate_series(3, 9) RETURNING x");
+         T.Query.Set_Streamed;
+         while T.Query.Step loop
+            Rows := Rows + 1;
+         end loop;
+         Assert (Rows = 7, "rows:" & Rows'Image);
+      end Stream;
+
+      procedure Limit is
+      begin
+         T.DB.Set_Statement_Limit (30.0);
+         Answers (T.DB, "SHOW statement_timeout", "30s");
+      end Limit;
+
+      procedure Insert_Returning is
+      begin
+         T.Query.Bind (1, SQL.Integer_64 (17));
+         Assert (T.Query.Step and then T.Query.As_Integer_64 (1) = 17, "the row");
+         Assert (not T.Query.Step, "and no more");
+      end Insert_Returning;
+   begin
+      T.DB.Execute ("CREATE TABLE t (x integer UNIQUE)");
+      T.DB.Execute ("INSERT INTO t VALUES (1), (2)");
+      Begins_With ("a savepoint", Fail_In_Savepoint'Access, "3");
+      T.Query.Prepare (T.DB, "INSERT INTO t VALUES (?)");
+      Begins_With ("a batch", Insert_Many'Access, "1236");
+      Begins_With ("a load", Load'Access, "1000");
+      Begins_With ("a stream", Stream'Access, "9");
+      Begins_With ("a limit", Limit'Access, "2");
+      T.Query.Prepare (T.DB, "INSERT INTO t VALUES (?) RETURNING x");
+      Begins_With ("a prepared one", Insert_Returning'Access, "3");
+      T.Query.Prepare (T.DB, "SELECT * FROM t");
+      T.Query.Execute;
+      T.DB.Execute ("ALTER TABLE t ADD y integer");
+      declare
+         Work : Transaction (T.DB'Access);
+
+         procedure Run is
+         begin
+            T.Query.Execute;
+         end Run;
+      begin
+         Is_Refused (Run'Access, "0A000", "cached plan");
+         Assert (not T.DB.In_Autocommit, "a statement that is stale");
+         Work.Roll_Back;
+      end;
+      Answers (T.DB, "SELECT count(*) FROM t", "2");
+   end First_Of_Another_Kind;
+
+   --  libpq hands out the same result of a COPY again and again, and takes nothing behind it in
+   --  pipeline mode
+
+   procedure Copy_First (T : in out Fixture) is
+
+      procedure Is_Refused_First (Text : String) is
+         Work   : Transaction (T.DB'Access);
+         Counts : Count_List (1 .. 3);
+
+         procedure Execute is
+         begin
+            T.DB.Execute (Text);
+         end Execute;
+
+         procedure Step is
+         begin
+            Assert (not T.Query.Step, "a row");
+         end Step;
+
+         procedure Execute_Each is
+
+            procedure Bind (To : in out SQL.Statement'Class; Element : Positive) is null;
+         begin
+            Batches.Execute (T.Query, Bind'Access, Counts);
+         end Execute_Each;
+      begin
+         Is_Refused (Execute'Access, "0A000", "COPY");
+         Assert (not T.DB.In_Autocommit, "it has begun: " & Text);
+         Work.Roll_Back;
+         T.Query.Use_Text (T.DB, Text);
+         Is_Refused (Execute_Each'Access, "0A000", "COPY");
+         T.Query.Prepare (T.DB, Text);
+         Is_Refused (Execute_Each'Access, "0A000", "COPY");
+         T.Query.Set_Streamed;
+         Is_Refused (Step'Access, "0A000", "COPY");
+         Answers (T.DB, "SELECT count(*) FROM t", "2");
+      end Is_Refused_First;
+   begin
+      T.DB.Execute ("CREATE TABLE t (x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1), (2)");
+      Is_Refused_First ("COPY t TO STDOUT");
+      Is_Refused_First ("COPY t FROM STDIN");
+      Is_Refused_First
+        ("-- rows" & ASCII.LF & " ; /* of /* t */ -- */" & ASCII.HT & "copy t FROM STDIN");
+      Is_Refused_First ("/**/copy/**/t TO STDOUT");
+      T.DB.Execute ("CREATE TABLE copy_of_t AS SELECT * FROM t");
+      T.DB.Execute ("DROP TABLE copy_of_t");
+   end Copy_First;
 
    procedure Parameters (T : in out Fixture) is
       procedure Has (Text : String; Count : Natural) is
@@ -260,6 +419,10 @@ package body PostgreSQL_Tests is
    begin
       Result.Add_Test (Caller.Create ("PostgreSQL: failed work", Failed_Work'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: a first statement", First_Statement'Access));
+      Result.Add_Test
+        (Caller.Create
+           ("PostgreSQL: a first statement of another kind", First_Of_Another_Kind'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: COPY as the first one", Copy_First'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));

@@ -418,6 +418,43 @@ package body Retried_Transaction_Tests is
       Is_Figure (Counted.Usage.Faults (Retry.Connection_Lost), 1, "connection lost");
    end Ended_In_Work;
 
+   --  Nothing was sent to be committed: the outcome is known
+
+   procedure Ended_Before_Work (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      procedure End_Session is
+         Id : constant SQL.Integer_64 := Number (T.Own, Known.Id.all);
+      begin
+         Kill (T, Id);
+         delay 0.1;
+      end End_Session;
+
+      procedure Work (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         Add_One (DB);
+      end Work;
+
+      procedure Is_Retried (Lost : SQL.Integer_64) is
+      begin
+         Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+         Is_Figure (Counted.Usage.Faults (Retry.Connection_Lost), Lost, "connection lost");
+         Is_Figure (Counted.Usage.Faults (Retry.Outcome_Unknown), 0, "outcome unknown");
+         Is_Figure (Counted.Usage.Retries, Lost, "retries");
+         Assert (T.Runs = 1, "runs of the work:" & T.Runs'Image);
+      end Is_Retried;
+   begin
+      Connect (T.Own);
+      End_Session;
+      Plain.Run_Once (By, T.Own, "order 1", Work'Access);
+      Is_Retried (Lost => 1);
+      End_Session;
+      Plain.Run_Once (By, T.Own, "order 1", Work'Access);
+      Is_Retried (Lost => 2);
+   end Ended_Before_Work;
+
    procedure Ended_Before_Commit (T : in out Fixture) is
       Id : SQL.Integer_64;
 
@@ -550,6 +587,7 @@ package body Retried_Transaction_Tests is
    begin
       Result.Add_Test (New_Test ("a fault keeps the session", Kept_By_A_Fault'Access));
       Result.Add_Test (New_Test ("a session that ends in the work", Ended_In_Work'Access));
+      Result.Add_Test (New_Test ("a session that ended before", Ended_Before_Work'Access));
       Result.Add_Test
         (New_Test ("a session that ends before the commit", Ended_Before_Commit'Access));
       Result.Add_Test (New_Test ("a deadlock", Deadlock'Access));
