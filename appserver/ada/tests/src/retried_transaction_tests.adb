@@ -493,6 +493,21 @@ package body Retried_Transaction_Tests is
       Plain.Run (By, DB, Work'Access);
    end Move;
 
+   --  A call, while another one moves from row 2 to row 1
+
+   procedure Run_Beside_Move
+     (By : Retry.Policy; Both_Hold : in out Meeting; Call : not null access procedure)
+   is
+      task Other;
+
+      task body Other is
+      begin
+         Move (By, "2", "1", Both_Hold);
+      end Other;
+   begin
+      Call.all;
+   end Run_Beside_Move;
+
    --  At least once: on PostgreSQL the retry may be there before the one that waited for the rows
 
    procedure Deadlocked (Counted : Retry.Meter) is
@@ -506,17 +521,13 @@ package body Retried_Transaction_Tests is
       Counted   : aliased Retry.Meter;
       By        : constant Retry.Policy := (null, Counted'Access, others => <>);
       Both_Hold : Meeting;
-   begin
-      declare
-         task Other;
 
-         task body Other is
-         begin
-            Move (By, "2", "1", Both_Hold);
-         end Other;
+      procedure Move_There is
       begin
          Move (By, "1", "2", Both_Hold);
-      end;
+      end Move_There;
+   begin
+      Run_Beside_Move (By, Both_Hold, Move_There'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
       Answers (T.DB, "SELECT x FROM t WHERE id = 2", "100");
       Deadlocked (Counted);
@@ -537,17 +548,13 @@ package body Retried_Transaction_Tests is
 
       package Stopped is new Retry.Interleavers
         (Connection, Connect, Before_First_Commit => Ask);
-   begin
-      declare
-         task Other;
 
-         task body Other is
-         begin
-            Move (By, "2", "1", Both_Hold);
-         end Other;
+      procedure Add is
       begin
          Stopped.Transactions.Run (By, T.Own, Add_One'Access);
-      end;
+      end Add;
+   begin
+      Run_Beside_Move (By, Both_Hold, Add'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Answers (T.DB, "SELECT x FROM t WHERE id = 2", "99");
       Deadlocked (Counted);
