@@ -3,7 +3,8 @@
 --
 --  For tests: transactions of which the first one is stopped just before its commit, or just after
 --  it, while something else is done, such as another transaction. So a stale version, a
---  serialization failure or a lost connection is made when it is wanted, and not by chance:
+--  serialization failure, a deadlock or a lost connection is made when it is wanted, and not by
+--  chance:
 --
 --     package Stopped is new Appserver.Retry.Interleavers
 --       (SQLite.Connection, Open, Before_First_Commit => Change_The_Same_Record);
@@ -11,7 +12,8 @@
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
 --
 --  The actions run in the task that commits. They must not wait for a lock that the stopped
---  transaction holds: that would be for ever, or until the database's limit.
+--  transaction holds: that would be for ever, or until the database's limit. For a deadlock the
+--  stopped transaction's connection asks for a row that another one holds, in a task that waits.
 
 pragma Ada_2022;
 
@@ -29,7 +31,8 @@ generic
    --  The same, once the database has committed: Appserver.SQL.Injected_Errors.Lose_Connection is
    --  an answer to the COMMIT that was lost
 
-   Key_Table : String := "retry_key";
+   Key_Table           : String  := "retry_key";
+   Session_Per_Attempt : Boolean := False;
 
 package Appserver.Retry.Interleavers is
 
@@ -39,6 +42,6 @@ package Appserver.Retry.Interleavers is
    procedure After_Commit;
 
    package Transactions is new Retry.Transactions
-     (Connection, Open, Key_Table, Before_Commit, After_Commit);
+     (Connection, Open, Key_Table, Session_Per_Attempt, Before_Commit, After_Commit);
 
 end Appserver.Retry.Interleavers;

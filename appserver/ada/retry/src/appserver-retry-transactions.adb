@@ -27,7 +27,8 @@ package body Appserver.Retry.Transactions is
    procedure Leave (On : in out Connection; Failed_By : Fault) is
    begin
       if On.Is_Open
-        and then (Failed_By in Connection_Lost | Outcome_Unknown
+        and then (Session_Per_Attempt
+                  or else Failed_By in Connection_Lost | Outcome_Unknown
                   or else not On.In_Autocommit)
       then
          On.Close;

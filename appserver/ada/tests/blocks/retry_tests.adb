@@ -141,12 +141,16 @@ package body Retry_Tests is
       end Is_Fault;
    begin
       Is_Fault ("40001", 0, Serialization_Failure);
+      Is_Fault ("40000", 0, Serialization_Failure);
       Is_Fault ("40P01", 0, Deadlock);
       Is_Fault ("55P03", 0, Lock_Timeout);
       Is_Fault ("08001", 0, Connection_Lost);
       Is_Fault ("08006", 0, Connection_Lost);
+      Is_Fault ("08S01", 0, Connection_Lost);
       Is_Fault ("57P01", 0, Connection_Lost);
+      Is_Fault ("57P02", 0, Connection_Lost);
       Is_Fault ("57P03", 0, Connection_Lost);
+      Is_Fault ("57P05", 0, Connection_Lost);
       Is_Fault ("25P03", 0, Connection_Lost);
       Is_Fault ("53300", 0, Connection_Lost);
       Is_Fault ("08007", 0, Outcome_Unknown);
@@ -161,6 +165,7 @@ package body Retry_Tests is
       Is_Fault ("HY000", 1_020, Serialization_Failure);
       Is_Fault ("08006", 1_927, Connection_Lost);
       Is_Fault ("08006", 2_006, Connection_Lost);
+      Is_Fault ("08006", 2_013, Connection_Lost);
       Is_Fault ("08001", 2_002, Connection_Lost);
       Is_Fault ("08004", 1_040, Connection_Lost);
       Is_Fault ("42000", 1_203, Connection_Lost);

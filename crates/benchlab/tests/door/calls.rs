@@ -61,6 +61,11 @@ fn project(clients: &[&str], case: &str) -> Project {
     Project::with_text(&(head + POSTGRESQL + MARIADB + case + &subjects))
 }
 
+/// A text without its line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The most that a batch counted: of a subject, on a target, with a fault.
 fn greatest(run: &Run, subject: &str, target: usize, fault: &str, metric: &Metric) -> f64 {
     let plan = run.plan.as_ref().unwrap();
@@ -118,7 +123,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         assert!(of(&failed) + of(&unreported) > 0.0);
     }
     let said = project.call(&["report", project.file().to_str().unwrap()]);
-    let words = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = words(&said.stdout);
     for text in [
         "PostgreSQL and MariaDB: keyed makes every call exactly once",
         "Calls lost: liar. Calls applied twice: blind. Calls applied but reported as failed: hopeless.",
@@ -326,9 +331,13 @@ fn a_file_is_locked_while_calls_are_made() {
         );
     let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
     let project = Project::with_text(&(text + &programs.concat()));
-    project.run_blocks("1", "8", &[]).expect(0);
+    let ended = project.run_blocks("1", "8", &[]);
+    let told = words(&ended.expect(0).stdout);
     let run = project.load();
     assert_failures(&run, &[]);
+    let survived = "Longest outage after which no call is wrong or given up: 100 ms with patient; \
+                    below 100 ms with impatient.";
+    assert!(told.contains(survived), "{told}");
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
     for fault in ["none", "busy", "down"] {
         for subject in ["impatient", "patient"] {

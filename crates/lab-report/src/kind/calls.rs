@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail: who makes each exactly once, which ones are wrong, who is fastest of those without any, and what
-//! load an outage is followed by.
+//! Calls that may fail: who makes each exactly once, which ones are wrong, who is fastest of those without any, how long an
+//! outage each survives, and what load it is followed by.
 
 use super::measured::Place;
 use super::say::{self, list};
 use super::scope::Scope;
 use super::{charts, findings, table};
 use crate::document::{Chart, Finding, Section};
-use lab_model::{Check, FAULT, Metric, PointId, SubjectId};
+use lab_model::{Check, FAULT, Injection, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Interval;
 use lab_stats::results::{Over, Value};
+use std::cmp::Ordering;
 
 /// A load that is this many times the usual one is above what a server was made for.
 const DOUBLE: f64 = 2.0;
@@ -43,12 +44,14 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
     charts::bars_over_run(scopes, &Metric::WRONG_CALLS)
 }
 
-/// Who makes each call once, how the others err, which policy is for which fault, and what load an outage is followed by.
+/// Who makes each call once, how the others err, how long an outage each survives, what load it is followed by, and which
+/// policy is for which fault.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
         exactly_once(scopes),
         errors(scopes),
+        survived(scopes),
         load(scopes),
         fastest(&faults),
         careful(&faults),
@@ -211,6 +214,71 @@ fn careful(faults: &[Fault]) -> Option<String> {
     let text = parts.join("; ");
     (!parts.is_empty())
         .then(|| format!("Where everyone errs or gives up calls, these err in none: {text}."))
+}
+
+/// `Longest outage after which no call is wrong or given up: 20 s with classic; below 0.1 s with none and tenacity.`
+fn survived(scopes: &[Scope]) -> Option<String> {
+    let outages: Vec<(&str, Outage)> = scopes.iter().flat_map(outages).collect();
+    let lengths = outages.iter().map(|(_, outage)| outage.length_s);
+    let shortest = lengths.fold(f64::INFINITY, f64::min);
+    let longest = say::grouped(outages).into_iter();
+    let longest = longest.map(|(name, outages)| (longest_survived(&outages), name));
+    let mut longest = say::grouped(longest);
+    longest.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+    let parts = longest.into_iter().map(|(length_s, names)| match length_s {
+        Some(length_s) => format!("{} with {}", seconds(length_s), list(&names)),
+        None => format!("below {} with {}", seconds(shortest), list(&names)),
+    });
+    let text = parts.collect::<Vec<_>>().join("; ");
+    (!text.is_empty())
+        .then(|| format!("Longest outage after which no call is wrong or given up: {text}."))
+}
+
+/// What became of a subject's calls in outages of one length.
+struct Outage {
+    length_s: f64,
+    is_survived: bool,
+}
+
+/// The outages that the subjects of a target met: a batch may be over before its server is killed.
+fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
+    let at = of_calls(scope).into_iter().filter_map(|point| {
+        let Some(Injection::OutageS(length_s)) = scope.plan.injection(point) else {
+            return None;
+        };
+        Some((point, *length_s))
+    });
+    let of_each = at.flat_map(|(point, length_s)| {
+        let met = made(scope).filter(move |&s| count(scope, (s, Some(point)), &Metric::BACK) > 0.0);
+        met.map(move |s| {
+            let is_without = |kind| count(scope, (s, Some(point)), kind) == 0.0;
+            let is_survived = AT_POINTS.iter().all(is_without);
+            (
+                scope.name(s),
+                Outage {
+                    length_s,
+                    is_survived,
+                },
+            )
+        })
+    });
+    of_each.collect()
+}
+
+/// The longest that is below all those that were not survived, in seconds.
+fn longest_survived(outages: &[Outage]) -> Option<f64> {
+    let failed = outages.iter().filter(|outage| !outage.is_survived);
+    let limit = failed
+        .map(|outage| outage.length_s)
+        .fold(f64::INFINITY, f64::min);
+    let lengths = outages.iter().map(|outage| outage.length_s);
+    lengths
+        .filter(|length_s| *length_s < limit)
+        .reduce(f64::max)
+}
+
+fn seconds(length_s: f64) -> String {
+    say::reading(length_s * 1e9, &Unit::Nanoseconds)
 }
 
 /// `Load in the busiest second after an outage: below twice that before it with ada and java; above with classic.`

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * For tests: stops a transaction just before its commit, or just after it, and does something else
- * there, such as another transaction. So a stale version, a serialization failure or a lost
- * connection is made when it is wanted, and not by chance:
+ * there, such as another transaction. So a stale version, a serialization failure, a deadlock or a
+ * lost connection is made when it is wanted, and not by chance:
  *
  * <pre>{@code
  * var interleaver = new CommitInterleaver(dataSource::getConnection);
@@ -22,7 +22,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * }</pre>
  *
  * <p>The action runs on the thread that commits. It must not wait for a lock that the stopped
- * transaction holds: that would be for ever, or until the database's limit.
+ * transaction holds: that would be for ever, or until the database's limit. For a deadlock the
+ * stopped transaction's connection asks for a row that another one holds, in a thread that waits.
  */
 public final class CommitInterleaver implements Transactions.Source {
 

@@ -44,6 +44,7 @@ class FaultsTest {
         "57P01, 0, CONNECTION_LOST",
         "57P02, 0, CONNECTION_LOST",
         "57P03, 0, CONNECTION_LOST",
+        "57P05, 0, CONNECTION_LOST",
         "25P03, 0, CONNECTION_LOST",
         "53300, 0, CONNECTION_LOST",
         "70100, 1927, CONNECTION_LOST",

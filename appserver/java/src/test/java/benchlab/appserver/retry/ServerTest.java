@@ -6,6 +6,7 @@ import static benchlab.appserver.retry.TestDatabase.number;
 import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.Stress;
 import java.sql.Connection;
@@ -69,8 +70,15 @@ abstract class ServerTest extends DatabaseTest {
         Stress.together(List.of(there, back));
         assertEquals(100, balance(1));
         assertEquals(100, balance(2));
-        assertEquals(1, faults(Fault.DEADLOCK));
+        assertDeadlocked();
         assertEquals(2, meter.figures().calls());
+    }
+
+    /** At least once: PostgreSQL may serve a retry before who waited for the rows. */
+    private void assertDeadlocked() {
+        long retries = meter.figures().retries();
+        assertTrue(retries >= 1, () -> retries + " retries");
+        assertEquals(retries, faults(Fault.DEADLOCK));
     }
 
     private Void transfer(CyclicBarrier bothHoldOne, int from, int to) throws Exception {
@@ -84,6 +92,36 @@ abstract class ServerTest extends DatabaseTest {
                         await(bothHoldOne);
                     }
                     add(connection, to, 1);
+                    return null;
+                });
+    }
+
+    /** One that is stopped at its commit asks there for what another one holds. */
+    @Test
+    void aDeadlockIsMadeAtACommit() throws Exception {
+        var bothHoldOne = new CyclicBarrier(2);
+        Callable<Void> stopped = () -> addAndAsk(bothHoldOne);
+        Callable<Void> other = () -> transfer(bothHoldOne, 2, 1);
+        Stress.together(List.of(stopped, other));
+        assertEquals(102, balance(1));
+        assertEquals(99, balance(2));
+        assertDeadlocked();
+    }
+
+    private Void addAndAsk(CyclicBarrier bothHoldOne) throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        return Retry.call(
+                policy,
+                transactions,
+                connection -> {
+                    add(connection, 1, 1);
+                    if (runs.incrementAndGet() == 1) {
+                        interleaver.beforeNextCommit(
+                                () -> {
+                                    await(bothHoldOne);
+                                    add(connection, 2, 0);
+                                });
+                    }
                     return null;
                 });
     }
