@@ -76,7 +76,7 @@ pub const COOKIE: Class = Class {
 /// A host that requests go to.
 pub const HOST: Class = Class {
     name: "host",
-    none: "No request is known.",
+    none: "No request with a cookie is known.",
     values: &[
         ("cookies", "cookies of the largest request"),
         (
@@ -331,7 +331,8 @@ fn is_http_only(cookie: &Cookie, login: bool) -> bool {
 
 /// The largest request of each host.
 fn hosts(seen: &Seen) -> Vec<Thing> {
-    let mut hosts: Vec<&str> = seen.requests.iter().map(|r| r.host.as_str()).collect();
+    let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
+    let mut hosts: Vec<&str> = with.map(|r| r.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
     let thing = |host: &str| {
@@ -698,8 +699,12 @@ fn of_a_page(seen: &Seen, rate: f64) -> String {
     let all: usize = seen.requests.iter().map(bytes).sum();
     let pages = seen.requests.iter().filter(|r| r.kind == Kind::Page);
     let page = all as f64 / pages.count().max(1) as f64;
-    let (page_kb, day_gb) = (page / 1e3, page * rate * 86_400.0 / 1e9);
-    format!("{page_kb:.1} kB in HTTP/1.1; at {rate} such pages/s {day_gb:.1} GB a day")
+    let bytes = |n: f64| Value::bytes(n as u64).text();
+    let day = bytes(page * rate * 86_400.0);
+    format!(
+        "{} in HTTP/1.1; at {rate} such pages/s {day} a day",
+        bytes(page)
+    )
 }
 
 /// `of_page`: what they cost for a page with its files.
@@ -717,7 +722,7 @@ fn chart(split: &[Share], of_page: &str) -> EvidenceBars {
     let total: usize = split.iter().map(|share| share.bytes).sum();
     EvidenceBars {
         title: "Bytes of cookies in one request, by owner".into(),
-        caption: format!("{total} bytes in HTTP/1.1. A page with its files: {of_page}."),
+        caption: format!("{total} bytes. A page with its files: {of_page}."),
         axis: "bytes".into(),
         unit: Unit::Count("bytes".into()),
         rows,

@@ -873,6 +873,16 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
             case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
         };
         assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
+        // What is said of a good thing is not what is said of a bad one.
+        let differs = |case: &lab_audit::rule::Case| {
+            let own = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
+            own || rule.seen.replace("{name}", "").contains('{')
+        };
+        assert!(
+            rule.cases.iter().all(differs),
+            "{} says what it saw",
+            rule.id
+        );
     }
 }
 

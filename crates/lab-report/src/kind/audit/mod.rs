@@ -118,11 +118,15 @@ fn answer(audit: &Audit) -> Answer {
     let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
     let told = rules.iter().take(2);
     findings.extend(told.map(|(_, same)| sentence(audit, same)));
-    if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
+    if audit.count(State::NotApplicable) == audit.findings.len() {
+        let whys = say::grouped(audit.findings.iter().map(|f| (f.seen.as_str(), ())));
+        let whys: Vec<&str> = whys.into_iter().map(|(why, _)| why).collect();
+        findings = vec![plain(&whys.join(" "))];
+    } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
         findings.push(plain("Nothing is bad."));
     }
     Answer {
-        chart: Some(chart(audit)),
+        chart: chart(audit),
         findings,
         undecided: unknown(audit),
     }
@@ -203,11 +207,9 @@ fn unknown(audit: &Audit) -> Option<String> {
 }
 
 /// The audit's own chart, or how the rules came out in each area.
-fn chart(audit: &Audit) -> Chart {
-    match &audit.chart {
-        Some(bars) => evidence::chart(bars),
-        None => areas(audit),
-    }
+fn chart(audit: &Audit) -> Option<Chart> {
+    let own = audit.chart.as_ref().map(evidence::chart);
+    own.or_else(|| areas(audit))
 }
 
 const PARTS: [(State, usize); 4] = [
@@ -217,7 +219,7 @@ const PARTS: [(State, usize); 4] = [
     (State::Good, 2),
 ];
 
-fn areas(audit: &Audit) -> Chart {
+fn areas(audit: &Audit) -> Option<Chart> {
     let grouped = say::grouped(audit.findings.iter().map(|f| (f.area.as_str(), f.state)));
     let unit = || Unit::Count("rules".into());
     let counts = |states: &[State], state: State| {
@@ -234,7 +236,8 @@ fn areas(audit: &Audit) -> Chart {
         let row = BarRow::new(area, 0, Quantity::exact(total, unit()));
         (total > 0.0).then_some(BarRow { parts, ..row })
     });
-    Chart {
+    let rows: Vec<BarRow> = rows.collect();
+    (!rows.is_empty()).then(|| Chart {
         id: "areas".into(),
         title: "Findings by area".into(),
         caption: "Each rule counts once for each thing that it is about.".into(),
@@ -244,9 +247,9 @@ fn areas(audit: &Audit) -> Chart {
                 .iter()
                 .map(|(state, colour)| (state.name().into(), *colour))
                 .collect(),
-            rows: rows.collect(),
+            rows,
         }),
-    }
+    })
 }
 
 /// All findings of a state, with what they cost and what to do.
