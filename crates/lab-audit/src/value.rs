@@ -125,6 +125,11 @@ fn number_text(number: f64, unit: &Unit) -> String {
         ("B", 1.0),
     ];
     const TIMES: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+    const LONG_TIMES: [(&str, f64); 3] = [("days", 86_400e9), ("h", 3600e9), ("min", 60e9)];
+    // A minute is told as 60 s, and a day as 24 h.
+    let long = LONG_TIMES
+        .iter()
+        .find(|(_, size)| number.abs() >= 2.0 * size);
     let scaled = |scales: &[(&str, f64)]| {
         let fits = scales.iter().find(|(_, size)| number.abs() >= *size);
         let (name, size) = fits.unwrap_or(&scales[scales.len() - 1]);
@@ -132,7 +137,7 @@ fn number_text(number: f64, unit: &Unit) -> String {
     };
     match unit {
         Unit::Bytes => scaled(&SIZES),
-        Unit::Nanoseconds => scaled(&TIMES),
+        Unit::Nanoseconds => long.map_or_else(|| scaled(&TIMES), |time| scaled(&[*time])),
         Unit::Share => format!("{} %", digits(number * 100.0)),
         Unit::PerSecond(of) => format!("{} {of}/s", digits(number)),
         Unit::Count(_) | Unit::Ratio => digits(number),
@@ -160,6 +165,10 @@ mod tests {
             (Value::bytes(536_870_912), "512 MiB"),
             (Value::bytes(1_500), "1.46 KiB"),
             (Value::ns(25.04), "25 ns"),
+            (Value::ns(60e9), "60 s"),
+            (Value::ns(5400e9), "90 min"),
+            (Value::ns(86_400e9), "24 h"),
+            (Value::ns(31_536_000e9), "365 days"),
             (Value::share(0.0317), "3.17 %"),
             (Value::count(28_232, "ports"), "28232"),
             (Value::Flag(true), "yes"),

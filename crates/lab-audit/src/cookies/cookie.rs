@@ -116,6 +116,14 @@ impl Kind {
 }
 
 impl Cookie {
+    /// Its name for readers: browsers also send cookies without one.
+    pub fn shown(&self) -> &str {
+        match self.name.as_str() {
+            "" => "(no name)",
+            name => name,
+        }
+    }
+
     /// Bytes of `name=value`.
     pub fn bytes(&self) -> usize {
         self.name.len() + 1 + self.value_bytes

@@ -76,7 +76,7 @@ pub const COOKIE: Class = Class {
 /// A host that requests go to.
 pub const HOST: Class = Class {
     name: "host",
-    none: "No request is known.",
+    none: "No request with a cookie is known.",
     values: &[
         ("cookies", "cookies of the largest request"),
         (
@@ -172,7 +172,7 @@ pub fn figures(seen: &Seen, rate: f64) -> Figures {
             domain_table(seen),
             wire_table(seen, rate),
         ],
-        chart: (!split.is_empty()).then(|| chart(&split)),
+        chart: (!split.is_empty()).then(|| chart(&split, &of_a_page(seen, rate))),
     }
 }
 
@@ -253,7 +253,7 @@ fn carried(seen: &Seen) -> Vec<Carried> {
 }
 
 fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
-    let mut thing = Thing::new("cookie", &cookie.name);
+    let mut thing = Thing::new("cookie", cookie.shown());
     thing.set("owner", Value::word(owner.name()));
     thing.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
     thing.set("bytes", Value::bytes(cookie.bytes() as u64));
@@ -331,7 +331,8 @@ fn is_http_only(cookie: &Cookie, login: bool) -> bool {
 
 /// The largest request of each host.
 fn hosts(seen: &Seen) -> Vec<Thing> {
-    let mut hosts: Vec<&str> = seen.requests.iter().map(|r| r.host.as_str()).collect();
+    let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
+    let mut hosts: Vec<&str> = with.map(|r| r.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
     let thing = |host: &str| {
@@ -505,7 +506,7 @@ fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceT
             _ => cookie.domain.clone(),
         };
         vec![
-            word(&cookie.name),
+            word(cookie.shown()),
             word(owners[at].name()),
             word(domain + &cookie.path),
             bytes(cookie.bytes()),
@@ -676,22 +677,8 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
             "not kept: their length, and a hash whose salt is thrown away".into(),
         ),
     ];
-    let all: usize = seen
-        .requests
-        .iter()
-        .map(|r| field_bytes(&seen.cookies, &r.cookies))
-        .sum();
-    let pages = seen.requests.iter().filter(|r| r.kind == Kind::Page);
-    let pages = pages.count().max(1) as f64;
-    let (per_page, a_day) = (all as f64 / pages, all as f64 / pages * rate * 86_400.0);
-    facts.push((
-        "cookies of a page with its files".into(),
-        format!(
-            "{:.1} kB in HTTP/1.1; at {rate} such pages/s {:.1} GB a day",
-            per_page / 1e3,
-            a_day / 1e9
-        ),
-    ));
+    let page = "cookies of a page with its files";
+    facts.push((page.into(), of_a_page(seen, rate)));
     if seen.skipped > 0 {
         facts.push((
             "could not be read".into(),
@@ -706,7 +693,22 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
     facts
 }
 
-fn chart(split: &[Share]) -> EvidenceBars {
+/// What the cookies of a page and of its files cost.
+fn of_a_page(seen: &Seen, rate: f64) -> String {
+    let bytes = |r: &Request| field_bytes(&seen.cookies, &r.cookies);
+    let all: usize = seen.requests.iter().map(bytes).sum();
+    let pages = seen.requests.iter().filter(|r| r.kind == Kind::Page);
+    let page = all as f64 / pages.count().max(1) as f64;
+    let bytes = |n: f64| Value::bytes(n as u64).text();
+    let day = bytes(page * rate * 86_400.0);
+    format!(
+        "{} in HTTP/1.1; at {rate} such pages/s {day} a day",
+        bytes(page)
+    )
+}
+
+/// `of_page`: what they cost for a page with its files.
+fn chart(split: &[Share], of_page: &str) -> EvidenceBars {
     const SHOWN: usize = 10;
     let rest: usize = split.iter().skip(SHOWN).map(|share| share.bytes).sum();
     let mut rows: Vec<(String, f64)> = split
@@ -720,7 +722,7 @@ fn chart(split: &[Share]) -> EvidenceBars {
     let total: usize = split.iter().map(|share| share.bytes).sum();
     EvidenceBars {
         title: "Bytes of cookies in one request, by owner".into(),
-        caption: format!("{total} bytes in HTTP/1.1."),
+        caption: format!("{total} bytes. A page with its files: {of_page}."),
         axis: "bytes".into(),
         unit: Unit::Count("bytes".into()),
         rows,

@@ -74,7 +74,7 @@ impl Probe for Network {
 
 /// What `benchlab load` used of the connections per second for which there are ports.
 fn used(connects: Option<f64>, rate: f64, host: &mut Thing) {
-    let none = || Value::word("no connection that is known of");
+    let none = || Value::word("none known");
     let told = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
     host.set("load_connects", connects.map_or_else(none, told));
     host.set_some("load_share", connects.map(|n| Value::share(n / rate)));

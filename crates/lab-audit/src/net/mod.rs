@@ -493,6 +493,23 @@ fn ratio(looked: &Looked, step: Step) -> Option<[f64; 3]> {
     ])
 }
 
+/// ` IPv6 / IPv4: 1.02 (0.99 to 1.05) for a.example.`
+fn ratios(all: &[Looked]) -> String {
+    let told = all.iter().filter_map(|looked| {
+        let number = |n| Value::Number(n, Unit::Ratio).text();
+        let [ratio, low, high] = ratio(looked, Step::Connect)?.map(number);
+        Some(format!(
+            "{ratio} ({low} to {high}) for {}",
+            looked.asked.name
+        ))
+    });
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!(" IPv6 / IPv4: {}.", told.join("; ")),
+    }
+}
+
 /// The mean log ratio of a turn of each and a turn of each the other way round.
 fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
     let mean = |family: Family| {
@@ -515,48 +532,43 @@ const STEPS: [Step; 5] = [
 fn steps_table(all: &[Looked]) -> EvidenceTable {
     let mut rows = Vec::new();
     for looked in all {
-        for side in looked.sides.iter().flatten() {
-            for step in STEPS
-                .into_iter()
-                .filter(|step| looked.tls || *step != Step::Tls)
-            {
-                let mut found = times(looked, side.family, step);
-                if found.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
-                    continue;
-                }
-                found.sort_by(f64::total_cmp);
-                let at = |part: f64| {
-                    if found.is_empty() {
-                        EvidenceValue::Nothing
-                    } else {
-                        EvidenceValue::Number(
-                            found[((found.len() - 1) as f64 * part).round() as usize],
-                            Unit::Nanoseconds,
-                        )
-                    }
-                };
-                let word = |text: &str| EvidenceValue::Word(text.to_owned());
-                rows.push(vec![
-                    word(&looked.asked.name),
-                    word(&side.address.ip().to_string()),
-                    word(step.name()),
-                    EvidenceValue::Number(found.len() as f64, Unit::Count("times".into())),
-                    at(0.0),
-                    at(0.25),
-                    at(0.5),
-                    at(0.75),
-                    at(0.95),
-                    at(1.0),
-                ]);
-            }
+        let steps = STEPS.into_iter();
+        for step in steps.filter(|step| looked.tls || *step != Step::Tls) {
+            let sides = looked.sides.iter().flatten();
+            rows.extend(sides.filter_map(|side| step_row(looked, side, step)));
         }
     }
     EvidenceTable {
         title: "Times".into(),
         caption: "Each step alone, in turns that are mirrored: one family, the other, the other, the one.".into(),
-        columns: ["name", "address", "step", "taken", "least", "25 %", "median", "75 %", "95 %", "most"].map(String::from).into(),
+        columns: ["name", "step", "address", "taken", "least", "25 %", "median", "75 %", "95 %", "most"].map(String::from).into(),
         rows,
     }
+}
+
+/// The quantiles of a step; `None`: it was not taken.
+fn step_row(looked: &Looked, side: &Side, step: Step) -> Option<Vec<EvidenceValue>> {
+    let mut found = times(looked, side.family, step);
+    if found.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
+        return None;
+    }
+    found.sort_by(f64::total_cmp);
+    let last = found.len().saturating_sub(1) as f64;
+    let at = |part: f64| {
+        let time = found.get((last * part).round() as usize);
+        time.map_or(EvidenceValue::Nothing, |ns| {
+            EvidenceValue::Number(*ns, Unit::Nanoseconds)
+        })
+    };
+    let word = |text: &str| EvidenceValue::Word(text.to_owned());
+    let mut row = vec![
+        word(&looked.asked.name),
+        word(step.name()),
+        word(&side.address.ip().to_string()),
+        EvidenceValue::Number(found.len() as f64, Unit::Count("times".into())),
+    ];
+    row.extend([0.0, 0.25, 0.5, 0.75, 0.95, 1.0].map(at));
+    Some(row)
 }
 
 fn ratio_table(all: &[Looked]) -> EvidenceTable {
@@ -630,7 +642,7 @@ fn chart(all: &[Looked]) -> Option<EvidenceBars> {
     let rows: Vec<(String, f64)> = bars.take(12).collect();
     (!rows.is_empty()).then(|| EvidenceBars {
         title: "Time of a connection".into(),
-        caption: "Medians.".into(),
+        caption: format!("Medians.{}", ratios(all)),
         axis: "time".into(),
         unit: Unit::Nanoseconds,
         rows,

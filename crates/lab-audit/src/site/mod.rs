@@ -106,7 +106,7 @@ pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
                 revalidated(&mut client, &mut resource, &answer);
                 site.resources.push(resource);
             }
-            Err(why) => site.notes.push(format!("{url}: {why}.")),
+            Err(why) => site.things.push(resource::unanswered(url, &why)),
         }
     }
     step("the server");
@@ -166,11 +166,17 @@ fn revalidated(client: &mut Client, resource: &mut Resource, answer: &Answer) {
         (None, Some(date)) => format!("If-Modified-Since: {date}\r\n"),
         (None, None) => return,
     };
-    // What a server sent goes back to it only as one line.
-    if answer.status == 200 && !validator.trim_end().contains(char::is_control) {
-        let again = client.ask(Method::Get, &resource.url, &validator);
-        resource.revalidated = again.ok().map(|again| again.status);
-    }
+    resource.revalidated = match answer.status {
+        // What a server sent goes back to it only as one line.
+        200 if validator.trim_end().contains(char::is_control) => {
+            Err("There is a control character in what it says to ask again with".into())
+        }
+        200 => client
+            .ask(Method::Get, &resource.url, &validator)
+            .map(|again| again.status)
+            .map_err(|why| format!("It was asked again: {why}")),
+        _ => return,
+    };
 }
 
 /// The audit of a site.
@@ -263,7 +269,7 @@ fn said(text: &str) -> EvidenceValue {
 fn caching(site: &Site) -> EvidenceTable {
     let row = |resource: &Resource| {
         let kept = resource.lifetime_s.map(|seconds| seconds * 1e9);
-        let status = resource.revalidated.map(|status| status.to_string());
+        let status = resource.revalidated.as_ref().map(u16::to_string);
         vec![
             EvidenceValue::Word(resource.name()),
             said(&resource.cache),

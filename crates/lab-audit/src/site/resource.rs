@@ -56,7 +56,7 @@ pub struct Resource {
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
-    /// By gzip, of what was sent without compression; `None`: it was compressed, or is no text.
+    /// By gzip, of what was sent without compression; `None`: it was compressed, is no text, or was not there.
     pub saved: Option<usize>,
     pub cache: String,
     /// `Expires`, the validators and `Vary`, as they were sent.
@@ -64,8 +64,8 @@ pub struct Resource {
     pub etag: String,
     pub last_modified: String,
     pub vary: String,
-    /// Status of a conditional request.
-    pub revalidated: Option<u16>,
+    /// Status of a conditional request, or why there is none.
+    pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
     charset: bool,
     varies: bool,
@@ -88,7 +88,9 @@ impl Resource {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let saved = (encoding.is_empty() && compressible(&media)).then(|| saved(&answer.body));
+        let ok = (200..300).contains(&answer.status);
+        let plain = ok && encoding.is_empty() && compressible(&media);
+        let saved = plain.then(|| saved(&answer.body));
         let field = |name: &str| answer.field(name).unwrap_or_default().to_owned();
         let vary = answer.all("vary").collect::<Vec<_>>().join(", ");
         Resource {
@@ -105,7 +107,7 @@ impl Resource {
             bytes: answer.body.len(),
             saved,
             cache: answer.all("cache-control").collect::<Vec<_>>().join(", "),
-            revalidated: None,
+            revalidated: Err("It was not asked again".into()),
             set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
             varies: vary.contains('*') || vary.to_ascii_lowercase().contains("accept-encoding"),
             vary,
@@ -113,13 +115,9 @@ impl Resource {
         }
     }
 
-    /// Path and query, cut if they are long.
+    /// How it is called in findings and tables.
     pub fn name(&self) -> String {
-        let name = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
-        match name.char_indices().nth(60) {
-            Some((at, _)) => format!("{}…", &name[..at]),
-            None => name.to_owned(),
-        }
+        name(&self.url)
     }
 
     /// For rules.
@@ -167,10 +165,9 @@ impl Resource {
         thing.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
         let validator = !(self.etag.is_empty() && self.last_modified.is_empty());
         thing.set("validator", Value::Flag(validator));
-        thing.set_some(
-            "revalidation",
-            self.revalidated.map(|s| Value::count(s.into(), "")),
-        );
+        if validator {
+            thing.set("revalidation", self.revalidation());
+        }
         thing.set("versioned", Value::Flag(versioned(&self.url)));
         thing.set(
             "sets_cookies",
@@ -178,6 +175,31 @@ impl Resource {
         );
         thing
     }
+
+    /// What asking again is answered: the body, or that it did not change.
+    fn revalidation(&self) -> Value {
+        match &self.revalidated {
+            Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),
+            Ok(other) => Value::Unknown(format!("Asked again, it answers {other}.")),
+            Err(why) => Value::Unknown(format!("{why}.")),
+        }
+    }
+}
+
+/// Path and query, cut if they are long.
+fn name(url: &Url) -> String {
+    let name = &url[url::Position::BeforePath..url::Position::AfterQuery];
+    match name.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
+}
+
+/// A file that was asked for and not answered.
+pub fn unanswered(url: &Url, why: &str) -> Thing {
+    let mut thing = Thing::new("resource", name(url));
+    thing.set("ok", Value::Unknown(format!("It was not answered: {why}.")));
+    thing
 }
 
 /// The text of an answer's body, decoded where it is gzip.

@@ -209,33 +209,43 @@ impl Looked<'_> {
     fn exposed(&self, client: &mut Client, thing: &mut Thing) {
         let list: Exposed =
             toml::from_str(include_str!("../../data/exposed.toml")).expect("a test reads it");
-        let mut found: Vec<ExposedPath> = Vec::new();
+        let tried = list.path.len();
+        let (mut found, mut refused): (Vec<ExposedPath>, Vec<String>) = Default::default();
         for path in list.path {
-            let Ok(url) = self.url.join(&path.path) else {
-                continue;
-            };
-            let Ok(answer) = client.ask(Method::Get, &url, "Range: bytes=0-2047\r\n") else {
-                continue;
-            };
-            let begin =
-                String::from_utf8_lossy(&answer.body[..answer.body.len().min(2048)]).into_owned();
-            let unlike = path
-                .not
-                .as_ref()
-                .is_some_and(|not| begin.contains(not.as_str()));
-            if matches!(answer.status, 200 | 206) && begin.contains(&path.has) && !unlike {
-                found.push(path);
+            match self.serves(client, &path) {
+                Ok(true) => found.push(path),
+                Ok(false) => {}
+                Err(why) => refused.push(format!("{}: {why}", path.path)),
             }
         }
         let list = |of: fn(&ExposedPath) -> &str| {
-            if found.is_empty() {
-                "none".to_owned()
-            } else {
-                found.iter().map(of).collect::<Vec<_>>().join(", ")
+            let all: Vec<&str> = found.iter().map(of).collect();
+            Value::Word(all.join(", "))
+        };
+        let (paths, what) = match (found.is_empty(), refused.first()) {
+            (false, _) => (list(|path| &path.path), list(|path| &path.what)),
+            (true, None) => (Value::word("none"), Value::word("none")),
+            (true, Some(first)) => {
+                let refused = refused.len();
+                let why = format!("{refused} of {tried} paths were not answered; {first}.");
+                (Value::Unknown(why.clone()), Value::Unknown(why))
             }
         };
-        thing.set("exposed", Value::Word(list(|path| &path.path)));
-        thing.set("exposed_what", Value::Word(list(|path| &path.what)));
+        thing.set("exposed", paths);
+        thing.set("exposed_what", what);
+    }
+
+    /// Whether a path is answered with what such a file has in it. Error: it is not answered, or the server asks to wait.
+    fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
+        let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
+        let answer = client.ask(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
+        let begin = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2048)]);
+        let unlike = path.not.as_ref().is_some_and(|not| begin.contains(not));
+        match answer.status {
+            200 | 206 => Ok(begin.contains(&path.has) && !unlike),
+            429 | 503 => Err(format!("status {}", answer.status)),
+            _ => Ok(false),
+        }
     }
 
     fn connect(&self) -> Option<TcpStream> {

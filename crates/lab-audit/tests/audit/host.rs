@@ -2,6 +2,7 @@
 //! Every rule about a machine on trees of files: a machine that is set up well, and the same with one thing
 //! changed for each case of each rule.
 
+use crate::measured::MEASURED;
 use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Machine};
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
@@ -721,10 +722,8 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
 
 #[test]
 fn every_case_of_every_rule_is_tested() {
-    // Rules about what is measured or watched: tests/measured.rs.
-    let in_files = |class: &str| matches!(class, "host" | "disk" | "partition" | "filesystem");
     let mut rules = host::rules().expect("rules");
-    rules.retain(|rule| in_files(&rule.of));
+    rules.retain(|rule| !MEASURED.contains(&rule.of.as_str()));
     let mut untested = BTreeSet::new();
     for rule in &rules {
         let states: BTreeSet<State> = rule.cases.iter().map(|case| case.state).collect();
@@ -874,6 +873,16 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
             case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
         };
         assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
+        // What is said of a good thing is not what is said of a bad one.
+        let differs = |case: &lab_audit::rule::Case| {
+            let own = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
+            own || rule.seen.replace("{name}", "").contains('{')
+        };
+        assert!(
+            rule.cases.iter().all(differs),
+            "{} says what it saw",
+            rule.id
+        );
     }
 }
 

@@ -293,7 +293,7 @@ fn each_family_s_addresses_are_looked_up_in_each_turn() {
     std::thread::spawn(move || listener.incoming().for_each(drop));
     let steps = |name: &str| -> Vec<String> {
         let table = &audit(name, port).tables[0];
-        let step = |row: &Vec<EvidenceValue>| match &row[2] {
+        let step = |row: &Vec<EvidenceValue>| match &row[1] {
             EvidenceValue::Word(step) => step.clone(),
             other => panic!("{other:?}"),
         };

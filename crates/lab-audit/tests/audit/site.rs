@@ -4,7 +4,7 @@
 use lab_audit::namespace::Namespace;
 use lab_audit::site::client::{Client, Method};
 use lab_audit::site::{self, Options, Url};
-use lab_audit::{Rule, Thing, Value, judge};
+use lab_audit::{Thing, Value, judge, rule};
 use lab_model::audit::{Audit, State};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{Read, Write};
@@ -159,9 +159,7 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
         .filter(|f| matches!(f.state, State::Bad | State::Advice))
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let own = site::rules().expect("rules").into_iter();
-    let own = own.filter(|rule| matches!(rule.of.as_str(), "resource" | "server"));
-    let own: Vec<Rule> = own.collect();
+    let own = rule::built_in("site", &site::CLASSES).expect("rules");
     for rule in own.iter().filter(|r| !ELSEWHERE.contains(&r.id.as_str())) {
         let states = states(&well, &rule.id);
         assert!(states.contains(&State::Good), "{}: {states:?}", rule.id);
@@ -564,6 +562,22 @@ fn a_soft_404_exposes_nothing() {
 }
 
 #[test]
+fn what_is_not_answered_is_unknown() {
+    let mut pages = good();
+    for path in ["/.env", "/s.12345678.css"] {
+        pages.insert(path, Vec::new());
+    }
+    let found = audit(pages);
+    assert_eq!(states(&found, "server-exposed"), [State::Unknown]);
+    assert!(states(&found, "resource-there").contains(&State::Unknown));
+    // Who asks to wait has not said what is there.
+    let mut pages = good();
+    let wait = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
+    pages.insert("/.env", wait.to_vec());
+    assert_eq!(states(&audit(pages), "server-exposed"), [State::Unknown]);
+}
+
+#[test]
 fn servers_of_bad_will_end_in_words() {
     let only = |answer: &[u8]| Pages::from([("/", answer.to_vec())]);
     let refused = |answer: &[u8]| look_at(only(answer), closed()).err().unwrap_or_default();
@@ -609,8 +623,8 @@ fn a_redirect_to_another_host_is_told_and_not_followed() {
 #[test]
 fn a_har_is_audited_without_asking() {
     let har = r#"{"log":{"entries":[
-        {"request":{"url":"http://a.example/"},"response":{"status":200,"bodySize":-1,"headers":[{"name":"Content-Type","value":"text/html"}],
-         "content":{"size":6000,"text":"TEXT"}}},
+        {"request":{"url":"http://a.example/"},"response":{"status":200,"bodySize":-1,"headers":[{"name":"Content-Type","value":"text/html"},
+         {"name":"ETag","value":"1"}],"content":{"size":6000,"text":"TEXT"}}},
         {"request":{"url":"http://b.example/x.js"},"response":{"status":200,"headers":[],"content":{}}},
         {"request":{"url":"http://a.example/blocked"},"response":{"status":0}}, {}, 7]}}"#;
     let (url, seen) = site::of_har(&har.replace("TEXT", &"word ".repeat(1200))).expect("a site");
@@ -620,6 +634,7 @@ fn a_har_is_audited_without_asking() {
     assert_eq!(states(&found, "server-csp"), [State::Advice]);
     assert_eq!(states(&found, "server-exposed"), [State::NotApplicable]);
     assert_eq!(states(&found, "server-http2"), [State::NotApplicable]);
+    assert_eq!(states(&found, "resource-revalidation"), [State::Unknown]);
     let rows = |title: &str| {
         let table = found.tables.iter().find(|t| t.title == title);
         table.expect("a table").rows.len()

@@ -54,8 +54,8 @@ pub struct Answer {
 /// A sentence or two that the figures support.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {
-    /// What it is about, in a few words, such as a target or a kind of warning; may be empty. Of a warning the first
-    /// screen shows this alone.
+    /// What it is about, in a few words, such as a target or a kind of warning; may be empty. Of several warnings the
+    /// first screen shows this alone.
     pub label: String,
     /// The sentences.
     pub text: String,

@@ -17,7 +17,7 @@ pub mod xml;
 
 pub use tidy::COLUMNS;
 
-use crate::document::Document;
+use crate::document::{Document, Finding};
 
 /// The question, or the title where there is none; and what else is to know about the document, in a line.
 fn headline(document: &Document) -> (String, String) {
@@ -37,22 +37,31 @@ fn headline(document: &Document) -> (String, String) {
     (headline.clone(), about.join(" · "))
 }
 
-/// How many warnings there are and what they are about; empty without any.
+/// How many warnings there are, and what they are about; where one label would be all that is told, what the first one
+/// says. Empty without any.
 fn warnings(document: &Document) -> String {
     let warnings = document.warnings();
+    let Some(first) = warnings.first() else {
+        return String::new();
+    };
     let mut labels: Vec<&str> = Vec::new();
     for warning in &warnings {
         if !warning.label.is_empty() && !labels.contains(&warning.label.as_str()) {
             labels.push(&warning.label);
         }
     }
-    let labels = match labels.as_slice() {
-        [] => ".".into(),
-        labels => format!(": {}.", labels.join(", ")),
-    };
-    match warnings.len() {
-        0 => String::new(),
-        1 => format!("1 warning{labels}"),
-        many => format!("{many} warnings{labels}"),
+    match (warnings.len(), labels.len()) {
+        (1, _) => format!("1 warning: {}", sentence(first)),
+        (n, 2..) => format!("{n} warnings: {}.", labels.join(", ")),
+        (n, _) => format!("{n} warnings, the first: {}", sentence(first)),
+    }
+}
+
+/// `no instructions: Not counted for Ada: …`
+fn sentence(finding: &Finding) -> String {
+    if finding.label.is_empty() {
+        finding.text.clone()
+    } else {
+        format!("{}: {}", finding.label, finding.text)
     }
 }

@@ -153,7 +153,7 @@ fn warnings(report: &ExplainReport) -> Section {
         }
     }
     for ((what, why), who) in missing {
-        // The first screen shows labels alone: this one says what is lacking.
+        // Of several warnings the first screen shows labels alone: this one says what is lacking.
         let text = format!("Not counted for {}: {why}.", say::list(&who));
         section.push(alarm(text, &format!("no {what}")));
     }

@@ -4,7 +4,7 @@
 use crate::support::sample_document as sample;
 use lab_model::Unit;
 use lab_report::document::{
-    Answer, Cell, Chart, Column, Document, Drawing, Item, Quantity, Section, Table, Tone,
+    Answer, Cell, Chart, Column, Document, Drawing, Finding, Item, Quantity, Section, Table, Tone,
 };
 use lab_report::format::html;
 use lab_report::format::markdown;
@@ -38,6 +38,38 @@ fn hostile_text_on_a_terminal() {
     let screen = on_terminal(&sample::hostile(), 80, false);
     assert!(screen.lines().count() <= 38, "{screen}");
     insta::assert_snapshot!(screen);
+}
+
+#[test]
+fn one_kind_of_warning_says_what_it_is_and_several_have_labels() {
+    let told = |labels: &[&str]| {
+        let mut section = Section::new("Warnings");
+        for label in labels {
+            section.push(Finding {
+                label: (*label).into(),
+                text: "There are no counters here.".into(),
+                tone: Tone::Alarm,
+            });
+        }
+        let mut document = Document::default();
+        document.section(section);
+        let screen = on_terminal(&document, 80, false);
+        let line = screen.lines().find(|line| line.contains("warning"));
+        line.expect("warnings").to_owned()
+    };
+    assert_eq!(
+        told(&["no cycles"]),
+        "1 warning: no cycles: There are no counters here."
+    );
+    assert_eq!(
+        told(&["failed", "failed"]),
+        "2 warnings, the first: failed: There are no counters here."
+    );
+    assert_eq!(
+        told(&["", ""]),
+        "2 warnings, the first: There are no counters here."
+    );
+    assert_eq!(told(&["failed", "late"]), "2 warnings: failed, late.");
 }
 
 #[test]

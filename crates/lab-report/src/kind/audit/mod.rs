@@ -115,12 +115,18 @@ fn answer(audit: &Audit) -> Answer {
         text: format!("{}.", summary.join(", ")),
         tone: Tone::Plain,
     }];
-    findings.extend(worst(audit).into_iter().take(2).map(sentence));
-    if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
+    let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
+    let told = rules.iter().take(2);
+    findings.extend(told.map(|(_, same)| sentence(audit, same)));
+    if audit.count(State::NotApplicable) == audit.findings.len() {
+        let whys = say::grouped(audit.findings.iter().map(|f| (f.seen.as_str(), ())));
+        let whys: Vec<&str> = whys.into_iter().map(|(why, _)| why).collect();
+        findings = vec![plain(&whys.join(" "))];
+    } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
         findings.push(plain("Nothing is bad."));
     }
     Answer {
-        chart: Some(chart(audit)),
+        chart: chart(audit),
         findings,
         undecided: unknown(audit),
     }
@@ -141,17 +147,41 @@ fn worst(audit: &Audit) -> Vec<&Finding> {
     worst
 }
 
-/// `ports: 28232 ports, … From 470 connections/s on, … Do: …`
-fn sentence(finding: &Finding) -> Sentence {
-    let lines = finding.fixes.iter().flat_map(|fix| &fix.lines);
-    let fix = lines
-        .map(|line| line.trim())
-        .find(|line| !line.starts_with('#'));
-    let fix = fix.map_or(String::new(), |line| format!(" Do: {line}"));
+/// `disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do: echo …`
+fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
+    let first = same[0];
+    let same = same.iter().filter(|f| f.state == first.state);
+    let more = same.count() - 1;
+    let told = [first.seen.clone(), first.cost.clone(), to_do(&first.fixes)];
+    let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
+    // The audit's title names what all findings are about.
+    let is_known = first.seen.contains(&first.place) || audit.targets == [first.place.as_str()];
+    let place = match (is_known, more) {
+        (true, 0) => String::new(),
+        (false, 0) => format!(", {}", first.place),
+        (_, more) => format!(", {} and {more} more", first.place),
+    };
     Sentence {
-        label: finding.rule.clone(),
-        text: format!("{} {}{fix}", finding.seen, finding.cost).replace("  ", " "),
-        tone: tone(finding.state),
+        label: format!("{}{place}", first.rule),
+        text: told.join(" "),
+        tone: tone(first.state),
+    }
+}
+
+/// The first command or line, or which servers there are lines for; empty where there is only advice in words.
+fn to_do(fixes: &[Fix]) -> String {
+    let [fix] = fixes else {
+        let servers: Vec<&str> = fixes.iter().map(|fix| fix.of.as_str()).collect();
+        return match servers.is_empty() {
+            true => String::new(),
+            false => format!("Lines for {}: --full.", say::list(&servers)),
+        };
+    };
+    let mut lines = fix.lines.iter().map(|line| line.trim());
+    match (lines.find(|line| !line.starts_with('#')), &*fix.of) {
+        (None, _) => String::new(),
+        (Some(line), "") => format!("Do: {line}"),
+        (Some(line), of) => format!("For {of}: {line}"),
     }
 }
 
@@ -177,11 +207,9 @@ fn unknown(audit: &Audit) -> Option<String> {
 }
 
 /// The audit's own chart, or how the rules came out in each area.
-fn chart(audit: &Audit) -> Chart {
-    match &audit.chart {
-        Some(bars) => evidence::chart(bars),
-        None => areas(audit),
-    }
+fn chart(audit: &Audit) -> Option<Chart> {
+    let own = audit.chart.as_ref().map(evidence::chart);
+    own.or_else(|| areas(audit))
 }
 
 const PARTS: [(State, usize); 4] = [
@@ -191,7 +219,7 @@ const PARTS: [(State, usize); 4] = [
     (State::Good, 2),
 ];
 
-fn areas(audit: &Audit) -> Chart {
+fn areas(audit: &Audit) -> Option<Chart> {
     let grouped = say::grouped(audit.findings.iter().map(|f| (f.area.as_str(), f.state)));
     let unit = || Unit::Count("rules".into());
     let counts = |states: &[State], state: State| {
@@ -208,7 +236,8 @@ fn areas(audit: &Audit) -> Chart {
         let row = BarRow::new(area, 0, Quantity::exact(total, unit()));
         (total > 0.0).then_some(BarRow { parts, ..row })
     });
-    Chart {
+    let rows: Vec<BarRow> = rows.collect();
+    (!rows.is_empty()).then(|| Chart {
         id: "areas".into(),
         title: "Findings by area".into(),
         caption: "Each rule counts once for each thing that it is about.".into(),
@@ -218,9 +247,9 @@ fn areas(audit: &Audit) -> Chart {
                 .iter()
                 .map(|(state, colour)| (state.name().into(), *colour))
                 .collect(),
-            rows: rows.collect(),
+            rows,
         }),
-    }
+    })
 }
 
 /// All findings of a state, with what they cost and what to do.
