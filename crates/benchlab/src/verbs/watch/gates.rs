@@ -90,8 +90,10 @@ fn figures(fail: &[Judged], warn: &[Judged]) -> Vec<String> {
             figures[at].2[place] = range(gate);
         }
     }
-    let written = |(label, value, [warn, fail])| format!("'{label}'={value};{warn};{fail}");
-    figures.into_iter().map(written).collect()
+    let figures = figures.into_iter();
+    figures
+        .map(|(label, value, [warn, fail])| format!("'{label}'={value};{warn};{fail}"))
+        .collect()
 }
 
 /// The figure of a gate, without the characters that end a label.
