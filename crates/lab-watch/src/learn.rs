@@ -26,23 +26,24 @@ pub struct Variables(HashMap<String, HashSet<String>>);
 
 /// Learns from all routes, which begin with `/`.
 pub fn learn(routes: &[Counted]) -> Variables {
-    let split: Vec<Vec<&str>> = routes
-        .iter()
-        .map(|(route, _)| route.split('/').skip(1).collect())
-        .collect();
-    let deepest = split.iter().map(Vec::len).max().unwrap_or(0);
+    // Not kept: there may be a hundred thousand routes.
+    let segment = |i: usize, depth: usize| routes[i].0.split('/').nth(1 + depth);
+    let depth_of = |(route, _): &Counted| route.split('/').skip(1).count();
+    let deepest = routes.iter().map(depth_of).max().unwrap_or(0);
     let mut variables = Variables::default();
     // What stands before each route's segment, in its new name.
     let mut before = vec![String::new(); routes.len()];
     for depth in 0..deepest {
-        let mut parents: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (i, _) in split.iter().enumerate().filter(|(_, s)| s.len() > depth) {
-            parents.entry(&before[i]).or_default().push(i);
+        let mut parents: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
+        for (i, before) in before.iter().enumerate() {
+            if let Some(segment) = segment(i, depth) {
+                parents.entry(before).or_default().push((i, segment));
+            }
         }
         for (parent, children) in parents.into_iter().filter(|(_, c)| c.len() >= FEWEST) {
             let mut values: HashMap<&str, u64> = HashMap::new();
-            for i in children {
-                *values.entry(split[i][depth]).or_default() += routes[i].1;
+            for (i, segment) in children {
+                *values.entry(segment).or_default() += routes[i].1;
             }
             values.retain(|value, _| !is_named(value));
             if is_variable(&values) {
@@ -54,8 +55,8 @@ pub fn learn(routes: &[Counted]) -> Variables {
                 variables.0.insert(parent.into(), kept);
             }
         }
-        for (before, segments) in before.iter_mut().zip(&split) {
-            if let Some(segment) = segments.get(depth) {
+        for (i, before) in before.iter_mut().enumerate() {
+            if let Some(segment) = segment(i, depth) {
                 variables.push(before, segment);
             }
         }

@@ -27,16 +27,13 @@ impl LogsRead {
             ..log.source.clone()
         };
         let reader = log.reader();
-        let zone = "The log's times have no zone and are taken as UTC: name it with --zone.";
-        let guessed = reader
-            .is_some_and(|r| r.guesses_zone)
-            .then(|| zone.to_string());
+        let zone = reader.and_then(|r| r.zone_advice).map(String::from);
         let advice = reader.and_then(|r| r.advice());
         self.merge(LogsRead {
             sources: vec![source],
             lines: log.lines,
             step_ns: reader.and_then(|r| r.step_ns),
-            advice: advice.into_iter().chain(guessed).collect(),
+            advice: advice.into_iter().chain(zone).collect(),
         });
     }
 

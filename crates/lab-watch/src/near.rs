@@ -3,7 +3,7 @@
 
 /// A 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
-/// Bytes that are searched at once.
+/// Bytes of a register.
 const BLOCK: usize = 16;
 /// Digits of the longest number.
 const LONGEST: usize = 19;
@@ -11,12 +11,18 @@ const LONGEST: usize = 19;
 /// Where the first of these bytes is, none of which is 0.
 #[inline]
 pub fn find<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
-    let (blocks, _) = text.as_chunks::<BLOCK>();
-    for (i, block) in blocks.iter().enumerate() {
-        let found = matches(u128::from_le_bytes(*block), wanted);
+    let found_in = |block: &[u8; BLOCK]| matches(u128::from_le_bytes(*block), wanted);
+    let mut rest = text;
+    while let [low, high, ..] = rest.as_chunks::<BLOCK>().0 {
+        let found = found_in(low) | found_in(high) << BLOCK;
         if found != 0 {
-            return Some(BLOCK * i + found.trailing_zeros() as usize);
+            return Some(text.len() - rest.len() + found.trailing_zeros() as usize);
         }
+        rest = &rest[2 * BLOCK..];
+    }
+    let found = rest.first_chunk().map_or(0, found_in);
+    if found != 0 {
+        return Some(text.len() - rest.len() + found.trailing_zeros() as usize);
     }
     let (last, begin) = last_block(text);
     let found = matches(last, wanted);
@@ -26,16 +32,16 @@ pub fn find<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
 /// Whether a digit stands behind one of these bytes, which is not 0.
 #[inline]
 pub fn has_digit_behind(wanted: u8, text: &[u8]) -> bool {
-    let (Some((_, before)), Some((_, behind))) = (text.split_last(), text.split_first()) else {
-        return false;
+    let mut before = 0;
+    let mut has_pair = |block| {
+        let found = matches(block, [wanted]);
+        let is_pair = (found << 1 | before) & digits(block) != 0;
+        before = found >> (BLOCK - 1);
+        is_pair
     };
-    let is_pair = |before, behind| matches(before, [wanted]) & digits(behind) != 0;
-    let (blocks, _) = before.as_chunks::<BLOCK>();
-    let (next, _) = behind.as_chunks::<BLOCK>();
-    let block = |bytes: &[u8; BLOCK]| u128::from_le_bytes(*bytes);
-    let mut pairs = blocks.iter().zip(next);
-    pairs.any(|(before, behind)| is_pair(block(before), block(behind)))
-        || is_pair(last_block(before).0, last_block(behind).0)
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    let mut blocks = blocks.iter().map(|block| u128::from_le_bytes(*block));
+    blocks.any(&mut has_pair) || has_pair(short_block(rest))
 }
 
 /// The last bytes of a text as a block, and where they begin. It overlaps the block before.
@@ -150,8 +156,12 @@ pub fn first_word(text: &[u8]) -> u64 {
         let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
         return u64::from(first) | u64::from(last) << (8 * (text.len() - 4));
     }
-    let bytes = text.iter().rev();
-    bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+    let (Some(first), Some(last)) = (text.first(), text.last()) else {
+        return 0;
+    };
+    // They are one where the text has less than three bytes.
+    let (middle, end) = (text.len() / 2, text.len() - 1);
+    u64::from(*first) | u64::from(text[middle]) << (8 * middle) | u64::from(*last) << (8 * end)
 }
 
 #[cfg(test)]
@@ -176,6 +186,13 @@ mod tests {
             prop_assert_eq!(find([b'"'], &text), first(b"\""));
             prop_assert_eq!(find([b'?', b';', b'#'], &text), first(b"?;#"));
             prop_assert_eq!(find([0xff, 0x80], &text), first(b"\xff\x80"));
+        }
+
+        #[test]
+        fn a_word_has_the_first_eight_bytes(text in text()) {
+            let bytes = text.iter().take(8).rev();
+            let word = bytes.fold(0, |word, byte| word << 8 | u64::from(*byte));
+            prop_assert_eq!(first_word(&text), word);
         }
 
         #[test]

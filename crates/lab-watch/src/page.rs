@@ -160,7 +160,7 @@ impl Page {
         let (Ok(at) | Err(at)) = found;
         if found.is_err() {
             if self.cells.len() == self.cells.capacity() {
-                self.cells.reserve_exact(1 + self.cells.len() / 2);
+                self.cells.reserve_exact(1 + self.cells.len() / 4);
             }
             self.cells.insert(
                 at,

@@ -21,13 +21,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
+use std::ops::Range;
 
 /// Pages that are told apart.
 const MOST_PAGES: usize = 100_000;
-/// Memory of pages from which on new ones are no longer told apart, bytes.
-const MEMORY: usize = 160 << 20;
+/// Memory of pages from which on those that take least lose their cells, and then new ones are no longer told apart, bytes.
+const MEMORY: usize = 100 << 20;
+/// Entries after which the memory is looked at again.
+const CHECKED: u32 = 1 << 20;
 /// Cells of all pages together; beyond it the pages that take least lose theirs.
-const MOST_CELLS: usize = 2_000_000;
+const MOST_CELLS: usize = 1_000_000;
 /// Hours that are told apart: 22 years.
 const MOST_HOURS: usize = 200_000;
 /// Entries of the cache of paths, at first and at most, as powers of two.
@@ -49,10 +52,11 @@ struct Seen {
 }
 
 /// What all times of a minute have in common.
-#[derive(Clone, Copy)]
 struct Minute {
     /// Its number since 1970.
     start: i64,
+    /// Its seconds since 1970.
+    seconds: Range<i64>,
     /// The number of its hour since 1970.
     hour: i64,
     /// The number of its cell, at the width that cells have.
@@ -61,10 +65,12 @@ struct Minute {
 
 impl Minute {
     fn new(start: i64, width: Width) -> Minute {
+        let second = start.saturating_mul(60);
         Minute {
             start,
+            seconds: second..second.saturating_add(60),
             hour: start.div_euclid(60),
-            cell: width.cell(start.saturating_mul(60)),
+            cell: width.cell(second),
         }
     }
 }
@@ -99,6 +105,8 @@ pub struct Tally {
     /// The minute of the last entry.
     minute: Minute,
     cells: usize,
+    /// Entries since the memory was looked at.
+    unchecked: u32,
     first_s: i64,
     last_s: i64,
     /// In the order in which they came.
@@ -136,6 +144,7 @@ impl Tally {
             width: Width::MINUTE,
             minute: Minute::new(0, Width::MINUTE),
             cells: 0,
+            unchecked: 0,
             first_s: i64::MAX,
             last_s: i64::MIN,
             hours: Vec::new(),
@@ -237,6 +246,10 @@ impl Tally {
     /// Counts an entry.
     #[inline]
     pub fn add(&mut self, entry: &Entry) {
+        self.unchecked += 1;
+        if self.unchecked >= CHECKED {
+            self.fit_memory();
+        }
         let at = self.page_of(entry);
         if let Some(records) = &mut self.records {
             records.add(entry, at, &self.pages);
@@ -263,9 +276,8 @@ impl Tally {
         let Some(time) = entry.time_s else {
             return;
         };
-        let start = time.div_euclid(60);
-        if start != self.minute.start {
-            self.minute = Minute::new(start, self.width);
+        if !self.minute.seconds.contains(&time) {
+            self.minute = Minute::new(time.div_euclid(60), self.width);
         }
         if page.has_cells {
             let cell = self.minute.cell;
@@ -492,9 +504,17 @@ impl Tally {
         self.names.insert(marked(kind, name), at as u32);
         self.pages.push(Page::new(kind, name.into()));
         if at % 4096 == 4095 {
+            self.fit_memory();
             self.is_full = self.memory() > MEMORY;
         }
         at
+    }
+
+    /// Frees cells where pages take more memory than they may, for their distributions grow with the log.
+    #[cold]
+    fn fit_memory(&mut self) {
+        self.unchecked = 0;
+        while self.memory() > MEMORY && self.drop_cells() {}
     }
 
     /// Bytes that the pages take.
@@ -527,24 +547,19 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Half of the pages lose their cells: those that take least.
+    /// Half of the pages with cells lose them: those that take least. `false`: none did.
     #[cold]
-    fn drop_cells(&mut self) {
-        let mut costs: Vec<(u64, u64)> = self
-            .pages
-            .iter()
-            .filter(|p| p.has_cells)
-            .map(Page::cost)
-            .collect();
-        costs.sort_unstable();
-        let Some(middle) = costs.get(costs.len() / 2).copied() else {
-            return;
-        };
-        for page in self.pages.iter_mut().filter(|p| p.cost() < middle) {
+    fn drop_cells(&mut self) -> bool {
+        let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
+        pages.retain(|page| !page.cells.is_empty());
+        pages.sort_by_key(|page| page.cost());
+        let half = pages.len() / 2;
+        for page in &mut pages[..half] {
             page.has_cells = false;
             page.cells = Vec::new();
         }
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+        half > 0
     }
 
     #[inline]
@@ -605,6 +620,14 @@ impl Tally {
             Some(all) => all.highest(length),
             None => counted.highest(),
         }
+    }
+
+    /// What was counted, with routes learned from it; what only counting needs is freed before.
+    pub fn into_watched(mut self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
+        self.names = HashMap::default();
+        self.cache = Vec::new();
+        self.agents = Vec::new();
+        self.watched(sources, lines)
     }
 
     /// What was counted so far, with routes learned from it.

@@ -159,6 +159,15 @@ fn gates_end_with_their_exit_codes() {
     watch(&["--nagios", "--warn-if", "mean>1ms"])
         .expect(1)
         .shows(&["WATCH WARNING"]);
+    watch(&[
+        "--nagios",
+        "--warn-if",
+        "requests<130",
+        "--fail-if",
+        "requests<100",
+    ])
+    .expect(1)
+    .shows(&["| requests=120 'requests'=120;130:;100:"]);
     watch(&["--nagios", "--fail-if", "mean>1ms"])
         .expect(2)
         .shows(&["WATCH CRITICAL", "mean>1ms"]);

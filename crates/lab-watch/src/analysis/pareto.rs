@@ -176,27 +176,34 @@ impl Matrix {
             .enumerate()
             .map(|(i, s)| (s, i))
             .collect();
-        let row = |page: &&WatchedPage| {
-            let mut row = vec![0.0; index.len()];
+        let amount = |ns: u64, requests: u64| if has_time { ns } else { requests } as f64;
+        let add_cells = |row: &mut [f64], page: &WatchedPage| {
             for cell in &page.cells {
-                let amount = if has_time {
-                    cell.total_ns
-                } else {
-                    cell.requests
-                };
                 if let Some(&at) = index.get(&cell.start_s.div_euclid(length.max(1))) {
-                    row[at] += amount as f64;
+                    row[at] += amount(cell.total_ns, cell.requests);
                 }
             }
+        };
+        let mut known = vec![0.0; index.len()];
+        pages.iter().for_each(|page| add_cells(&mut known, page));
+        let all_known = known.iter().sum::<f64>().max(1.0);
+        let add = |row: &mut [f64], page: &WatchedPage| {
+            if !page.cells.is_empty() {
+                return add_cells(row, page);
+            }
+            // Where no times of a page are kept, it is taken to come when the others do.
+            let part = amount(page.total_ns, page.requests) / all_known;
+            let amounts = row.iter_mut().zip(&known);
+            amounts.for_each(|(sum, known)| *sum += part * known);
+        };
+        let row = |page: &&WatchedPage| {
+            let mut row = vec![0.0; index.len()];
+            add(&mut row, page);
             row
         };
         let told = pages.len().min(TOLD_APART);
         let mut rest = vec![0.0; index.len()];
-        for page in &pages[told..] {
-            rest.iter_mut()
-                .zip(row(page))
-                .for_each(|(sum, amount)| *sum += amount);
-        }
+        pages[told..].iter().for_each(|page| add(&mut rest, page));
         Matrix {
             length,
             blocks: index.len(),
@@ -238,5 +245,42 @@ impl Matrix {
         });
         values[0] = enough.map_or(sums.len(), |at| at + 1) as f64;
         Some(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::WatchedCell;
+
+    fn page(name: &str, ns: u64, days: i64) -> WatchedPage {
+        let cell = |day| WatchedCell {
+            start_s: day * DAY,
+            requests: 1,
+            timed: 1,
+            total_ns: ns / 10,
+            ..WatchedCell::default()
+        };
+        WatchedPage {
+            name: name.into(),
+            requests: 10,
+            timed: 10,
+            total_ns: ns,
+            cells: (0..days).map(cell).collect(),
+            ..WatchedPage::default()
+        }
+    }
+
+    #[test]
+    fn a_page_whose_times_were_not_kept_counts_in_the_interval() {
+        let watched = Watched {
+            cell_s: DAY,
+            pages: vec![page("/large", 9_000, 0), page("/small", 1_000, 10)],
+            ..Watched::default()
+        };
+        let ranking = ranking(&watched, PageKind::Page).expect("pages");
+        let interval = ranking.interval.expect("enough days");
+        assert_eq!(ranking.smallest, 1);
+        assert_eq!((interval.low, interval.high), (1.0, 1.0));
     }
 }

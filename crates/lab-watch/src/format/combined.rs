@@ -22,6 +22,8 @@ pub struct Duration {
     pub scale: u64,
     /// Finest step of it, ns.
     pub step: u64,
+    /// The unit is a guess that the values speak against.
+    pub is_doubtful: bool,
 }
 
 /// A reader of such lines.
@@ -39,6 +41,11 @@ impl Combined {
             duration,
             times: ClfTimes::default(),
         }
+    }
+
+    /// Whether the unit of durations is a guess that their values speak against.
+    pub fn is_doubtful(&self) -> bool {
+        self.duration.as_ref().is_some_and(|d| d.is_doubtful)
     }
 
     /// What a line tells of; `None`: it is malformed.
@@ -72,7 +79,11 @@ const METHOD: usize = 16;
 #[inline]
 pub fn asked(request: &[u8]) -> (&[u8], &[u8]) {
     let letters = request.iter().take(METHOD + 1);
-    let n = letters.take_while(|b| b.is_ascii_uppercase()).count();
+    let n = match request {
+        // Most requests.
+        [b'G', b'E', b'T', b' ', ..] => 3,
+        _ => letters.take_while(|b| b.is_ascii_uppercase()).count(),
+    };
     let (method, rest) = match request.split_at(n) {
         (method, [b' ', rest @ ..]) if n <= METHOD => (method, rest),
         _ => return (b"", request),
@@ -106,10 +117,12 @@ impl<'a> Fields<'a> {
     fn of(line: &'a [u8]) -> Option<Fields<'a>> {
         let open = near::find([b'['], line)?;
         let time: &[u8; 26] = line.get(open + 1..open + 27)?.try_into().ok()?;
-        let rest = line.get(open + 27..)?.strip_prefix(b"] \"")?;
+        let [b']', b' ', b'"', rest @ ..] = line.get(open + 27..)? else {
+            return None;
+        };
         let end = closing(rest)?;
         let (request, rest) = (&rest[..end], &rest[end + 1..]);
-        let &[b' ', a, b, c, ref rest @ ..] = rest else {
+        let &[b' ', a, b, c, b' ', ref rest @ ..] = rest else {
             return None;
         };
         if ![a, b, c].iter().all(u8::is_ascii_digit) {
@@ -117,7 +130,6 @@ impl<'a> Fields<'a> {
         }
         let digit = |d: u8| u16::from(d - b'0');
         let status = digit(a) * 100 + digit(b) * 10 + digit(c);
-        let rest = rest.strip_prefix(b" ")?;
         let (bytes, end) = match rest {
             [b'-', ..] => (0, 1),
             _ => leading_number(rest)?,
@@ -127,9 +139,9 @@ impl<'a> Fields<'a> {
             return None;
         }
         let (mut agent, mut behind): (&[u8], &[u8]) = (b"", rest);
-        if let Some(referer) = rest.strip_prefix(b" \"")
+        if let [b' ', b'"', referer @ ..] = rest
             && let Some(end) = closing(referer)
-            && let Some(words) = referer[end + 1..].strip_prefix(b" \"")
+            && let [b' ', b'"', words @ ..] = &referer[end + 1..]
             && let Some(end) = closing(words)
         {
             (agent, behind) = (&words[..end], &words[end + 1..]);
@@ -276,9 +288,12 @@ pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
 /// A duration at that place, in nine of ten lines.
 fn found(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
     let mut units: Vec<(u64, u64)> = Vec::new();
+    let mut zeros = 0;
     for line in lines {
         let mut matching = fields(line.rest).filter_map(|f| f.strip_prefix(key));
-        units.extend(matching.nth(place).and_then(unit));
+        let value = matching.nth(place);
+        zeros += usize::from(value == Some(b"0"));
+        units.extend(value.and_then(unit));
     }
     if units.len() * 10 < lines.len() * 9 {
         return None;
@@ -296,6 +311,8 @@ fn found(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
         place,
         scale,
         step,
+        // No request takes less than 1 µs.
+        is_doubtful: scale == 1_000 && zeros * 10 >= lines.len(),
     })
 }
 

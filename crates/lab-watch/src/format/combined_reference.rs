@@ -149,7 +149,7 @@ proptest! {
 
     #[test]
     fn lines_are_read_as_their_fields_are(lines in prop::collection::vec(line(), 1..6)) {
-        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000 };
+        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, is_doubtful: false };
         let mut combined = Combined::new(Some(duration.clone()));
         for line in lines {
             let shown = String::from_utf8_lossy(&line).into_owned();

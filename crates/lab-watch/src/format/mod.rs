@@ -41,8 +41,8 @@ pub struct Reader {
     pub words: String,
     /// How fine durations are, ns; `None`: there are none.
     pub step_ns: Option<u64>,
-    /// Times have no offset, and the zone was not given.
-    pub guesses_zone: bool,
+    /// What to say of the zone: times have no offset, and the zone was not given.
+    pub zone_advice: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ fn given(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
             Ok(Reader {
                 step_ns: pattern.step(),
                 words: "the format that was given".into(),
-                guesses_zone: false,
+                zone_advice: None,
                 kind: Kind::Pattern(Box::new(pattern)),
             })
         }
@@ -162,14 +162,23 @@ fn with_durations(mut duration: Option<combined::Duration>, what: &str, hints: &
     if let (Some(d), Some(unit)) = (&mut duration, hints.unit) {
         d.step = d.step.saturating_mul(unit) / d.scale;
         d.scale = unit;
+        d.is_doubtful = false;
         words = "common or combined log format, with a duration in the unit that was given".into();
     }
     Reader {
         step_ns: duration.as_ref().map(|d| d.step.max(1)),
         words,
-        guesses_zone: false,
+        zone_advice: None,
         kind: Kind::Combined(Combined::new(duration)),
     }
+}
+
+const NO_ZONE: &str = "The log's times have no zone and are taken as UTC: name it with --zone.";
+const IN_UTC: &str =
+    "The log's times are UTC: for hours of the server's own time name its zone with --zone.";
+
+fn advice_unless_given(zone: &Zone, advice: &'static str) -> Option<&'static str> {
+    (!zone.is_given).then_some(advice)
 }
 
 /// More than half of the lines are of a format.
@@ -185,7 +194,7 @@ fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     most(lines, |line| haproxy.parse(line).is_some()).then(|| Reader {
         words: "HAProxy's HTTP log, with its total time in ms".into(),
         step_ns: Some(1_000_000),
-        guesses_zone: !hints.zone.is_given,
+        zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
         kind: Kind::HaProxy(haproxy),
     })
 }
@@ -206,7 +215,7 @@ fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
             None => "JSON lines".into(),
         },
         step_ns,
-        guesses_zone: false,
+        zone_advice: None,
         kind: Kind::Json(Box::new(json)),
     })
 }
@@ -218,7 +227,7 @@ fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     Some(Reader {
         words: "extended log format (W3C), times in UTC".into(),
         step_ns: w3c.has_durations().then_some(1_000_000),
-        guesses_zone: !hints.zone.is_given,
+        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
         kind: Kind::W3c(w3c),
     })
 }
@@ -232,7 +241,7 @@ fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     lines.iter().any(is_header).then(|| Reader {
         words: "slow query log of MariaDB or MySQL".into(),
         step_ns: Some(1_000),
-        guesses_zone: !hints.zone.is_given,
+        zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
         kind: Kind::SlowLog(Box::new(SlowLog::new(hints.zone.clone()))),
     })
 }
@@ -257,7 +266,7 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     lines.iter().filter(begins).any(is_log).then(|| Reader {
         words: "PostgreSQL's log".into(),
         step_ns: Some(1_000),
-        guesses_zone: false,
+        zone_advice: None,
         kind: Kind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
     })
 }
@@ -288,9 +297,12 @@ impl Reader {
         }
     }
 
-    /// What to change in the server's configuration, where the log has no durations.
+    /// What to change, where the log has no durations or their unit is in doubt.
     pub fn advice(&self) -> Option<String> {
         let advice = match &self.kind {
+            Kind::Combined(combined) if combined.is_doubtful() => {
+                return Some(DOUBTFUL.into());
+            }
             Kind::Combined(_) => {
                 "The log has no durations. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: add $request_time to \
                  log_format."
@@ -303,6 +315,10 @@ impl Reader {
         self.step_ns.is_none().then(|| advice.to_string())
     }
 }
+
+/// What to do where durations were taken as µs and many are 0.
+const DOUBTFUL: &str = "Many durations are 0, so they are hardly in µs: name their unit with --duration-unit, s for %T of \
+                        Apache, ms for %D of Tomcat before version 10.1.";
 
 /// What a line is that tells of an entry or of none.
 #[inline]
@@ -341,5 +357,25 @@ mod tests {
         assert!(said("2026-05-01 10:00:00 UTC [1] LOG:  duration: 1 ms").starts_with("PostgreSQL"));
         assert!(said("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
         assert!(said("").contains("it is empty"));
+    }
+
+    #[test]
+    fn whole_seconds_are_not_taken_as_microseconds_silently() {
+        let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5 "-" "x""#;
+        let advice = |durations: [&str; 4], unit| {
+            let hints = Hints {
+                unit,
+                ..Hints::default()
+            };
+            let log = durations.map(|duration| format!("{line} {duration}\n"));
+            match find(log.concat().as_bytes(), &hints) {
+                Ok(Found::Lines(reader)) => reader.advice(),
+                _ => None,
+            }
+        };
+        let seconds = ["0", "0", "1", "0"];
+        assert!(advice(seconds, None).is_some_and(|text| text.contains("--duration-unit")));
+        assert_eq!(advice(seconds, Some(1_000_000_000)), None);
+        assert_eq!(advice(["350", "90", "1200", "77"], None), None);
     }
 }

@@ -64,25 +64,47 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
     }
     // `|` begins the figures for machines.
     let line = lab_report::clean(&line).replace('|', "/");
-    let figures = fail.iter().chain(&warn).filter_map(|j| {
-        let label = lab_report::clean(&j.gate).replace(['\'', '=', '|'], "");
-        let label = label
-            .split(['<', '>'])
-            .next()
-            .unwrap_or("")
-            .trim()
-            .to_string();
-        Some(format!("'{label}'={};;{}", j.value?, j.bound))
-    });
-    let figures: Vec<String> = figures.collect();
     // A pipe that is closed early has its exit code all the same.
     let _ = crate::output::to_stdout(
         format!(
             "{line} | requests={} {}\n",
             watched.lines.entries,
-            figures.join(" ")
+            figures(&fail, &warn).join(" ")
         )
         .as_bytes(),
     );
     ExitCode::from(code)
+}
+
+/// Each figure once, as `'label'=value;warning;critical`.
+fn figures(fail: &[Judged], warn: &[Judged]) -> Vec<String> {
+    let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
+    for (place, gates) in [warn, fail].into_iter().enumerate() {
+        for (gate, value) in gates.iter().filter_map(|j| Some((j, j.value?))) {
+            let label = label(gate);
+            let known = figures.iter().position(|(other, ..)| *other == label);
+            let at = known.unwrap_or(figures.len());
+            if known.is_none() {
+                figures.push((label, value, Default::default()));
+            }
+            figures[at].2[place] = range(gate);
+        }
+    }
+    let figures = figures.into_iter();
+    figures
+        .map(|(label, value, [warn, fail])| format!("'{label}'={value};{warn};{fail}"))
+        .collect()
+}
+
+/// The figure of a gate, without the characters that end a label.
+fn label(gate: &Judged) -> String {
+    let figure = gate.gate.split(['<', '>']).next().unwrap_or("");
+    let label = lab_report::clean(figure).replace(['\'', '=', '|'], "");
+    label.trim().to_string()
+}
+
+/// Values that are no alert: up to a bound, or from it on (`10:`).
+fn range(gate: &Judged) -> String {
+    let from = if gate.gate.contains('<') { ":" } else { "" };
+    format!("{}{from}", gate.bound)
 }

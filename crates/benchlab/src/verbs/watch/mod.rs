@@ -220,20 +220,24 @@ impl<'a> Watch<'a> {
     /// What was found so far.
     fn watched(&self) -> Watched {
         let sources = self.read.sources.clone();
-        let watched = self.tally.watched(sources, self.read.lines);
+        self.with_reading(self.tally.watched(sources, self.read.lines))
+    }
+
+    /// The same, once nothing more is counted: what only counting needs is freed.
+    fn all_watched(&mut self) -> Watched {
+        let sources = self.read.sources.clone();
+        let tally = std::mem::replace(&mut self.tally, Tally::new(self.rules.clone()));
+        self.with_reading(tally.into_watched(sources, self.read.lines))
+    }
+
+    /// With what is known besides what was counted.
+    fn with_reading(&self, watched: Watched) -> Watched {
         Watched {
             resolution_ns: self.read.step_ns,
             releases: self.releases.of(&watched),
             advice: self.read.advice.clone(),
             ..watched
         }
-    }
-
-    /// The same, once nothing more is counted: what only counting needs is freed.
-    fn all_watched(&mut self) -> Watched {
-        let watched = self.watched();
-        self.tally = Tally::new(self.rules.clone());
-        watched
     }
 
     /// The run that holds it.

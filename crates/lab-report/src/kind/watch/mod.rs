@@ -108,7 +108,7 @@ fn answer(said: &Said) -> Answer {
     );
     found.extend(room_finding(said));
     found.extend(changed::finding(said));
-    found.extend(week::finding(said));
+    found.extend(week::finding(said).or_else(|| week::fullest(said)));
     found.extend(pages::different(ranking));
     found.truncate(findings::MOST);
     let mut undecided: Vec<String> = said.watched.advice.clone();
@@ -116,6 +116,9 @@ fn answer(said: &Said) -> Answer {
         "The log is too short for intervals: eight minutes with requests are needed.".to_string()
     }));
     undecided.extend(week::undecided(said));
+    undecided.extend(said.capacity.is_none().then(|| {
+        "How much room is left: --capacity with a run of benchlab load tells.".to_string()
+    }));
     Answer {
         chart: pages::chart(ranking),
         findings: found,

@@ -113,13 +113,13 @@ pub fn few(ranking: &Ranking) -> Finding {
             )
         })
         .collect();
-    let more = if ranking.smallest > NAMED {
+    let end = if ranking.smallest > NAMED {
         ", …"
     } else {
-        ""
+        "."
     };
     findings::plain(format!(
-        "{}{range} of {} {make} {} of the {of}: {}{more}.",
+        "{}{range} of {} {make} {} of the {of}: {}{end}",
         ranking.smallest,
         counted(ranking.pages.len(), word),
         say::percent(MOST),
@@ -159,7 +159,7 @@ pub fn different(ranking: &Ranking) -> Option<Finding> {
         String::new()
     };
     Some(findings::plain(format!(
-        "Most used is {}, slowest {} (mean {}); most time takes {}.{saved}",
+        "{} is used most, {} is slowest (mean {}), {} takes most time.{saved}",
         shortened(&used.page.name),
         shortened(&slowest.page.name),
         say::time(mean as u64),

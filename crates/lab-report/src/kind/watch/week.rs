@@ -8,6 +8,7 @@ use crate::document::{
 };
 use crate::kind::{findings, say};
 use lab_model::Unit;
+use lab_watch::analysis::offset_s;
 use lab_watch::analysis::week::{Slot, WEEKS, slots};
 
 /// Hours in a table.
@@ -50,6 +51,16 @@ pub fn finding(said: &Said) -> Option<Finding> {
         say::capital(&say::count(spikes.single.len(), "hour")),
         say::minute(single.local_s as f64),
         say::times(&single.ratio, "the requests", single.ratio.level),
+    )))
+}
+
+/// The fullest minute, in the log's time.
+pub fn fullest(said: &Said) -> Option<Finding> {
+    let (start_s, requests) = said.watched.peak_minute?;
+    let began = say::minute((start_s + offset_s(said.watched)) as f64);
+    let rate = say::reading(requests as f64 / 60.0, &Unit::PerSecond("requests".into()));
+    Some(findings::plain(format!(
+        "The fullest minute began at {began}, with {rate}."
     )))
 }
 
