@@ -92,7 +92,7 @@ fn servers_have_a_ratio_on_each_host() {
             assert_eq!(effect.differ, differ, "{effect:?}");
             for (ratio, truth) in effect.ratios.iter().zip(truths) {
                 let ratio = ratio.expect("eight blocks");
-                assert!((ratio.estimate / truth - 1.0).abs() < 0.05, "{ratio:?}");
+                assert!((ratio.estimate / truth - 1.0).abs() < 0.1, "{ratio:?}");
             }
         }
     }
