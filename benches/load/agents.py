@@ -86,7 +86,7 @@ def main() -> None:
     aims = [bench.verdict("coordinator's CPU, cores", cores, 1),
             bench.verdict("its memory at the most", peak / 1e6, 200, " MB", digits=0),
             bench.verdict("requests that are not in the sum", due - served, 0, digits=0)]
-    bench.publish(args, f"{busy}{text}\n\n" + "\n".join(aims) + "\n")
+    bench.publish(args, f"### A coordinator of many agents\n\n{busy}{text}\n\n" + "\n".join(aims) + "\n")
 
 
 if __name__ == "__main__":

@@ -118,9 +118,9 @@ class Server:
 
 
 @contextmanager
-def server(core: int, *options: object) -> Iterator[Server]:
-    """A server on a core of its own."""
-    process = start([BUILD / "server", *options], core, stdout=subprocess.PIPE, text=True)
+def server(core: int, *options: object, through: Iterable[object] = ()) -> Iterator[Server]:
+    """A server on a core of its own; started through words that become it, such as `ip netns exec NAME`."""
+    process = start([*through, BUILD / "server", *options], core, stdout=subprocess.PIPE, text=True)
     try:
         yield Server(process)
     finally:

@@ -2,15 +2,17 @@
    A server to put load on: one fixed answer to every request over HTTP/1.1 with keep-alive, and, if told so, a stall of
    the whole server at known times.
 
-       server [--threads N] [--body BYTES] [--work MICROSECONDS] [--tail-every N --tail MICROSECONDS]
-              [--stall-every SECONDS --stall SECONDS]
+       server [--address ADDRESS] [--threads N] [--body BYTES] [--work MICROSECONDS] [--delay MICROSECONDS]
+              [--tail-every N --tail MICROSECONDS] [--stall-every SECONDS --stall SECONDS]
 
-   It listens on a free port of 127.0.0.1 and says which, and when it began (CLOCK_MONOTONIC), in a line of JSON. At
-   SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
+   It listens on a free port of 127.0.0.1, or of the address, and says which, and when it began (CLOCK_MONOTONIC), in a
+   line of JSON. At SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
 
    Work is the CPU time that an answer takes besides; one answer in N takes half of the tail's to one and a half, all
-   alike often. The stall lies in the middle of each period: from its beginning on, nothing is accepted, read or answered
-   until it is over. A request is taken to end with its head; a body is passed over as long as it holds no empty line. */
+   alike often. The delay is how long after its request an answer is sent, for which no core is needed; a connection that
+   the client closes gets none. The stall lies in the middle of each period: from its beginning on, nothing is accepted,
+   read or answered until it is over. A request is taken to end with its head; a body is passed over as long as it holds
+   no empty line. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,21 +28,33 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, ANSWERS = 64, MOST_THREADS = 64, SECOND = 1000000000 };
+enum { EVENTS = 256, ANSWERS = 64, MOST_THREADS = 64, QUEUE = 1 << 16, SECOND = 1000000000 };
 
 /* A connection; the listener of a thread is one too. */
 struct connection {
     int fd;
     unsigned matched; /* Bytes of the end of a head that were read last. */
+    unsigned delayed; /* Entries of the queue that are its. */
+    bool gone;
+};
+
+/* Answers that are sent later. */
+struct delayed {
+    int64_t due_ns;
+    struct connection *connection;
+    size_t count;
 };
 
 struct worker {
     pthread_t thread;
     struct connection listener;
     int epoll;
+    struct delayed *queue; /* QUEUE of them, in the order in which they are due. */
+    size_t first, end;
     _Alignas(64) _Atomic uint64_t answered, accepted, open, most_open;
 };
 
@@ -48,7 +62,7 @@ static struct worker workers[MOST_THREADS];
 static int threads = 1;
 static char *answers; /* ANSWERS of them, one after the other. */
 static size_t answer_length;
-static int64_t start_ns, every_ns, stall_ns, work_ns, tail_ns;
+static int64_t start_ns, every_ns, stall_ns, work_ns, delay_ns, tail_ns;
 static uint64_t tail_every;
 
 static void die(const char *what)
@@ -108,8 +122,10 @@ static void watch(int epoll, struct connection *c, uint32_t events)
 static void drop(struct worker *w, struct connection *c)
 {
     close(c->fd);
-    free(c);
     w->open--;
+    c->gone = true;
+    if (!c->delayed)
+        free(c);
 }
 
 static void accept_all(struct worker *w)
@@ -177,6 +193,36 @@ static bool answer(struct worker *w, int fd, size_t count)
     return true;
 }
 
+static void answer_later(struct worker *w, struct connection *c, size_t count)
+{
+    if (w->end - w->first == QUEUE) {
+        fputs("server: too many answers wait\n", stderr);
+        exit(1);
+    }
+    w->queue[w->end++ % QUEUE] = (struct delayed){now_ns() + delay_ns, c, count};
+    c->delayed++;
+}
+
+/* Sends what is due. Returns how long nothing more is, ns; -1: nothing waits. */
+static int64_t answer_due(struct worker *w)
+{
+    for (; w->first != w->end; w->first++) {
+        struct delayed *d = &w->queue[w->first % QUEUE];
+        int64_t left_ns = d->due_ns - now_ns();
+        if (left_ns > 0)
+            return left_ns;
+        struct connection *c = d->connection;
+        c->delayed--;
+        if (c->gone) {
+            if (!c->delayed)
+                free(c);
+        } else if (!answer(w, c->fd, d->count)) {
+            drop(w, c);
+        }
+    }
+    return -1;
+}
+
 static void serve(struct worker *w, struct connection *c, uint32_t events)
 {
     char data[16384];
@@ -184,7 +230,10 @@ static void serve(struct worker *w, struct connection *c, uint32_t events)
         n = recv(c->fd, data, sizeof data, 0);
         if (n < 0 && errno == EAGAIN)
             break;
-        if (n <= 0 || !answer(w, c->fd, heads(c, data, n)) || memmem(data, n, "onnection: close", 16))
+        size_t count = n > 0 ? heads(c, data, n) : 0;
+        if (delay_ns && count)
+            answer_later(w, c, count);
+        if (n <= 0 || (!delay_ns && !answer(w, c->fd, count)) || memmem(data, n, "onnection: close", 16))
             return drop(w, c);
     }
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
@@ -194,8 +243,11 @@ static void serve(struct worker *w, struct connection *c, uint32_t events)
 static void *work(void *argument)
 {
     struct worker *w = argument;
+    prctl(PR_SET_TIMERSLACK, 1UL); /* ns; usually 50,000 */
     for (struct epoll_event events[EVENTS];;) {
-        int count = epoll_wait(w->epoll, events, EVENTS, -1);
+        int64_t wait_ns = answer_due(w);
+        struct timespec wait = {wait_ns / SECOND, wait_ns % SECOND};
+        int count = epoll_pwait2(w->epoll, events, EVENTS, wait_ns < 0 ? NULL : &wait, NULL);
         for (struct epoll_event *e = events; e < events + count; e++) {
             wait_out_stall();
             if (e->data.ptr == &w->listener)
@@ -217,6 +269,9 @@ static void listen_on(struct worker *w, struct sockaddr_in *address)
         getsockname(w->listener.fd, (struct sockaddr *)address, &length))
         die("listen");
     w->epoll = epoll_create1(EPOLL_CLOEXEC);
+    w->queue = delay_ns ? calloc(QUEUE, sizeof *w->queue) : NULL;
+    if (delay_ns && !w->queue)
+        die("calloc");
     watch(w->epoll, &w->listener, EPOLLIN);
 }
 
@@ -237,14 +292,20 @@ static void tell(void)
 int main(int argc, char **argv)
 {
     size_t body = 13;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const struct option options[] = {{"threads", 1, NULL, 't'}, {"body", 1, NULL, 'b'}, {"work", 1, NULL, 'w'},
-                                     {"tail-every", 1, NULL, 'n'}, {"tail", 1, NULL, 'l'},
+                                     {"delay", 1, NULL, 'd'}, {"address", 1, NULL, 'a'}, {"tail-every", 1, NULL, 'n'}, {"tail", 1, NULL, 'l'},
                                      {"stall-every", 1, NULL, 'e'}, {"stall", 1, NULL, 's'}, {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
         case 't': threads = atoi(optarg); break;
         case 'b': body = strtoul(optarg, NULL, 10); break;
         case 'w': work_ns = atof(optarg) * 1000; break;
+        case 'd': delay_ns = atof(optarg) * 1000; break;
+        case 'a':
+            if (inet_pton(AF_INET, optarg, &address.sin_addr) != 1)
+                return 2;
+            break;
         case 'n': tail_every = strtoull(optarg, NULL, 10); break;
         case 'l': tail_ns = atof(optarg) * 1000; break;
         case 'e': every_ns = atof(optarg) * SECOND; break;
@@ -262,7 +323,6 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (struct worker *w = workers; w < workers + threads; w++)
         listen_on(w, &address);
     start_ns = now_ns();

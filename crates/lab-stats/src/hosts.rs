@@ -3,10 +3,12 @@
 
 use crate::analysis::Interval;
 use crate::few::{self, Prior};
+use crate::load::visits::Visits;
 use crate::random_effect::{self, Between};
 use crate::spending;
 use crate::table::{Table, sound_plan};
-use lab_model::{Agent, Block, Plan, PointId, Run, SubjectId, TargetId};
+use lab_model::{Agent, Block, Metric, Plan, PointId, Run, SubjectId, TargetId};
+use std::iter::zip;
 
 /// A host, and what it measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +33,7 @@ pub struct HostKind {
 /// What makes a kind, by the names of a host's facts.
 const OF_A_KIND: [&str; 2] = ["cpu", "system"];
 
-/// A subject against its target's baseline, host by host: in the typical time.
+/// A subject against its target's baseline, host by host: in the typical time; of servers in their CPU time for a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
     /// Who.
@@ -129,10 +131,10 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     let (Some(plan), hosts) = (sound_plan(run), hosts(run)) else {
         return Vec::new();
     };
-    if plan.load().is_some() || hosts.iter().filter(|host| host.blocks > 0).count() < 2 {
+    if hosts.iter().filter(|host| host.blocks > 0).count() < 2 {
         return Vec::new();
     }
-    let table = Table::new(run, plan);
+    let measured = Measured::new(run, plan);
     let blocks: Vec<Option<usize>> = run
         .complete_blocks()
         .map(|block| host_of(run, &hosts, block))
@@ -141,7 +143,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     let asked: Vec<(Place, Vec<Vec<f64>>)> = places
         .into_iter()
         .map(|place| {
-            let logs = place.logs(plan, &table);
+            let logs = place.logs(plan, &measured);
             let mut by_host = vec![Vec::new(); hosts.len()];
             for (host, log) in blocks.iter().zip(logs) {
                 if let (Some(host), Some(log)) = (host, log) {
@@ -192,6 +194,39 @@ fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
     hosts.iter().position(|host| is_same(host.agent, agent))
 }
 
+/// What blocks say.
+enum Measured<'r> {
+    Batches(Table),
+    Servers(Visits<'r>),
+}
+
+impl<'r> Measured<'r> {
+    fn new(run: &'r Run, plan: &Plan) -> Measured<'r> {
+        match plan.serving() {
+            None => Measured::Batches(Table::new(run, plan)),
+            Some(_) => Measured::Servers(Visits::new(run, plan)),
+        }
+    }
+
+    /// The logarithm of the ratio in each block, if that has both.
+    fn log_ratios(
+        &self,
+        subject: SubjectId,
+        baseline: SubjectId,
+        point: PointId,
+    ) -> Vec<Option<f64>> {
+        match self {
+            Measured::Batches(table) => table.log_ratios(subject, baseline, point),
+            Measured::Servers(visits) => {
+                let both = zip(visits.of(subject, point), visits.of(baseline, point));
+                let cpu = &Metric::SERVER_CPU;
+                both.map(|(a, b)| Some((a?.value(cpu)? / b?.value(cpu)?).ln()))
+                    .collect()
+            }
+        }
+    }
+}
+
 /// What is compared.
 struct Place {
     subject: SubjectId,
@@ -209,6 +244,7 @@ fn places(plan: &Plan) -> Vec<Place> {
             plan.points[*p].target == target
                 && plan.takes_part(subject, *p)
                 && case.rate.is_none()
+                && !(plan.serving().is_some() && plan.is_open(*p))
                 && !case.uncompared
         };
         let points: Vec<PointId> = (0..plan.points.len()).filter(counts).collect();
@@ -233,17 +269,18 @@ fn places(plan: &Plan) -> Vec<Place> {
 
 impl Place {
     /// The logarithm of the ratio in each block that has it at all points.
-    fn logs(&self, plan: &Plan, table: &Table) -> Vec<Option<f64>> {
+    fn logs(&self, plan: &Plan, measured: &Measured) -> Vec<Option<f64>> {
         let baseline = plan.baseline_on(plan.subjects[self.subject].target);
         let each = self.points.iter();
-        let each = each.map(|&point| table.log_ratios(self.subject, baseline, point));
+        let each = each.map(|&point| measured.log_ratios(self.subject, baseline, point));
         let each: Vec<Vec<Option<f64>>> = each.collect();
         let mean = |block: usize| {
             let logs = each.iter().map(|logs| logs[block]);
             let sum: Option<f64> = logs.sum();
             Some(sum? / each.len() as f64)
         };
-        (0..table.blocks()).map(mean).collect()
+        let blocks = each.first().map_or(0, Vec::len);
+        (0..blocks).map(mean).collect()
     }
 }
 

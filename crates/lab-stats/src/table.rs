@@ -78,14 +78,6 @@ impl Table {
         table
     }
 
-    /// How many complete blocks there are.
-    pub fn blocks(&self) -> usize {
-        self.visits
-            .len()
-            .checked_div(self.subjects * self.points)
-            .unwrap_or(0)
-    }
-
     /// What `subject` did at `point`, for each block in the order of time.
     pub fn visits(
         &self,

@@ -19,6 +19,7 @@ use lab_bench::{
 use lab_many::experiment::{BlockAgents, Hosts};
 use lab_model::{Ending, Host, Measure, Plan, Serving};
 use lab_plan::{Experiment, Extent, Project, Selection};
+use lab_stats::load::peaks::Peaks;
 use lab_store::RunWriter;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -194,7 +195,8 @@ fn measure_rest(
                 writer.agent(id, agent)?;
             }
             let run = writer.load()?;
-            let agents = BlockAgents::new(plan, *hosts, strict, measuring::scratch(None)?);
+            let peaks = Peaks::of(plan, &run);
+            let agents = BlockAgents::new(plan, *hosts, strict, peaks, measuring::scratch(None)?);
             return measuring::measure(plan, writer, run, Box::new(agents));
         }
     };
@@ -202,7 +204,10 @@ fn measure_rest(
     let folder = project.folder();
     let workload: Box<dyn Workload> = match plan.serving() {
         None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
-        Some(serving) => Box::new(ServerWorkload::new(plan, serving, folder, &run, scratch)?),
+        Some(serving) => {
+            let known = (&run, Peaks::of(plan, &run));
+            Box::new(ServerWorkload::new(plan, serving, folder, known, scratch)?)
+        }
     };
     measuring::measure(plan, writer, run, Box::new(Here::new(plan, workload)))
 }

@@ -63,12 +63,12 @@ pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
 }
 
 impl<'a> ServerWorkload<'a> {
-    /// Those of a plan, for a run that is begun or gone on with. `folder` is the project's.
+    /// Those of a plan, for a run that is begun or gone on with, and the peaks that it found. `folder` is the project's.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
         folder: &'a Path,
-        run: &Run,
+        (run, peaks): (&Run, Peaks),
         scratch: Scratch,
     ) -> Result<ServerWorkload<'a>, BenchError> {
         let system = |what: &str| {
@@ -96,7 +96,7 @@ impl<'a> ServerWorkload<'a> {
             cores,
             pilots: pilots.map(by_case).collect(),
             proven: HashMap::new(),
-            peaks: Peaks::of(plan, run),
+            peaks,
             calibrates: false,
             _scratch: scratch,
         })

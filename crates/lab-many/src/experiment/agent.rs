@@ -50,13 +50,15 @@ fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(
     } = bench;
     let file = scratch.folder().join("sent.lab");
     let (own, known) = (on_these_cores(plan), first.known.run());
-    let workload: Result<Box<dyn Workload>, BenchError> =
-        match own.serving() {
-            None => BatchWorkload::new(&own, &folder, &known, scratch, servers)
-                .map(|w| Box::new(w) as _),
-            Some(serving) => ServerWorkload::new(&own, serving, &folder, &known, scratch)
-                .map(|w| Box::new(w) as _),
-        };
+    let workload: Result<Box<dyn Workload>, BenchError> = match own.serving() {
+        None => {
+            BatchWorkload::new(&own, &folder, &known, scratch, servers).map(|w| Box::new(w) as _)
+        }
+        Some(serving) => {
+            let known = (&known, first.known.peaks.clone());
+            ServerWorkload::new(&own, serving, &folder, known, scratch).map(|w| Box::new(w) as _)
+        }
+    };
     let workload = workload.map_err(|e| e.to_string())?;
     let mut host = BlockHost {
         plan,

@@ -11,6 +11,7 @@ use lab_bench::{
     missing_block, unix_seconds,
 };
 use lab_model::{AgentId, Block, BlockState, Metric, Outcome, Plan, PointId};
+use lab_stats::load::peaks::Peaks;
 use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ pub struct BlockAgents<'a> {
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
     /// Agents that were told of pilots and settings.
     told: HashSet<AgentId>,
+    /// Of servers, which blocks that one host measured found.
+    peaks: Peaks,
     /// What batches yielded on any host.
     outcomes: HashMap<(PointId, u64), Outcome>,
     /// In which received files lie until they are taken in.
@@ -39,8 +42,14 @@ pub struct BlockAgents<'a> {
 }
 
 impl<'a> BlockAgents<'a> {
-    /// Of hosts that are ready.
-    pub fn new(plan: &'a Plan, hosts: Hosts, strict: bool, scratch: Scratch) -> BlockAgents<'a> {
+    /// Of hosts that are ready, for a run that found these peaks.
+    pub fn new(
+        plan: &'a Plan,
+        hosts: Hosts,
+        strict: bool,
+        peaks: Peaks,
+        scratch: Scratch,
+    ) -> BlockAgents<'a> {
         BlockAgents {
             plan,
             agents: hosts.agents,
@@ -49,6 +58,7 @@ impl<'a> BlockAgents<'a> {
             strict,
             under_way: HashMap::new(),
             told: HashSet::new(),
+            peaks,
             outcomes: HashMap::new(),
             scratch,
         }
@@ -57,7 +67,7 @@ impl<'a> BlockAgents<'a> {
     /// Gives an agent a piece of work. Of pilots and settings it is told once: it keeps them.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
         let known = if self.told.insert(agent) {
-            Known::of(&run.run, self.plan)
+            Known::of(&run.run, &self.peaks)
         } else {
             Known {
                 failures: run.run.failures.clone(),
@@ -141,7 +151,6 @@ impl<'a> BlockAgents<'a> {
         self.under_way.remove(&agent);
         let place = self.earlier + agent;
         run.writer.take_in(&file, place)?;
-        remove(file)?;
         run.run.pilots.extend(came.pilots);
         run.run.settings.extend(came.settings);
         for service in came.services {
@@ -155,6 +164,9 @@ impl<'a> BlockAgents<'a> {
         }
         for mut block in came.blocks {
             block.agent = Some(place);
+            if block.state == BlockState::Complete {
+                self.peaks.learn(self.plan, block.number, &block.slices);
+            }
             block.forget_slices();
             let (number, state) = (block.number, block.state);
             let took = Duration::from_nanos(block.duration_ns) / self.at_once();
@@ -165,6 +177,7 @@ impl<'a> BlockAgents<'a> {
                 BlockState::Incomplete => {}
             }
         }
+        remove(file)?;
         Ok(())
     }
 

@@ -11,8 +11,8 @@ pub use blocks::BlockAgents;
 pub use hosts::{Hosts, HostsStart};
 
 use lab_bench::{Scratch, Servers};
-use lab_model::{Block, Failure, Host, Outcome, Pilot, Plan, PointId, Run, Setting, SubjectId};
-use lab_stats::load::peaks::calibrating_blocks;
+use lab_model::{Failure, Host, Outcome, Pilot, Plan, PointId, Run, Setting, SubjectId};
+use lab_stats::load::peaks::Peaks;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -80,14 +80,14 @@ pub struct Known {
     pub settings: Vec<Setting>,
     /// What failed.
     pub failures: Vec<Failure>,
-    /// Of servers the blocks that found what they serve at the most.
-    pub blocks: Vec<Block>,
+    /// What servers serve at the most.
+    pub peaks: Peaks,
 }
 
 impl Known {
-    fn of(run: &Run, plan: &Plan) -> Known {
+    fn of(run: &Run, peaks: &Peaks) -> Known {
         Known {
-            blocks: finding_peaks(run, plan),
+            peaks: peaks.clone(),
             pilots: run.pilots.clone(),
             settings: run.settings.clone(),
             failures: run.failures.clone(),
@@ -99,18 +99,9 @@ impl Known {
             pilots: self.pilots.clone(),
             settings: self.settings.clone(),
             failures: self.failures.clone(),
-            blocks: self.blocks.clone(),
             ..Run::default()
         }
     }
-}
-
-fn finding_peaks(run: &Run, plan: &Plan) -> Vec<Block> {
-    let blocks = match plan.serving() {
-        Some(_) => calibrating_blocks(plan) as usize,
-        None => 0,
-    };
-    run.complete_blocks().take(blocks).cloned().collect()
 }
 
 /// What came of it.

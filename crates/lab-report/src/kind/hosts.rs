@@ -69,9 +69,14 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
         let name = Cell::from(place(measured, effect));
         table.row(std::iter::once(name).chain(cells).collect());
     }
-    table.caption = "Typical time as a multiple of the baseline's on the same host: geometric means over its blocks, each \
-                     with an interval of its own by Student's t."
-        .into();
+    let what = match measured.plan.serving() {
+        None => "Typical time",
+        Some(_) => "CPU time for a request in closed loops",
+    };
+    table.caption = format!(
+        "{what} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an interval \
+         of its own by Student's t."
+    );
     table.without_empty_columns()
 }
 

@@ -4,7 +4,8 @@
 use super::BUSY;
 use crate::order::median;
 use lab_model::{Plan, PointId, Run, Slice, SubjectId};
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Fresh processes that a peak comes from: the median of three passes over one that was unlucky.
 const BLOCKS: u32 = 3;
@@ -21,10 +22,20 @@ pub enum Peak {
 }
 
 /// The peaks of a run, from its first blocks; later ones change nothing, so that the rates stay what they are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peaks {
-    /// Of each block the rate and the part of the time in which the generator had a core, in closed loops.
-    blocks: Vec<HashMap<(SubjectId, PointId), (f64, f64)>>,
+    blocks: Vec<Vec<ClosedLoop>>,
+}
+
+/// What a block found in a closed loop.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct ClosedLoop {
+    subject: SubjectId,
+    point: PointId,
+    /// Requests per second.
+    rate: f64,
+    /// The part of the time in which the generator had a core.
+    busy: f64,
 }
 
 /// In how many blocks peaks are looked for; in the last of them they are known after the closed loops.
@@ -61,9 +72,9 @@ impl Peaks {
             return None;
         }
         let closed = plan.peak_points(point).next()?;
-        let seen = self.blocks.iter();
-        let seen = seen.filter_map(|block| block.get(&(subject, closed)));
-        let (rates, busy): (Vec<f64>, Vec<f64>) = seen.copied().unzip();
+        let seen = self.blocks.iter().flatten();
+        let seen = seen.filter(|found| (found.subject, found.point) == (subject, closed));
+        let (rates, busy): (Vec<f64>, Vec<f64>) = seen.map(|f| (f.rate, f.busy)).unzip();
         let busy = median(&busy).is_some_and(|busy| busy > BUSY);
         Some(match median(&rates).filter(|rate| *rate > 0.0) {
             Some(_) if busy => Peak::Generator,
@@ -73,8 +84,8 @@ impl Peaks {
     }
 }
 
-fn closed_loops(plan: &Plan, slices: &[Slice]) -> HashMap<(SubjectId, PointId), (f64, f64)> {
-    let mut sums: HashMap<(SubjectId, PointId), [u64; 4]> = HashMap::new();
+fn closed_loops(plan: &Plan, slices: &[Slice]) -> Vec<ClosedLoop> {
+    let mut sums: BTreeMap<(SubjectId, PointId), [u64; 4]> = BTreeMap::new();
     let has_point = |slice: &&Slice| slice.point < plan.points.len() && !plan.is_open(slice.point);
     for slice in slices.iter().filter(has_point) {
         let all = sums.entry((slice.subject, slice.point)).or_default();
@@ -90,8 +101,13 @@ fn closed_loops(plan: &Plan, slices: &[Slice]) -> HashMap<(SubjectId, PointId), 
     }
     let part = |a: u64, b: u64| a as f64 / b.max(1) as f64;
     let sums = sums.into_iter();
-    sums.map(|(place, [served, in_ns, busy_ns, taken_ns])| {
-        (place, (1e9 * part(served, in_ns), part(busy_ns, taken_ns)))
-    })
+    sums.map(
+        |((subject, point), [served, in_ns, busy_ns, taken_ns])| ClosedLoop {
+            subject,
+            point,
+            rate: 1e9 * part(served, in_ns),
+            busy: part(busy_ns, taken_ns),
+        },
+    )
     .collect()
 }

@@ -17,7 +17,8 @@ pub(super) fn of(
         Some(_) => load(run, plan),
         None => of_targets(run, plan, batches),
     };
-    if plan.load().is_none() {
+    // Agents of other loads share each block.
+    if plan.load().is_none() || plan.serving().is_some() {
         results.warnings.extend(warnings::of_hosts(run, plan));
     }
     results.blocks = run.complete_blocks().count() as u32;

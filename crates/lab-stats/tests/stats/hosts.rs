@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks of several hosts whose true ratios are known.
 
-use crate::simulator::{CALM, Simulator, World, run};
+use crate::simulator::{CALM, Simulator, World, run, served};
 use lab_model::{Agent, Block, BlockState, Run};
 use lab_stats::hosts::{effects, hosts, kinds};
 use lab_stats::results::{WarningKind, results};
@@ -17,10 +17,7 @@ fn measured(ratios: &[f64], blocks: usize) -> Run {
     let mut simulators: Vec<Simulator> = Vec::new();
     for (host, &ratio) in ratios.iter().enumerate() {
         simulators.push(Simulator::new(&world(ratio), 100 + host as u64));
-        run.agents.push(Agent {
-            name: format!("host {host}"),
-            ..Agent::default()
-        });
+        run.agents.push(named(&format!("host {host}")));
     }
     for number in 0..blocks {
         let host = number % ratios.len();
@@ -28,6 +25,13 @@ fn measured(ratios: &[f64], blocks: usize) -> Run {
         run.blocks[number].agent = Some(host);
     }
     run
+}
+
+fn named(name: &str) -> Agent {
+    Agent {
+        name: name.into(),
+        ..Agent::default()
+    }
 }
 
 fn warnings(run: &Run) -> Vec<String> {
@@ -63,6 +67,41 @@ fn a_host_that_is_unlike_the_others_is_told() {
         "{said:?}"
     );
     assert!(said[0].contains("1.50 on host 2"), "{said:?}");
+}
+
+/// On the second of two hosts all answers of the first server but the baseline take half as much CPU time again.
+#[test]
+fn servers_have_a_ratio_on_each_host() {
+    let mut run = served::World::new(&[0.8, 2.0]).run(1, 16);
+    run.agents = ["host 0", "host 1"].map(named).into();
+    for block in &mut run.blocks {
+        let host = block.number as usize % 2;
+        block.agent = Some(host);
+        for slice in block.slices.iter_mut().filter(|s| s.subject == 2) {
+            let cpu_ns = slice.server_cpu_ns.unwrap();
+            slice.server_cpu_ns = Some(cpu_ns + cpu_ns / 2 * host as u64);
+        }
+    }
+    let plan = run.plan.clone().unwrap();
+    let found = effects(&run);
+    for (subject, truths, differ) in [(2, [0.8, 1.2], true), (3, [2.0, 2.0], false)] {
+        let own: Vec<_> = found.iter().filter(|e| e.subject == subject).collect();
+        assert!(own.len() > 2 && own[0].point.is_none(), "{own:?}");
+        for effect in own {
+            assert!(effect.point.is_none_or(|point| !plan.is_open(point)));
+            assert_eq!(effect.differ, differ, "{effect:?}");
+            for (ratio, truth) in effect.ratios.iter().zip(truths) {
+                let ratio = ratio.expect("eight blocks");
+                assert!((ratio.estimate / truth - 1.0).abs() < 0.1, "{ratio:?}");
+            }
+        }
+    }
+    let said = warnings(&run);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("Hosts differ by more than chance"),
+        "{said:?}"
+    );
 }
 
 #[test]

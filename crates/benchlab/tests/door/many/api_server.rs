@@ -10,6 +10,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use tempfile::TempDir;
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pods {
     Run,
-    /// No node has room.
+    /// No node has room, of which there are more and more.
     Wait,
     /// There is no such image.
     Fail,
@@ -38,6 +39,7 @@ struct Shared {
     made: Mutex<Vec<Value>>,
     /// Where containers have their temporary files.
     node: PathBuf,
+    nodes: AtomicU32,
 }
 
 struct Job {
@@ -84,6 +86,7 @@ impl ApiServer {
             jobs: Mutex::default(),
             made: Mutex::default(),
             node,
+            nodes: AtomicU32::new(0),
         });
         let all = shared.clone();
         thread::spawn(move || {
@@ -104,6 +107,11 @@ impl ApiServer {
     /// Names of the Jobs that are there.
     pub fn jobs(&self) -> Vec<String> {
         self.shared.jobs().keys().cloned().collect()
+    }
+
+    /// Nodes of which none had room when it was last asked.
+    pub fn full_nodes(&self) -> u32 {
+        self.shared.nodes.load(Relaxed)
     }
 
     /// Every Job as it was made.
@@ -244,8 +252,9 @@ impl Shared {
         };
         let conditions = match self.pods {
             Pods::Wait => {
+                let nodes = self.nodes.fetch_add(1, Relaxed) + 1;
                 json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
-                                  "message": "0/1 nodes are available: 1 Insufficient cpu."}])
+                        "message": format!("0/{nodes} nodes are available: {nodes} Insufficient cpu.")}])
             }
             _ => json!([]),
         };
@@ -267,16 +276,20 @@ impl Shared {
         })
     }
 
-    /// A change, and then nothing more.
+    /// A change and then nothing more; of what waits one after the other. Until the client has enough of it.
     fn watch(&self, request: &Request, out: &mut TcpStream) {
-        thread::sleep(Duration::from_millis(200));
         let job = selected(&request.query);
-        let event = json!({"type": "MODIFIED", "object": self.pod(&job, true)}).to_string() + "\n";
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
-        let chunk = format!("{head}{:x}\r\n{event}\r\n", event.len());
-        let _ = out.write_all(chunk.as_bytes());
-        // Until the client has enough of it.
-        let _ = io::copy(out, &mut io::sink());
+        let mut next = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
+        while out.write_all(next.as_bytes()).is_ok() {
+            thread::sleep(Duration::from_millis(50));
+            let event = json!({"type": "MODIFIED", "object": self.pod(&job, true)}).to_string();
+            next = format!("{:x}\r\n{event}\n\r\n", event.len() + 1);
+            if self.pods != Pods::Wait {
+                let _ = out.write_all(next.as_bytes());
+                let _ = io::copy(out, &mut io::sink());
+                return;
+            }
+        }
     }
 
     fn attach(

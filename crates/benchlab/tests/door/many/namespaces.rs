@@ -3,9 +3,11 @@
 
 use super::hosts::assert_whole;
 use super::{Place, assert_added_up, parts};
+use crate::load::sums;
 use crate::load::web::{Manner, Web};
-use crate::project::{Project, blocks_of};
+use crate::project::{Project, blocks_of, ended};
 use std::process::Command;
+use std::time::Duration;
 
 /// Two network namespaces, each with a line to this one. They are gone when this is dropped.
 struct Networks {
@@ -61,6 +63,13 @@ impl Networks {
         format!("netns:{},{}", self.names[0], self.names[1])
     }
 
+    /// Has the second one's line carry nothing, or carry what is sent again.
+    fn cut(&self, is_cut: bool) {
+        let state = if is_cut { "down" } else { "up" };
+        let device = format!("{}0", self.names[1]);
+        assert!(ip(&["link", "set", &device, state]));
+    }
+
     /// Has what the second one sends treated so (tc-netem(8)). `false`: this kernel cannot.
     fn treat(&self, how: &[&str]) -> bool {
         let device = format!("{}1", self.names[1]);
@@ -105,6 +114,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     );
     let on = networks.on();
     let url = web.url("/");
+    a_cut_line(&networks, &place, &[&url, "--on", &on]);
     let words = [
         "load", &url, "--on", &on, "-c", "4", "--redo", "0", "--for", "4s", "--rate", "200",
     ];
@@ -133,6 +143,29 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
             .expect(1)
             .says(&[&networks.names[1], "does not answer", "nothing was loaded"]);
     }
+}
+
+/// Agents speak over pipes: one whose line to the server is cut for a while is there, and its requests fail.
+fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
+    let lab = place.begun(&[words, &["-c", "4", "--rate", "200"]].concat());
+    networks.cut(true);
+    std::thread::sleep(Duration::from_secs(3));
+    networks.cut(false);
+    ended(lab.wait_with_output().unwrap()).expect(0);
+    let run = place.0.load();
+    assert_added_up(&run);
+    assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
+    let failed = |agent| {
+        let of = parts(&run, agent);
+        let errors = of.iter().flat_map(|p| &p.slice.errors);
+        errors.map(|(_, count)| count).sum::<u64>()
+    };
+    assert!(failed(1) > failed(0), "{:?}", [0, 1].map(failed));
+    let (served, errors) = sums(&run);
+    let offered = served + errors.iter().map(|(_, count)| count).sum::<u64>();
+    // 12 s at 200 a second, at random.
+    assert!((2100..2700).contains(&offered), "{offered}");
+    std::fs::remove_file(place.0.file()).unwrap();
 }
 
 /// Subjects need no network of the coordinator's.

@@ -9,7 +9,7 @@ use super::pod::{Stage, stage};
 use lab_bench::interrupt;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::Value;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -101,7 +101,8 @@ fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
                 Stage::Failed(why) => return Err(why),
                 Stage::Waits(why) if why == said => {}
                 Stage::Waits(why) => {
-                    eprintln!("{why}");
+                    // A coordinator that is gone reads it no more: `eprintln` would panic, and the Job would stay.
+                    let _ = writeln!(io::stderr(), "{why}");
                     said = why;
                 }
                 Stage::Runs => {

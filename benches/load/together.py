@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What several local agents say together of a server whose behaviour is known, and what it costs to have them.
+
+    cargo build --release -p benchlab --bin benchlab
+    benches/load/together.py [--agents 1,2,4] [--rounds 3] [--output FILE]
+
+The agents share a core, and the server has another. In turns, in random order and back again, they put on as much as they
+can, which tells what coordination costs, and a constant rate: on a server that answers after a fixed delay, and on one that
+stalls, of which stall.py computes the truth. The spinning client is asked too.
+"""
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import bench
+import stall
+from bench import Failure
+from generators import Bare, Benchlab, Generator, Load, Said
+
+RESOLUTION = 0.001
+"""Of a histogram with three significant digits."""
+MOST_COORDINATION = 0.01
+MIDDLE = 0.5
+"""The part of a closed loop that is looked at."""
+
+
+class Agents(Benchlab):
+    """So many local ones, of a thread each."""
+
+    def __init__(self, number: int):
+        self.number = number
+        self.name = f"{number} agent{'s' * (number > 1)}"
+
+    def command(self, load: Load) -> list[object]:
+        return [*super().command(load), "--on", f"local:{self.number}", "--threads", 1, "--redo", 0]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A server whose behaviour is known: its options, the load, and the percentiles of its response times in seconds."""
+
+    name: str
+    options: tuple[object, ...]
+    rate: float
+    seconds: float
+    connections: int
+    p50_s: float
+    p99_s: float
+
+    @property
+    def waiting(self) -> int:
+        """Connections that the spinning client needs, which does not queue."""
+        return round(self.rate * self.p99_s * 1.5)
+
+
+@dataclass
+class Cost:
+    """CPU time that agents used under full load, and what was answered meanwhile."""
+
+    agents_s: float
+    besides_s: float
+    """Of the coordinator, and of the agents' threads that put no load on."""
+    answered_per_s: float
+
+    @property
+    def part(self) -> float:
+        return self.besides_s / self.agents_s
+
+
+def servers(args: argparse.Namespace, able: float) -> list[Known]:
+    """Those that are asked of. Of the stalling one the truth is that of requests that queue up."""
+    times = stall.truth(args.rate, args.every, args.stall, able)
+    return [
+        Known(f"answers after {args.delay * 1e3:g} ms", ("--delay", args.delay * 1e6), args.rate, args.seconds,
+              round(args.rate * args.delay * 1.5), args.delay, args.delay),
+        Known(f"stalls for {args.stall:g} s in {args.every:g} s", ("--stall-every", args.every, "--stall", args.stall), args.rate,
+              args.every, args.connections, bench.quantile(times, 0.5), bench.quantile(times, 0.99)),
+    ]
+
+
+def ask(generator: Generator, known: Known, cores: list[int], folder: Path) -> tuple[Said, int]:
+    """What a generator says of a server, and how many requests that has answered."""
+    connections = known.waiting if isinstance(generator, Bare) else known.connections
+    with bench.server(cores[1], *known.options) as server:
+        load = Load(server.port, connections, known.seconds, known.rate, folder)
+        done = bench.measure(generator.command(load), cores[0], limit_s=known.seconds + 60)
+        return generator.said(done, load), server.told()["answered"]
+
+
+def cpu_of(pid: int) -> list[float]:
+    """CPU seconds of each of a process's threads, in the order of their numbers (proc(5), schedstat)."""
+    tasks = sorted(Path(f"/proc/{pid}/task").iterdir(), key=lambda task: int(task.name))
+    return [int((task / "schedstat").read_text().split()[0]) / 1e9 for task in tasks]
+
+
+def children(pid: int) -> list[int]:
+    """Those that any of its threads has started."""
+    lists = (task / "children" for task in Path(f"/proc/{pid}/task").iterdir())
+    return [int(word) for children in lists for word in children.read_text().split()]
+
+
+def used(before: list[float], after: list[float]) -> list[float]:
+    """By threads that were there all the time."""
+    if len(before) != len(after):
+        raise Failure("a thread began or ended under load")
+    return [now - then for then, now in zip(before, after)]
+
+
+def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
+    """In the middle of a closed loop."""
+    with bench.server(args.cores[1]) as server:
+        load = Load(server.port, args.connections, args.full, None, folder)
+        lab = bench.start(agents.command(load), args.cores[0], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            while server.told()["answered"] < args.connections * 10:
+                if lab.poll() is not None:
+                    raise Failure(f"benchlab: {lab.communicate()[1]}")
+                time.sleep(0.05)
+            time.sleep(args.full * 0.2)
+            own = children(lab.pid)
+            looks = []
+            for pause in args.full * MIDDLE, 0:
+                looks.append(([cpu_of(pid) for pid in own], sum(cpu_of(lab.pid)), server.told()["answered"], time.monotonic()))
+                time.sleep(pause)
+            _, said = lab.communicate(timeout=60)
+        finally:
+            lab.kill()
+            lab.wait()
+    if lab.returncode != 0 or len(own) != agents.number:
+        raise Failure(f"benchlab ended with {lab.returncode}, {len(own)} agents: {said}")
+    (threads, lab_s, answered, began), (later, lab_later_s, answered_later, ended) = looks
+    each = [used(before, after) for before, after in zip(threads, later)]
+    total = sum(map(sum, each))
+    besides = total - sum(map(max, each)) + lab_later_s - lab_s
+    return Cost(total, besides, (answered_later - answered) / (ended - began))
+
+
+def measure(args: argparse.Namespace, known: list[Known]) -> tuple[dict, dict]:
+    """What each said of each server in each round, and what agents cost."""
+    said: dict[tuple[Generator, Known], list[tuple[Said, int]]] = defaultdict(list)
+    costs: dict[str, list[Cost]] = defaultdict(list)
+    dice = random.Random(args.seed)
+    groups = [Agents(number) for number in args.agents]
+    turns = [(generator, server) for server in known for generator in (Bare(), *groups)] + [(group, None) for group in groups]
+    for number in range(args.rounds):
+        for generator, server in dice.sample(turns, len(turns)):
+            print(f"\rround {number + 1} of {args.rounds}: {generator.name:<20}", end="", file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory() as folder:
+                if server is None:
+                    costs[generator.name].append(cost(generator, args, Path(folder)))
+                else:
+                    said[generator, server].append(ask(generator, server, args.cores, Path(folder)))
+    print(file=sys.stderr)
+    return said, costs
+
+
+def spread(values: Iterable[float], digits: int) -> str:
+    """The median and the range."""
+    values = list(values)
+    return f"{statistics.median(values):,.{digits}f} ({min(values):,.{digits}f} to {max(values):,.{digits}f})"
+
+
+def rows_of(server: Known, said: dict) -> list[list[str]]:
+    due = server.rate * server.seconds
+    rows = [[server.name, "**computed**", f"{due:,.0f}", f"{server.p50_s * 1e3:.2f}", f"{server.p99_s * 1e3:.2f}", ""]]
+    for (generator, asked), words in said.items():
+        if asked == server:
+            own = [own for own, _ in words]
+            off = spread(((w.p99_s / server.p99_s - 1) * 100 for w in own), 2)
+            rows.append(["", "spinning client" if isinstance(generator, Bare) else generator.name, spread((w.served for w in own), 0),
+                         spread((w.p50_s * 1e3 for w in own), 2), spread((w.p99_s * 1e3 for w in own), 2), f"{off} %"])
+    return [rows[0], *sorted(rows[1:], key=lambda row: row[1])]
+
+
+def section(args: argparse.Namespace, known: list[Known], able: float, said: dict, costs: dict) -> str:
+    """The part of docs/many.md that this script makes."""
+    text = bench.paragraph(f"""Made by `benches/load/together.py --agents {','.join(map(str, args.agents))} --rounds {args.rounds}` on
+        {bench.machine()}. The agents, of a thread each, share core {args.cores[0]} with the coordinator; the server has core
+        {args.cores[1]}. {args.rounds} rounds in random order; medians with the least and the greatest value. At a constant rate
+        {args.rate:,.0f} requests are due each second. The truth of the server that stalls is that of a queue which it works off
+        at {able:,.0f} per second, as measured before. The spinning client is one process without histograms and without agents:
+        what it is off is the machine's.""")
+    answers = bench.table(["the server", "generator", "served", "p50, ms", "p99, ms", "p99 off the truth"],
+                          [row for server in known for row in rows_of(server, said)])
+    full = bench.table(["a closed loop", "requests/s", "CPU time of the agents, cores", "coordination, % of it"],
+                       [[name, spread((c.answered_per_s for c in all_), 0),
+                         spread((c.agents_s / (args.full * MIDDLE) for c in all_), 2), spread((c.part * 100 for c in all_), 2)]
+                        for name, all_ in sorted(costs.items())])
+    return f"### Agents on one machine\n\n{text}\n\n{answers}\n\n{full}\n\n{aims(known, said, costs)}"
+
+
+def aims(known: list[Known], said: dict, costs: dict) -> str:
+    """Which of the aims were reached."""
+    agents = {asked: words for asked, words in said.items() if isinstance(asked[0], Agents)}
+    # Each agent has asked once whether there is a server at all.
+    unheard = max(abs(answered - own.served - group.number) for (group, _), words in agents.items() for own, answered in words)
+    undue = max(abs(own.offered - server.rate * server.seconds) for (_, server), words in agents.items() for own, _ in words)
+
+    def off(server: Known, percentile: str) -> float:
+        """Of the group that is off the most."""
+        medians = (statistics.median(getattr(own, percentile) for own, _ in words)
+                   for (_, asked), words in agents.items() if asked == server)
+        return max(abs(said / getattr(server, percentile) - 1) for said in medians) * 100
+
+    coordination = max(statistics.median(c.part for c in all_) for all_ in costs.values())
+    return "\n".join([
+        bench.verdict("p50 off the fixed delay", off(known[0], "p50_s"), RESOLUTION * 100, " %"),
+        bench.verdict("p99 off that of the stalls", off(known[1], "p99_s"), RESOLUTION * 100, " %"),
+        bench.verdict("offered, more or less than were due", undue, 1, digits=0),
+        bench.verdict("served, more or less than the server says it answered", unheard, 0, digits=0),
+        bench.verdict("coordination, of the agents' CPU time", coordination * 100, MOST_COORDINATION * 100, " %")]) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agents", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=2000, help="requests per second")
+    parser.add_argument("--delay", type=float, default=0.2, help="seconds until an answer is sent")
+    parser.add_argument("--every", type=float, default=10, help="seconds from one stall to the next, and of such a run")
+    parser.add_argument("--stall", type=float, default=1, help="its seconds")
+    parser.add_argument("--seconds", type=float, default=5, help="of a run on the server that delays")
+    parser.add_argument("--full", type=float, default=10, help="of a closed loop: as many slices of a second")
+    parser.add_argument("--connections", type=int, default=64)
+    bench.add_options(parser)
+    args = bench.parse(parser, quick={"rounds": 1, "seconds": 3.0, "full": 3.0, "every": 4.0, "stall": 0.4})
+    busy = bench.busy()
+    with tempfile.TemporaryDirectory() as folder:
+        able = stall.capacity(args.cores, 2.0, Path(folder))
+    known = servers(args, able)
+    said, costs = measure(args, known)
+    bench.publish(args, busy + section(args, known, able, said, costs))
+
+
+if __name__ == "__main__":
+    bench.run(main)
