@@ -117,6 +117,7 @@ class Front:
 
     def started(self) -> None:
         """Error: an application cannot be compared, because it does not start without what is around it elsewhere."""
+        self.application.ask("/")  # is answered when all are deployed
         log = (self.folder / "log").read_text(errors="replace")
         for application in self.applications:
             if f"Context [{application.context}] startup failed" in log:
