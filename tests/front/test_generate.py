@@ -184,7 +184,7 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + done.stderr
     assert "headers fails: an error page or the header Server says which version" in found
     assert "tls_versions fails: TLSv1_2 is not spoken" in found
-    assert "connector fails: AJP answers 200 to who does not know the secret" in found
+    assert "connector fails: AJP answers" in found
 
 
 def test_wrong_words_say_what_to_do(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ fn a_rate_that_cannot_be() {
         ("rate = 0", "from 1 to 1,000,000"),
         (
             "rate = 5\n[[case]]\nname = \"other\"\nwork = \"x\"\nunit = \"x\"",
-            "or none",
+            "has none",
         ),
     ] {
         let project = Project::with_text("");
