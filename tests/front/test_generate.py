@@ -2,6 +2,7 @@
 """`experiments/front/generate`: which paths Apache may serve itself, archives that must be refused, and one
 application whose configuration it writes and verifies."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -109,8 +110,11 @@ def generate(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([FRONT / "generate", *map(str, words)], capture_output=True, text=True, timeout=240)
 
 
-@pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() or not Path(
+with_servers = pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() or not Path(
     "/usr/lib/apache2/modules/mod_jk.so").exists(), reason="Tomcat or mod_jk is not installed")
+
+
+@with_servers
 def test_a_configuration_is_written_and_verified(tmp_path: Path) -> None:
     done = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out", "--listen", "127.0.0.1:8443")
     assert done.returncode == 0, done.stderr
@@ -125,6 +129,62 @@ def test_a_configuration_is_written_and_verified(tmp_path: Path) -> None:
     assert secret in (tmp_path / "out/tomcat/server.xml").read_text() and secret not in httpd
     assert all((tmp_path / "out" / name).stat().st_mode & 0o077 == 0 for name in
                ("apache/workers.properties", "tomcat/server.xml", "apache/key.pem"))
+
+
+@with_servers
+def test_all_applications_of_an_ear_are_verified(tmp_path: Path) -> None:
+    descriptor = """<application xmlns="https://jakarta.ee/xml/ns/jakartaee" version="10">
+        <module><web><web-uri>shop.war</web-uri><context-root>/shop/new</context-root></web></module>
+        <module><web><web-uri>web/root.war</web-uri><context-root>/</context-root></web></module></application>"""
+    root = archive(tmp_path / "root.war", FILES | {"WEB-INF/web.xml": WEB.format(mappings=mapping("/api")),
+                                                   "js/a.0123abcd.js": 50 * "var a;", "css/empty.css": ""}).read_bytes()
+    shop = (ROOT / "build/front/app.war").read_bytes()
+    ear = archive(tmp_path / "all.ear", {"shop.war": shop, "web/root.war": root, "META-INF/application.xml": descriptor})
+    done = generate(ear, "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "11 static files come from Apache, byte for byte" in done.stdout and "2 versioned" in done.stdout
+
+
+@with_servers
+def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path) -> None:
+    listener = "<listener><listener-class>example.Missing</listener-class></listener>"
+    war = archive(tmp_path / "shop.war", FILES | {"WEB-INF/web.xml": WEB.format(mappings=listener)})
+    done = generate(war, "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert "/shop does not start in a Tomcat of its own" in done.stderr and "example.Missing" in done.stderr
+
+
+DAMAGED = """
+import stack, verify
+from pathlib import Path
+protection = stack.APACHE[stack.APACHE.index('<LocationMatch "(?i)'):]
+stack.APACHE = stack.APACHE.replace(protection, "").replace("ServerTokens Prod", "ServerTokens Full")
+whole = stack.apache
+stack.apache = lambda *words, **more: (whole(*words, **more).replace("JkUnMount", "#")
+                                       .replace("SSLProtocol -all +TLSv1.2", "SSLProtocol -all"))
+stack.tomcat_server = (lambda whole: lambda **more: whole(**more).replace('secretRequired="true"', 'secretRequired="false"')
+                       .replace("secret=", "title="))(stack.tomcat_server)
+with verify.Daemons(tells=False) as daemons:
+    front = verify.Front(daemons, [stack.Application("", Path({folder!r}), ["/files"])])
+    for part in front.static, front.headers, front.tls_versions, front.connector:
+        try:
+            print(*part())
+        except verify.VerificationError as error:
+            print(part.__name__, "fails:", error)
+"""
+
+
+@with_servers
+def test_what_is_wrong_is_found(tmp_path: Path) -> None:
+    """In a process of its own: that of the servers ends its group."""
+    program = DAMAGED.format(folder=str(ROOT / "build/front/app"))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240,
+                          env={"PYTHONPATH": f"{FRONT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
+    found = done.stdout
+    assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + done.stderr
+    assert "headers fails: an error page or the header Server says which version" in found
+    assert "tls_versions fails: TLSv1_2 is not spoken" in found
+    assert "connector fails: AJP answers" in found
 
 
 def test_wrong_words_say_what_to_do(tmp_path: Path) -> None:

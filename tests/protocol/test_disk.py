@@ -5,6 +5,7 @@ its case says, a block that is another one is seen, and nothing is left that is 
 import itertools
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,8 +27,10 @@ BLOCK = 4096
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("disk")
+def shared() -> Iterator[Path]:
+    """On a disk, which the folder of temporary files need not be."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module", params=["disk", "threads", "none", "ionice", "group-limit"])
@@ -37,7 +40,7 @@ def started(request: pytest.FixtureRequest) -> Iterator[tuple[Declared, Subject,
     if declared is None:
         pytest.skip("not asked for")
     if request.param == "group-limit" and not groups_can_be_made():
-        pytest.skip("control groups need root")
+        pytest.skip("no control group can be made here that limits I/O")
     more = ["threads"] if request.param == "threads" else []
     subject = Subject([*declared.program, *more], ROOT)
     yield declared, subject, request.param
@@ -65,10 +68,32 @@ def children(pid: int) -> list[str]:
     return list(itertools.chain.from_iterable((task / "children").read_text().split() for task in tasks))
 
 
-def groups_can_be_made() -> bool:
+def groups() -> tuple[Path, str]:
+    """Where control groups that limit I/O are, and the file of one that has its limit of writing."""
     unified = Path("/sys/fs/cgroup/cgroup.controllers")
-    folder = Path("/sys/fs/cgroup" if unified.exists() and "io" in unified.read_text().split() else "/sys/fs/cgroup/blkio")
-    return os.geteuid() == 0 and os.access(folder, os.W_OK)
+    has_io = unified.exists() and "io" in unified.read_text().split()
+    return (unified.parent, "io.max") if has_io else (unified.parent / "blkio", "blkio.throttle.write_bps_device")
+
+
+def groups_can_be_made() -> bool:
+    folder, limit = groups()
+    own = folder / f"test-{os.getpid()}"
+    try:
+        own.mkdir()
+    except OSError:
+        return False
+    try:
+        if limit == "io.max":
+            (folder / "cgroup.subtree_control").write_text("+io")
+        return (own / limit).exists()
+    except OSError:
+        return False
+    finally:
+        own.rmdir()
+
+
+def background_speed(subject: Subject) -> float:
+    return float(subject.ask_for("ran", "run operations=20").arguments["background_speed"])
 
 
 def name(pid: str) -> str:
@@ -131,9 +156,10 @@ def test_the_rate_is_kept(started: tuple[Declared, Subject, str], shared: Path) 
     case = next(case for case in EXPERIMENTS["io-scheduler"]["case"] if case["name"] == "mixed")
     subject.ask_for("opened", opening({**case, "rate": 40}, {"background": "write"}, shared))
     began = time.monotonic()
-    ran = subject.ask_for("ran", "run operations=20")
+    speed = background_speed(subject)
     assert time.monotonic() - began >= 19 / 40, "the last operation is due after so long"
-    assert float(ran.arguments["background_speed"]) > 0, "something was written meanwhile"
+    # A disk that others keep busy may stand still for one of these.
+    assert speed > 0 or any(background_speed(subject) > 0 for _ in range(20)), "something was written meanwhile"
     assert not list(shared.glob("written-*")), "what the background wrote is gone"
     subject.ask_for("closed", "close")
 
@@ -144,16 +170,19 @@ def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared
         pytest.skip("it has no background")
     case = next(case for case in EXPERIMENTS["io-scheduler"]["case"] if case["name"] == "mixed")
     subject.ask_for("opened", opening(case, {"background": "write"}, shared))
-    groups = ("/sys/fs/cgroup", "/sys/fs/cgroup/blkio")
+    folder, limit = groups()
+    own_group = folder / f"benchlab-{subject.pid}"
     with ThreadPoolExecutor(1) as other:
         running = other.submit(subject.ask_for, "ran", "run operations=100")
         # It takes this name when it is in its class and its group.
         background = found(lambda: [pid for pid in children(subject.pid) if name(pid) == "background"])
         io, group = io_class(background), Path(f"/proc/{background}/cgroup").read_text()
+        limits = (own_group / limit).read_text() if own_group.exists() else ""
         running.result()
     assert (io == "idle") == (declared.name == "ionice"), io
-    assert (f"benchlab-{subject.pid}" in group) == (declared.name == "group-limit"), group
-    assert not any(Path(folder, f"benchlab-{subject.pid}").exists() for folder in groups), "the group is gone"
+    assert (own_group.name in group) == (declared.name == "group-limit"), group
+    assert (str(20 << 20) in limits) == (declared.name == "group-limit"), limits
+    assert not own_group.exists(), "the group is gone"
     subject.ask_for("closed", "close")
 
 

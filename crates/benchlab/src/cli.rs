@@ -167,9 +167,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
     /// Hosts that measure blocks, several at once: ssh:HOST,HOST, slurm:8, k8s:8, local:2, netns:NAME,NAME. Of experiments
-    /// about disks: the folders that subjects work in [default: every writable filesystem on a disk of its own, and
-    /// one in memory]
-    #[arg(long, value_name = "WHERE|DIR,…", value_parser = run_on)]
+    /// about disks: the folders that subjects work in, or devices, each for a filesystem on it [default: every writable
+    /// filesystem on a disk of its own, and one in memory]
+    #[arg(long, value_name = "WHERE|DIR|DEVICE,…", value_parser = run_on)]
     pub on: Vec<RunOn>,
     #[command(flatten)]
     pub lost: Lost,

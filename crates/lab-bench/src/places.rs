@@ -5,6 +5,7 @@ use lab_audit::storage::{disk_of, not_a_disk, whole_disk};
 use std::fs;
 use std::io;
 use std::os::linux::fs::MetadataExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Free bytes that a place has at least: what subjects leave there at once.
@@ -22,17 +23,30 @@ pub struct Place {
 }
 
 impl Place {
-    /// That of a folder that is there and writable. Error: why it cannot be one, in words.
-    pub fn at(folder: &Path) -> Result<Place, String> {
-        let said = |e: io::Error| format!("{}: {e}", folder.display());
-        let folder = folder.canonicalize().map_err(said)?;
+    /// That of a folder that is there and writable, or of a device that has such a one. Error: why it cannot be one,
+    /// in words.
+    pub fn at(path: &Path) -> Result<Place, String> {
+        let said = |e: io::Error| format!("{}: {e}", path.display());
+        let folder = path.canonicalize().map_err(said)?;
         let text = fs::read_to_string("/proc/self/mountinfo").map_err(said)?;
         let mut mounts = mounts(&text);
+        let metadata = fs::metadata(&folder).map_err(said)?;
+        if metadata.file_type().is_block_device() {
+            let mut on_it = mounts.iter().filter(|mount| mount.is_on(&folder));
+            let folder = on_it.find_map(|mount| writable_inside(&mount.folder));
+            let folder = folder.ok_or_else(|| {
+                format!(
+                    "{}: no writable filesystem of it is mounted, and nothing is written to a device itself",
+                    path.display()
+                )
+            })?;
+            return Place::at(&folder);
+        }
         mounts.retain(|mount| folder.starts_with(&mount.folder));
         // The last one mounted on a folder is the one that is seen there.
         let mount = mounts.iter().max_by_key(|m| m.folder.as_os_str().len());
         let mount = mount.ok_or_else(|| format!("{}: on no filesystem", folder.display()))?;
-        if !fs::metadata(&folder).is_ok_and(|m| m.is_dir()) {
+        if !metadata.is_dir() {
             return Err(format!("{}: not a folder", folder.display()));
         }
         if !is_writable(&folder) {
@@ -84,6 +98,17 @@ struct Mount {
     source: String,
 }
 
+impl Mount {
+    /// Whether the filesystem is on a device, or on a part of it.
+    fn is_on(&self, device: &Path) -> bool {
+        let own = fs::metadata(device).ok().map(|m| m.st_rdev());
+        let mounted = fs::metadata(&self.source).ok().map(|m| m.st_rdev());
+        let name = device.file_name().and_then(|name| name.to_str());
+        (own.is_some() && own == mounted)
+            || (name.is_some() && disk_below(&self.folder, &self.source).as_deref() == name)
+    }
+}
+
 /// Those of `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
 fn mounts(text: &str) -> Vec<Mount> {
     let mount = |line: &str| {
@@ -112,8 +137,17 @@ fn unescaped(word: &str) -> String {
         .fold(word, |word, (from, to)| word.replace(from, to))
 }
 
-/// A folder on the filesystem that is mounted there, with enough space; of `/` the one for large temporary files.
+/// A place on the filesystem that is mounted there, with enough space.
 fn usable(mounted: &Path) -> Option<Place> {
+    let folder = writable_inside(mounted)?;
+    let free = nix::sys::statvfs::statvfs(&folder).ok()?;
+    let free = free.blocks_available() * free.fragment_size();
+    let place = Place::at(&folder).ok()?;
+    (free >= LEAST_FREE).then_some(place)
+}
+
+/// A folder on the filesystem that is mounted there; of `/` the one for large temporary files.
+fn writable_inside(mounted: &Path) -> Option<PathBuf> {
     let device = fs::metadata(mounted).ok()?.st_dev();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let inside = [
@@ -127,11 +161,7 @@ fn usable(mounted: &Path) -> Option<Place> {
         .filter(|folder| folder.starts_with(mounted));
     let mut inside =
         inside.filter(|folder| fs::metadata(folder).is_ok_and(|m| m.st_dev() == device));
-    let folder = inside.find(|folder| is_writable(folder))?;
-    let free = nix::sys::statvfs::statvfs(&folder).ok()?;
-    let free = free.blocks_available() * free.fragment_size();
-    let place = Place::at(&folder).ok()?;
-    (free >= LEAST_FREE).then_some(place)
+    inside.find(|folder| is_writable(folder))
 }
 
 fn is_writable(folder: &Path) -> bool {

@@ -255,6 +255,10 @@ impl Loop {
         self.folder.path().join("mounted")
     }
 
+    fn unmount(&self) {
+        let _ = Command::new("umount").arg(self.place()).output();
+    }
+
     /// What lies in the filesystem that is not its own.
     fn left(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.place()).unwrap().flatten();
@@ -278,7 +282,7 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.place()).output();
+        self.unmount();
         let _ = Command::new("losetup")
             .args(["--detach", &self.device])
             .output();
@@ -289,8 +293,12 @@ impl Drop for Loop {
 fn schedulers_are_switched_in_turns_and_put_back() {
     let Some(device) = Loop::new() else { return };
     let (project, notes) = device.project();
-    let ended = run_on(&project, &[device.place()], &[]);
-    ended.expect(0);
+    // A device stands for the filesystem on it.
+    let named = PathBuf::from(&device.device);
+    let ended = run_on(&project, std::slice::from_ref(&named), &[]);
+    ended
+        .expect(0)
+        .says(&[&format!("files are made in {}\n", device.place().display())]);
     assert_eq!(device.present(), "none");
     let run = project.load();
     assert_failures(&run, &[]);
@@ -311,6 +319,10 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     let name = device.device.trim_start_matches("/dev/");
     let rule = format!("KERNEL==\"{name}\", ATTR{{queue/scheduler}}=\"none\"");
     assert!(ended.stdout.contains(&rule), "{}", ended.stdout);
+    device.unmount();
+    run_on(&project, &[named], &[])
+        .expect(2)
+        .says(&["no writable filesystem of it is mounted"]);
 }
 
 #[test]

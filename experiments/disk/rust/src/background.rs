@@ -14,8 +14,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Bytes of each of the two files that are written in turns.
-const WRITTEN: usize = 128 << 20;
+/// Bytes of each of the two files that are written in turns: so many wait for the disk.
+const WRITTEN: u64 = 256 << 20;
+/// Bytes that go to the disk at once; the kernel's own writing takes as many (MIN_WRITEBACK_PAGES).
+const STEP: u64 = 4 << 20;
 /// Files of the tree that is copied.
 const COPIED: u64 = 2000;
 /// What a control group may read and write in a second.
@@ -77,17 +79,23 @@ pub struct Background {
     kind: Kind,
     child: Child,
     folder: PathBuf,
-    _group: Option<Group>,
+    group: Option<Group>,
 }
 
 impl Background {
-    /// Makes what it reads.
-    pub fn prepare(kind: Kind, folder: &Path) -> io::Result<()> {
-        match kind {
-            Kind::Read => large_file(folder, "streamed").map(drop),
-            Kind::Write => Ok(()),
-            Kind::Copy => Tree::made(folder, "source", COPIED).map(drop),
+    /// Makes what it reads. Error: it cannot be held back so here.
+    pub fn prepare(kind: Kind, folder: &Path, held: Held) -> Result<(), Failure> {
+        if held == Held::Group {
+            Group::new(folder).map_err(|error| {
+                Failure::unsupported(format!("no control group can limit I/O here: {error}"))
+            })?;
         }
+        match kind {
+            Kind::Read => large_file(folder, "streamed").map(drop)?,
+            Kind::Write => {}
+            Kind::Copy => Tree::made(folder, "source", COPIED).map(drop)?,
+        }
+        Ok(())
     }
 
     /// Starts it. It ends with this process.
@@ -119,7 +127,7 @@ impl Background {
             kind,
             child: command.spawn()?,
             folder: folder.to_path_buf(),
-            _group: group,
+            group,
         })
     }
 
@@ -135,6 +143,10 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
+        // What waits for the group's limit would be waited for below.
+        if let Some(group) = &self.group {
+            let _ = group.limit(None);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         for name in ["written-0", "written-1"] {
@@ -183,20 +195,22 @@ fn read(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// While a file is written, the one before it goes to the disk: so the disk is never without work, and at most two
-/// files wait for it.
+/// Each step waits for the same step of the file before: so the disk is never without work, and is kept up with.
 fn write(folder: &Path) -> Result<(), Failure> {
-    let mut buffer = Buffer::new(LARGE);
+    let mut buffer = Buffer::new(STEP as usize);
     fill(&mut buffer, 0);
     let mut earlier: Option<File> = None;
     for number in 0.. {
         let path = folder.join(format!("written-{}", number % 2));
         let _ = fs::remove_file(&path);
         let mut file = File::create(path)?;
-        for _ in 0..WRITTEN / LARGE {
+        for at in (0..WRITTEN).step_by(STEP as usize) {
             file.write_all(&buffer)?;
+            begin_writeback(&file, at);
+            if let Some(earlier) = &earlier {
+                end_writeback(earlier, at)?;
+            }
         }
-        begin_writeback(&file);
         if let Some(earlier) = earlier.replace(file) {
             earlier.sync_data()?;
         }
@@ -218,54 +232,83 @@ fn copy(folder: &Path) -> Result<(), Failure> {
             forget(&from);
             let mut to = File::create(tree.path(file))?;
             to.write_all(&block)?;
-            begin_writeback(&to);
+            begin_writeback(&to, 0);
         }
     }
     Ok(())
 }
 
-fn begin_writeback(file: &File) {
+/// What was written from a place on.
+fn begin_writeback(file: &File, at: u64) {
+    let _ = sync_range(file, at, libc::SYNC_FILE_RANGE_WRITE);
+}
+
+/// Waits until a step is on the disk.
+fn end_writeback(file: &File, at: u64) -> io::Result<()> {
+    let whole = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    sync_range(file, at, whole)
+}
+
+fn sync_range(file: &File, at: u64, flags: libc::c_uint) -> io::Result<()> {
     // SAFETY: a system call on a file that is open.
-    unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), at as i64, STEP as i64, flags) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// A control group with an I/O limit on the disk below a folder; removed when this is dropped.
 struct Group {
     folder: PathBuf,
+    disk: String,
+    /// Of the unified groups (cgroup v2).
+    unified: bool,
 }
 
 impl Group {
     fn new(folder: &Path) -> io::Result<Group> {
         let disk = disk_number(folder)?;
-        let own = format!("{GROUP}{}", std::process::id());
-        let unified = Path::new("/sys/fs/cgroup/cgroup.controllers");
-        let has_io =
-            fs::read_to_string(unified).is_ok_and(|all| all.split_whitespace().any(|c| c == "io"));
-        let parent = Path::new(match has_io {
-            true => "/sys/fs/cgroup",
-            false => "/sys/fs/cgroup/blkio",
-        });
-        remove_abandoned(parent);
-        let group = Group {
-            folder: parent.join(own),
+        let root = Path::new("/sys/fs/cgroup");
+        let unified = fs::read_to_string(root.join("cgroup.controllers"))
+            .is_ok_and(|all| all.split_whitespace().any(|name| name == "io"));
+        let parent = match unified {
+            true => root.to_path_buf(),
+            false => root.join("blkio"),
         };
-        fs::create_dir(&group.folder)?;
-        if has_io {
-            let _ = fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+io");
-            fs::write(
-                group.folder.join("io.max"),
-                format!("{disk} rbps={LIMIT} wbps={LIMIT}"),
-            )?;
-        } else {
-            // The older groups limit no writes through the page cache.
-            for name in [
-                "blkio.throttle.read_bps_device",
-                "blkio.throttle.write_bps_device",
-            ] {
-                fs::write(group.folder.join(name), format!("{disk} {LIMIT}"))?;
-            }
+        remove_abandoned(&parent);
+        let folder = parent.join(format!("{GROUP}{}", std::process::id()));
+        fs::create_dir(&folder)?;
+        let group = Group {
+            folder,
+            disk,
+            unified,
+        };
+        if unified {
+            fs::write(parent.join("cgroup.subtree_control"), "+io")?;
         }
+        group.limit(Some(LIMIT))?;
         Ok(group)
+    }
+
+    /// Bytes a second that it may read, and write. The older groups limit no writes of the kernel's own.
+    fn limit(&self, bytes: Option<u64>) -> io::Result<()> {
+        let disk = &self.disk;
+        if self.unified {
+            let most = bytes.map_or("max".to_owned(), |bytes| bytes.to_string());
+            return fs::write(
+                self.folder.join("io.max"),
+                format!("{disk} rbps={most} wbps={most}"),
+            );
+        }
+        ["read", "write"].into_iter().try_for_each(|way| {
+            let file = format!("blkio.throttle.{way}_bps_device");
+            fs::write(
+                self.folder.join(file),
+                format!("{disk} {}", bytes.unwrap_or(0)),
+            )
+        })
     }
 }
 

@@ -44,7 +44,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         (Heavy::Write, "streaming write"),
         (Heavy::Copy, "small-file copy"),
     ] {
-        Background::prepare(kind, folder)?;
+        Background::prepare(kind, folder, Held::Free)?;
         let mut foreground = Foreground::new(folder, &MIXED, RATE)?;
         let background = Background::start(kind, folder, Held::Free)?;
         let begin = now();

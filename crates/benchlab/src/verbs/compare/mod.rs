@@ -95,6 +95,7 @@ fn of_load(args: &CompareArgs) -> Given {
         ("--rate", sent.rate.is_some()),
         ("--stages", !sent.stages.is_empty()),
         ("--even", sent.even),
+        ("--ab-table", sent.ab_table),
         ("--threads", sent.threads.is_some()),
         ("--no-keep-alive", sent.no_keep_alive),
         ("--pipeline", sent.pipeline.is_some()),

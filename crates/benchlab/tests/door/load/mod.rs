@@ -126,6 +126,26 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     );
 }
 
+#[test]
+fn response_times_are_shown_as_ab_has_them() {
+    let web = Web::new(Manner::Honest);
+    // On a machine with other work neighbouring slices can depend on each other, and be too few: then it is tried again.
+    let tried = (0..4).any(|_| {
+        let ended = Place::new().load(&[&web.url("/")], &["--ab-table"]);
+        let shown = &ended.expect(0).stdout;
+        let has_interval = |part: &str| {
+            let mut lines = shown.lines();
+            let row = lines.find(|line| line.trim_start().starts_with(&format!("{part} % ")));
+            row.unwrap_or_else(|| panic!("{part} %: {shown}"))
+                .contains('[')
+        };
+        let parts = ["66", "75", "80", "90", "95", "98", "99", "100"].map(has_interval);
+        assert!(!parts[7], "the longest is one request: {shown}");
+        has_interval("50")
+    });
+    assert!(tried, "never an interval");
+}
+
 /// The connections that a load opened are held against the ports of this host.
 #[test]
 fn an_audit_of_the_host_knows_what_the_last_load_opened() {

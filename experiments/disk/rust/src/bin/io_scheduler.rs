@@ -62,7 +62,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
         }
     };
     if let Some(kind) = background {
-        Background::prepare(kind, &folder)?;
+        Background::prepare(kind, &folder, held)?;
     }
     let mut foreground = Foreground::new(&folder, pattern, rate)?;
     opening.setting(
