@@ -12,7 +12,7 @@ from pathlib import Path
 
 Module = tuple[str, ...]
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
-TESTS = "\n#[cfg(test)]\nmod "
+TESTS = re.compile(r"^#\[cfg\(test\)\]\n(pub(\([^)]*\))? )?mod ", re.MULTILINE)
 """What follows is no part of the crate's own code."""
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:::\w+)+)")
@@ -27,7 +27,7 @@ class Crate:
         self.imports: dict[Module, list[Module]] = {}
         self.handed_on: dict[Module, dict[str, Module]] = {}
         for module, file in self.files.items():
-            self.read(module, NOT_CODE.sub(" ", file.read_text().partition(TESTS)[0]))
+            self.read(module, NOT_CODE.sub(" ", TESTS.split(file.read_text())[0]))
 
     def read(self, module: Module, text: str) -> None:
         self.imports[module], self.handed_on[module] = [], {}

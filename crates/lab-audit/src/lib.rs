@@ -7,6 +7,7 @@
 pub mod condition;
 pub mod cookies;
 mod date;
+mod extra;
 pub mod host;
 pub mod hot;
 pub mod judge;
@@ -19,6 +20,7 @@ pub mod smart;
 pub mod storage;
 pub mod value;
 
+pub use extra::Extra;
 pub use judge::judge;
 pub use root::Root;
 pub use rule::{Measuring, Rule, RuleError};

@@ -8,7 +8,7 @@ use crate::process::{Process, Ran, gone};
 use crate::server::Server;
 use crate::target::Target;
 use crate::visit::Visit;
-use lab_model::{Cores, Pilot, Plan, PointId, Process as Started, Resources, SubjectId};
+use lab_model::{Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
 use lab_services::procfs::{self, Usage};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct Starting<'a> {
 
 impl Starting<'_> {
     /// Starts a subject, its working thread on this core.
-    pub fn process(&self, subject: SubjectId, core: usize) -> Answer<(Process, Started)> {
+    pub fn process(&self, subject: SubjectId, core: usize) -> Answer<(Process, ProcessStart)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
         let program = &self.plan.subjects[subject];
         let process = Process::start(program, self.folder, &self.temporary, limit)?;

@@ -16,10 +16,12 @@ mod link;
 pub mod load;
 pub mod message;
 mod program;
+mod serve;
 pub mod usage;
 pub mod watch;
 pub mod wire;
-pub mod work;
+mod work;
 
 pub use agents::{Agents, StartError, Starting};
 pub use link::Event;
+pub use serve::serve;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What was counted of some of the logs, as it is sent to where it is put together with the others'.
 
+use crate::hour::Hour;
 use crate::page::{Page, Width};
 use crate::seconds::Seconds;
-use crate::tally::Hour;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 

@@ -3,6 +3,7 @@
 
 use crate::entry::{Entry, Line};
 use crate::format::{Found, Hints, Reader, Whole, find};
+use crate::read_error::ReadError;
 use crate::tally::Tally;
 use crate::whole;
 use flate2::read::MultiGzDecoder;
@@ -18,20 +19,6 @@ pub const LONGEST_LINE: usize = 64 << 10;
 const LOOKED_AT: usize = 64 << 10;
 /// Between two calls of `progress`, bytes.
 const PROGRESS: u64 = 32 << 20;
-
-/// Why a log could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// It could not be read on; what was read is counted.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// Its format is not known.
-    #[error("{0}")]
-    Format(String),
-    /// It was stopped.
-    #[error("stopped")]
-    Stopped,
-}
 
 /// A log that is read piece by piece.
 pub struct Log {
@@ -241,7 +228,12 @@ pub fn read(
     let n = fill(&mut input, &mut buffer)?;
     if let Some(whole) = as_a_whole(&buffer[..n], &log.hints) {
         let begin = buffer[..n].to_vec();
-        return whole::read(whole, io::Cursor::new(begin).chain(input), log, tally);
+        return whole::read(
+            whole,
+            io::Cursor::new(begin).chain(input),
+            (&mut log.source, &mut log.lines),
+            tally,
+        );
     }
     log.push(&buffer[..n], tally)?;
     let failed = loop {
@@ -282,21 +274,5 @@ fn as_a_whole(begin: &[u8], hints: &Hints) -> Option<Whole> {
     match find(begin, hints) {
         Ok(Found::Whole(whole)) => Some(whole),
         _ => None,
-    }
-}
-
-/// At most so many bytes of an input; error: there are more.
-pub(crate) fn limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    BufReader::new(input)
-        .take(most + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        Err(io::Error::other(format!(
-            "it has more than {} MiB",
-            most >> 20
-        )))
-    } else {
-        Ok(bytes)
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::agent;
 use crate::entry::Entry;
+use crate::hour::Hour;
 use crate::learn::Variables;
 use crate::named::{OTHERS, folded, kept, learned, renamed, renamed_all};
 use crate::near;
@@ -73,18 +74,6 @@ impl Minute {
             cell: width.cell(second),
         }
     }
-}
-
-/// An hour of all pages that people use.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Hour {
-    /// Hours since 1970.
-    start: i64,
-    offset_s: i32,
-    requests: u64,
-    errors: u64,
-    total_ns: u64,
-    times: Sketch,
 }
 
 /// What was counted so far.

@@ -6,9 +6,9 @@
 
 use crate::format::Whole;
 use crate::query;
-use crate::read::{Log, ReadError, limited};
+use crate::read_error::{ReadError, limited};
 use crate::tally::{Tally, name};
-use lab_model::{Counts, PageKind, WatchedPage};
+use lab_model::{Counts, LineCounts, PageKind, WatchedPage, WatchedSource};
 use serde::Deserialize;
 use std::io::Read;
 
@@ -23,17 +23,17 @@ const LONGEST_NAME: usize = 4096;
 pub fn read(
     whole: Whole,
     input: impl Read,
-    log: &mut Log,
+    (source, lines): (&mut WatchedSource, &mut LineCounts),
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
     let bytes = limited(input, MOST)?;
-    log.source.bytes = bytes.len() as u64;
+    source.bytes = bytes.len() as u64;
     let (format, entries) = match whole {
         Whole::Statements => ("statements with totals, as CSV", statements(&bytes, tally)?),
         Whole::Monitor => ("a monitor's JSON", monitor(&bytes, tally)?),
     };
-    log.source.format = format.into();
-    log.lines.entries += entries;
+    source.format = format.into();
+    lines.entries += entries;
     Ok(())
 }
 

@@ -5,7 +5,6 @@ use crate::cli::{AgentArgs, Cli};
 use crate::exit::{self, Exit};
 use crate::hosts;
 use lab_many::agent::Start;
-use lab_many::work;
 use std::process::ExitCode;
 
 /// Does what its coordinator wants, until that is gone.
@@ -14,7 +13,7 @@ pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
         hash: args.hash,
         copied: args.copied,
     };
-    let served = work::serve(start, &|wanted| hosts::make_ready(cli, wanted));
+    let served = lab_many::serve(start, &|wanted| hosts::make_ready(cli, wanted));
     served.map_err(|why| Exit::new(exit::FAILED, why))?;
     Ok(ExitCode::SUCCESS)
 }

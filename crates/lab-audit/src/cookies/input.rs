@@ -2,6 +2,7 @@
 //! Cookies from files: HAR, the jar of curl, what a browser's tools copy, a `Cookie` line.
 
 use super::cookie::{Attributes, Cookie, Hasher, Kind, Request, pairs, set_cookie};
+use super::field::field_bytes;
 use super::wire::Http2;
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -181,8 +182,7 @@ impl Collector {
             path: path.split(['?', '#']).next().unwrap_or("/").to_owned(),
             kind,
             hpack,
-            head_bytes: other_bytes
-                .map(|other| other + super::field_bytes(&self.seen.cookies, &cookies)),
+            head_bytes: other_bytes.map(|other| other + field_bytes(&self.seen.cookies, &cookies)),
             cookies,
         };
         self.seen.requests.push(request);

@@ -112,18 +112,6 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("cookies", &CLASSES)
 }
 
-/// Bytes of a `Cookie` field with its name and the end of its line; 0 without cookies.
-fn field_bytes(cookies: &[Cookie], sent: &[usize]) -> usize {
-    match sent.len() {
-        0 => 0,
-        n => {
-            wire::FIELD
-                + sent.iter().map(|&at| cookies[at].bytes()).sum::<usize>()
-                + wire::SEPARATOR * (n - 1)
-        }
-    }
-}
-
 /// The audit of what was seen. `rate`: requests per second, for what a day costs.
 pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Audit {
     let figures = figures(seen, rate);

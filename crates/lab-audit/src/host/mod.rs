@@ -8,6 +8,7 @@ mod memory;
 mod network;
 mod system;
 
+use crate::extra::Extra;
 use crate::judge::judge;
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
@@ -327,19 +328,6 @@ fn field(text: &str, name: &str) -> Option<u64> {
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
-}
-
-/// What was measured or watched besides.
-#[derive(Debug, Default)]
-pub struct Extra {
-    /// For rules.
-    pub things: Vec<Thing>,
-    /// How it was seen.
-    pub facts: Vec<(String, String)>,
-    /// The figures.
-    pub tables: Vec<EvidenceTable>,
-    /// In place of the findings by area.
-    pub chart: Option<EvidenceBars>,
 }
 
 /// The audit of a machine by these rules.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Opens, reads and writes of files as the kernel tells them (fanotify(7)). Needs root.
 
-use super::{Activities, Scope};
+use super::activity::{Activities, Scope};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::fanotify::{EventFFlags, Fanotify, FanotifyEvent, InitFlags, MarkFlags, MaskFlags};
 use std::collections::HashMap;

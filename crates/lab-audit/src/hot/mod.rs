@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit host --watch`: which folders are read and written while the reader works, and where they should lie.
 
+mod activity;
 mod events;
 mod plan;
 mod scan;
 mod script;
 
+pub use activity::Scope;
 pub use plan::{Fast, Place};
 
-use crate::host::Extra;
+use crate::extra::Extra;
 use crate::root::Root;
 use crate::value::{Class, Thing, Value};
+use activity::{Activities, Activity, DAY, MOST};
 use events::Events;
 use lab_model::Unit;
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
@@ -18,11 +21,6 @@ use plan::Folder;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-
-/// Folders that are told of.
-const MOST: usize = 20;
-/// Seconds of a day.
-const DAY: f64 = 86_400.0;
 
 /// How a watch went, for rules.
 pub const WATCH: Class = Class {
@@ -70,26 +68,6 @@ pub const FOLDER: Class = Class {
     ],
 };
 
-/// What was seen of a folder's files.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Activity {
-    /// Times that a file was opened.
-    pub opens: f64,
-    /// Bytes read.
-    pub read: f64,
-    /// Bytes written.
-    pub written: f64,
-}
-
-type Activities = HashMap<PathBuf, Activity>;
-
-/// Which files are watched, and which folder each is counted in.
-#[derive(Clone, Debug)]
-pub struct Scope {
-    under: PathBuf,
-    mounts: Vec<PathBuf>,
-}
-
 /// What was seen.
 pub struct Watched {
     scope: Scope,
@@ -100,33 +78,6 @@ pub struct Watched {
     complete: bool,
     /// Of each disk, bytes read and written.
     disks: Vec<(String, [f64; 2])>,
-}
-
-impl Scope {
-    /// All files below a folder that are on these filesystems.
-    pub fn new(under: &Path, mounts: Vec<PathBuf>) -> Scope {
-        Scope {
-            under: under.to_owned(),
-            mounts,
-        }
-    }
-
-    /// The first three names of its path, or one below that which is watched; `None`: it is not watched.
-    fn folder(&self, path: &Path) -> Option<PathBuf> {
-        let parent = path
-            .parent()
-            .filter(|parent| parent.starts_with(&self.under))?;
-        let names = self.under.components().count() + 1;
-        Some(parent.components().take(names.max(4)).collect())
-    }
-
-    fn starts(&self) -> Vec<PathBuf> {
-        if self.under.as_path() == Path::new("/") {
-            self.mounts.clone()
-        } else {
-            vec![self.under.clone()]
-        }
-    }
 }
 
 /// Watches for so long, or until `stopped` says so, which is told how long it has been.

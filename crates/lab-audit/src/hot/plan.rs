@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where folders should lie: what is read much on the fast disk, what is written much off it, caches in memory.
 
-use super::{Activity, DAY, MOST, scan};
+use super::activity::{Activity, DAY, MOST};
+use super::scan;
 use crate::root::Root;
 use crate::smart::{Endurance, Smart};
 use crate::storage::{Medium, disk_of};

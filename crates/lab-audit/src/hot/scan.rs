@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Times of files, where the kernel tells no events: what `find -amin` and `find -mmin` see.
 
-use super::{Activities, Scope};
+use super::activity::{Activities, Scope};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

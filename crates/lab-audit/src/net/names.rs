@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Names around an address: what it is an alias of, what the address is called, who resolves.
 
-use super::Family;
+use super::family::Family;
 use dns_lookup::{AddrInfoHints, LookupErrorKind, SockType, getaddrinfo, lookup_addr};
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How large packets may be on the way to an address, and what becomes of larger ones.
 
-use super::Family;
+use super::family::Family;
 use super::ping::{Pinger, Probe};
 use std::time::Duration;
 

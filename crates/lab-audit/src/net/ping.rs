@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Echo requests of ICMP (RFC 792, RFC 4443): the round trip, the hops from the reply's TTL, and sizes of packets.
 
-use super::Family;
+use super::family::Family;
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{
     Ipv4RecvErr, Ipv4RecvTtl, Ipv6DontFrag, Ipv6RecvErr, Ipv6RecvHopLimit, ReceiveTimeout,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns on pinned addresses: connect, TLS, first byte; and whether large packets come through.
 
+use super::family::Family;
 use super::names;
 use super::path::{self, Path};
 use super::ping::Pinger;
@@ -27,15 +28,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 const SMALL_SEGMENT: u32 = 500;
 /// Failures of one address in a row after which it is asked no more.
 const ENOUGH: u32 = 3;
-
-/// A family of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// IPv4.
-    V4,
-    /// IPv6.
-    V6,
-}
 
 /// What takes time in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,25 +83,6 @@ pub struct Side {
     pub refused: bool,
     in_a_row: u32,
     looks_up: bool,
-}
-
-impl Family {
-    /// Of an address.
-    pub fn of(address: &SocketAddr) -> Family {
-        if address.is_ipv4() {
-            Family::V4
-        } else {
-            Family::V6
-        }
-    }
-
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::V4 => "IPv4",
-            Family::V6 => "IPv6",
-        }
-    }
 }
 
 impl Step {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
 
-use super::tls::{Seen, TlsClient};
+use super::tls::{Seen, TlsClient, waits};
 use lab_load::response::{MOST_HEAD, Reader};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -154,14 +154,6 @@ fn connect(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
         }
     }
     Err(why)
-}
-
-/// Whether it is only the socket's time-out.
-pub fn waits(e: &io::Error) -> bool {
-    matches!(
-        e.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
-    )
 }
 
 fn exchange(

@@ -144,7 +144,7 @@ impl TlsStream {
     pub fn handshake_by(&mut self, deadline: Instant) -> io::Result<()> {
         loop {
             match self.handshake() {
-                Err(e) if super::client::waits(&e) && Instant::now() < deadline => {}
+                Err(e) if waits(&e) && Instant::now() < deadline => {}
                 ended => return ended,
             }
         }
@@ -215,4 +215,12 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
         validity.not_before.timestamp() as f64,
         validity.not_after.timestamp() as f64,
     ))
+}
+
+/// Whether it is only the socket's time-out.
+pub fn waits(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
 }

@@ -8,7 +8,7 @@ mod turns;
 pub use medium::{Medium, not_a_disk};
 pub use target::{SCRATCH, Target, disk_of, whole_disk};
 
-use crate::host::Extra;
+use crate::extra::Extra;
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};

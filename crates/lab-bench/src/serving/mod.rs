@@ -322,7 +322,7 @@ impl Workload for ServerWorkload<'_> {
     /// Starts a server and warms it up.
     fn open(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
         let (mut server, _) = self.setup.start(subject, &self.split.server)?;
-        block.started(lab_model::Process {
+        block.started(lab_model::ProcessStart {
             subject,
             startup_ns: server.process.startup_ns,
             startup_cpu_ns: server.process.startup_cpu_ns,

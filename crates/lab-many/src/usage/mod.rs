@@ -3,12 +3,14 @@
 
 pub mod agent;
 mod listening;
+mod order;
+
+pub use order::{Order, Report};
 
 use crate::agents::{Agents, StartError, Starting};
 use crate::link::Event;
 use crate::work::Work;
 use lab_bench::{ServerWatch, Usage};
-use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take, until the slice goes on without it.
@@ -16,26 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long it listens before it looks at the time.
 const LISTEN: Duration = Duration::from_millis(20);
-
-/// What an agent beside a server is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Order {
-    /// From now on watch this process and all that descend from it.
-    Process(i32),
-    /// From now on watch those that listen on this port, and all that descend from them.
-    Port(u16),
-    /// Tell what they have used.
-    Read,
-}
-
-/// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Report {
-    /// They are watched.
-    Watched,
-    /// What they have used by now.
-    Used(Usage),
-}
 
 /// A server's processes, watched by an agent beside it.
 pub struct RemoteWatch {

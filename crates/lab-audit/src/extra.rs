@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What was measured or watched besides what files tell.
+
+use crate::value::Thing;
+use lab_model::audit::{EvidenceBars, EvidenceTable};
+
+/// What was measured or watched besides.
+#[derive(Debug, Default)]
+pub struct Extra {
+    /// For rules.
+    pub things: Vec<Thing>,
+    /// How it was seen.
+    pub facts: Vec<(String, String)>,
+    /// The figures.
+    pub tables: Vec<EvidenceTable>,
+    /// In place of the findings by area.
+    pub chart: Option<EvidenceBars>,
+}

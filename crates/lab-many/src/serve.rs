@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An agent from its start to its end.
+
+use crate::agent::{Coordinator, Start};
+use crate::experiment::{self, MakeReady};
+use crate::load::agent::LoadAgent;
+use crate::usage::agent::UsageAgent;
+use crate::watch;
+use crate::work::Work;
+
+/// Does what the coordinator asks for; `make_ready` is for experiments. Error: it is none, or its work cannot be understood.
+pub fn serve(start: Start, make_ready: MakeReady) -> Result<(), String> {
+    let coordinator = Coordinator::connect(start)?;
+    let (mut load, mut usage) = (LoadAgent::default(), UsageAgent::default());
+    while let Some((work, _)) = coordinator.next::<Work>()? {
+        let done = match work {
+            Work::Load(order) => load.carry_out(order, &coordinator),
+            Work::Usage(order) => usage.carry_out(order, &coordinator),
+            Work::Watch(order) => watch::agent::carry_out(order, &coordinator),
+            Work::Experiment(order) => {
+                experiment::agent::carry_out(order, make_ready, &coordinator)
+            }
+        };
+        if let Err(why) = done {
+            coordinator.fail(why)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is counted of each hour.
+
+use crate::sketch::Sketch;
+use serde::{Deserialize, Serialize};
+
+/// An hour of all pages that people use.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Hour {
+    /// Hours since 1970.
+    pub(crate) start: i64,
+    pub(crate) offset_s: i32,
+    pub(crate) requests: u64,
+    pub(crate) errors: u64,
+    pub(crate) total_ns: u64,
+    pub(crate) times: Sketch,
+}
