@@ -10,7 +10,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
 use lab_many::launcher::{self, Launcher};
-use lab_model::{Kind, Stage};
+use lab_model::{Stage, TargetKind};
 use lab_report::Format;
 use lab_stats::load::threshold::Threshold;
 use std::path::PathBuf;
@@ -162,7 +162,7 @@ pub struct RunArgs {
     pub cases: Vec<String>,
     /// Only these targets, such as sqlite
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
-    pub targets: Vec<Kind>,
+    pub targets: Vec<TargetKind>,
     /// Values for a sweep or a factor; `all` for all of them
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
@@ -224,11 +224,11 @@ pub struct RunArgs {
     /// Use your own server, in a schema of its own that is removed afterwards, in place of a private
     /// one: postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
-    pub service: Vec<(Kind, String)>,
+    pub service: Vec<(TargetKind, String)>,
     /// Start a private server with this setting in place of its default, such as
     /// postgresql.shared_buffers=1GB; shown in the report
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
-    pub service_set: Vec<(Kind, String, String)>,
+    pub service_set: Vec<(TargetKind, String, String)>,
     /// Install what is missing (Debian packages, by apt-get)
     #[arg(long)]
     pub install: bool,
@@ -606,7 +606,7 @@ pub struct ExplainArgs {
     pub cases: Vec<String>,
     /// Only these targets, such as sqlite
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
-    pub targets: Vec<Kind>,
+    pub targets: Vec<TargetKind>,
     /// Values for a sweep or a factor; `all` for all of them [default: of a sweep its first and its last]
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
@@ -629,10 +629,10 @@ pub struct ExplainArgs {
     /// Use your own server, in a schema of its own that is removed afterwards: postgresql=URL or
     /// mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
-    pub service: Vec<(Kind, String)>,
+    pub service: Vec<(TargetKind, String)>,
     /// Start a private server with this setting in place of its default
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
-    pub service_set: Vec<(Kind, String, String)>,
+    pub service_set: Vec<(TargetKind, String, String)>,
     /// Install what is missing, strace included (Debian packages, by apt-get)
     #[arg(long)]
     pub install: bool,
@@ -665,7 +665,7 @@ pub struct ResumeArgs {
     pub scratch: Option<PathBuf>,
     /// Your own server again, where the run used one: postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
-    pub service: Vec<(Kind, String)>,
+    pub service: Vec<(TargetKind, String)>,
 }
 
 /// `benchlab report`
@@ -836,25 +836,25 @@ fn part(text: &str) -> Result<f64, String> {
     part.ok_or("a part is wanted, such as 2% or 0.02".into())
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
-    let known = Kind::ALL.iter().find(|k| k.name() == text).copied();
-    let names = Kind::ALL.map(Kind::name).join(", ");
+fn kind(text: &str) -> Result<TargetKind, String> {
+    let known = TargetKind::ALL.iter().find(|k| k.name() == text).copied();
+    let names = TargetKind::ALL.map(TargetKind::name).join(", ");
     known.ok_or_else(|| format!("one of {names} is wanted"))
 }
 
-fn server(text: &str) -> Result<Kind, String> {
+fn server(text: &str) -> Result<TargetKind, String> {
     let known = kind(text).ok().filter(|k| k.is_service());
     known.ok_or_else(|| "a server is wanted: postgresql or mariadb".into())
 }
 
-fn service(text: &str) -> Result<(Kind, String), String> {
+fn service(text: &str) -> Result<(TargetKind, String), String> {
     let wanted =
         "KIND=URL is wanted, such as postgresql=postgresql://USER:PASSWORD@127.0.0.1:5432/DATABASE";
     let (name, url) = text.split_once('=').ok_or(wanted)?;
     Ok((server(name)?, url.to_owned()))
 }
 
-fn service_set(text: &str) -> Result<(Kind, String, String), String> {
+fn service_set(text: &str) -> Result<(TargetKind, String, String), String> {
     let wanted = "KIND.NAME=VALUE is wanted, such as postgresql.shared_buffers=1GB";
     let (setting, value) = text.split_once('=').ok_or(wanted)?;
     let (name, setting) = setting.split_once('.').ok_or(wanted)?;

@@ -11,7 +11,7 @@ use crate::verbs::project;
 use lab_bench::host;
 use lab_many::experiment::{Bench, Hosts, HostsStart, Wanted};
 use lab_many::launcher::Launcher;
-use lab_model::{Host, Kind, Plan, Subject};
+use lab_model::{Host, Plan, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,10 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
 
 /// Whether hosts can measure an experiment, as far as its file tells. Error: why not.
 pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
-    let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
+    let in_folder = experiment
+        .targets
+        .iter()
+        .any(|t| t.kind == TargetKind::Folder);
     let mut subjects = experiment.subjects.iter();
     if in_folder || subjects.any(|s| !s.model.host.is_empty()) {
         Err(Exit::wrong(format!(

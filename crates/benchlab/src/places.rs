@@ -7,7 +7,7 @@ use crate::measuring;
 use crate::output::say;
 use lab_bench::{Place, host_settings, not_a_disk};
 use lab_model::host::Finding;
-use lab_model::{Failure, Host, Kind, Plan, Subject};
+use lab_model::{Failure, Host, Plan, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
 use lab_stats::results::Over;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,10 @@ use std::process::{Command, Stdio};
 
 /// Those that were asked for, or else all; none for an experiment whose subjects work in no folder.
 pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
-    let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
+    let in_folder = experiment
+        .targets
+        .iter()
+        .any(|t| t.kind == TargetKind::Folder);
     let asked: Vec<&PathBuf> = args.on.iter().flat_map(RunOn::folders).collect();
     if !in_folder {
         return if asked.is_empty() {

@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::places;
 use crate::ready::ready;
 use lab_bench::Scratch;
-use lab_model::{Failure, Host, Kind, Plan, Subject};
+use lab_model::{Failure, Host, Plan, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
 
 /// The subjects of a plan, made ready.
@@ -30,7 +30,7 @@ pub fn prepare(
     };
     let subjects: Vec<_> = plan.subjects.iter().map(made_as).collect();
     let external = plan.targets.iter().filter(|t| t.external);
-    let external: Vec<Kind> = external.map(|t| t.kind).collect();
+    let external: Vec<TargetKind> = external.map(|t| t.kind).collect();
     let (mut hashes, mut failures) = (Vec::new(), Vec::new());
     let outcomes = ready(project, experiment, &subjects, install, &external)?;
     for (subject, outcome) in outcomes.into_iter().enumerate() {

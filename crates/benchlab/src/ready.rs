@@ -4,7 +4,7 @@
 use crate::exit::{self, Exit};
 use crate::progress::Building;
 use lab_bench::{Builder, Unready, install, interrupt};
-use lab_model::Kind;
+use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Subject, Toolchain, Toolchains};
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub fn ready(
     experiment: &Experiment,
     subjects: &[&Subject],
     install_missing: bool,
-    external: &[Kind],
+    external: &[TargetKind],
 ) -> Result<Vec<Result<String, Unready>>, Exit> {
     let toolchains = Toolchains::read(project)?;
     let builder = Builder::new(project, experiment, &toolchains, external);

@@ -3,14 +3,14 @@
 
 use crate::exit::{self, Exit};
 use lab_bench::{Scratch, Server, Servers, interrupt};
-use lab_model::{Failure, Kind, Plan, Target, TargetId};
+use lab_model::{Failure, Plan, Target, TargetId, TargetKind};
 use lab_services::{Database, Request, Service, ServiceError, Starting};
 
 /// Starts a private server for each target that needs one, or connects to the reader's own. A target
 /// whose subjects all failed before gets none.
 pub fn start(
     plan: &Plan,
-    own: &[(Kind, String)],
+    own: &[(TargetKind, String)],
     scratch: &Scratch,
     failures: &[Failure],
 ) -> Result<Servers, Exit> {
@@ -77,7 +77,7 @@ impl Begun {
     }
 }
 
-fn begin(target: &Target, own: &[(Kind, String)], scratch: &Scratch) -> Result<Begun, Exit> {
+fn begin(target: &Target, own: &[(TargetKind, String)], scratch: &Scratch) -> Result<Begun, Exit> {
     let kind = target.kind;
     let url = own.iter().find(|(k, _)| *k == kind).map(|(_, url)| url);
     let service = lab_services::database(kind.name()).expect("a service is known by its name");

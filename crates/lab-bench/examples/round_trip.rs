@@ -2,7 +2,7 @@
 //! What the lab adds to a batch: the round trip of a `noop` batch of one operation, alone and with
 //! waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
 
-use lab_bench::{Process, allowed_cores, monotonic_ns, share_core};
+use lab_bench::{SubjectProcess, allowed_cores, monotonic_ns, share_core};
 use lab_model::{Case, Subject};
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ fn main() {
         share_core(core);
         let limit = Duration::from_secs(10);
         let temporary = std::env::temp_dir();
-        let mut process =
-            Process::start(&subject, &folder, &temporary, limit).expect("the subject starts");
+        let mut process = SubjectProcess::start(&subject, &folder, &temporary, limit)
+            .expect("the subject starts");
         process
             .keep_on(core)
             .expect("the subject can be kept on a core");

@@ -3,8 +3,8 @@
 //! case that it has open.
 
 use crate::expected::Expected;
-use crate::fault::Answer;
-use crate::process::{Process, Ran, gone};
+use crate::fault::SubjectResult;
+use crate::process::{Ran, SubjectProcess, gone};
 use crate::server::Server;
 use crate::target::Target;
 use crate::visit::Visit;
@@ -26,12 +26,16 @@ pub struct Starting<'a> {
 
 impl Starting<'_> {
     /// Starts a subject, its working thread on this core.
-    pub fn process(&self, subject: SubjectId, core: usize) -> Answer<(Process, ProcessStart)> {
+    pub fn process(
+        &self,
+        subject: SubjectId,
+        core: usize,
+    ) -> SubjectResult<(SubjectProcess, ProcessStart)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
         let program = &self.plan.subjects[subject];
-        let process = Process::start(program, self.folder, &self.temporary, limit)?;
+        let process = SubjectProcess::start(program, self.folder, &self.temporary, limit)?;
         process.keep_on(core)?;
-        let started = Started {
+        let started = ProcessStart {
             subject,
             startup_ns: process.startup_ns,
             startup_cpu_ns: process.startup_cpu_ns,
@@ -54,7 +58,7 @@ pub struct WarmUp<'a> {
 
 impl WarmUp<'_> {
     /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it.
-    pub fn visit(&self, process: &mut Process, batches: u32) -> Answer<Visit> {
+    pub fn visit(&self, process: &mut SubjectProcess, batches: u32) -> SubjectResult<Visit> {
         let Pilot {
             subject,
             point,
@@ -80,18 +84,18 @@ impl WarmUp<'_> {
 /// A subject that runs.
 pub struct RunningSubject {
     /// Its process.
-    pub process: Process,
+    pub process: SubjectProcess,
     /// The point that it has open.
     pub visit: Option<Visit>,
     /// The cases that it was warmed up for.
     pub warm_cases: HashSet<usize>,
     /// A fresh process that takes its turns for a while.
-    pub standby: Option<(Process, Visit)>,
+    pub standby: Option<(SubjectProcess, Visit)>,
 }
 
 impl RunningSubject {
     /// With nothing open yet.
-    pub fn new(process: Process) -> RunningSubject {
+    pub fn new(process: SubjectProcess) -> RunningSubject {
         RunningSubject {
             process,
             visit: None,
@@ -101,7 +105,7 @@ impl RunningSubject {
     }
 
     /// Wakes it, does a batch after a lead-in (0: none), freezes it again, and looks at what it did.
-    pub fn batch(&mut self, plan: &Plan, lead_in: u64, operations: u64) -> Answer<Ran> {
+    pub fn batch(&mut self, plan: &Plan, lead_in: u64, operations: u64) -> SubjectResult<Ran> {
         let (process, visit) = match &mut self.standby {
             Some((process, visit)) => (process, visit),
             None => {
@@ -127,7 +131,7 @@ impl RunningSubject {
         plan: &Plan,
         point: PointId,
         core: usize,
-    ) -> Answer<(Usage, Option<u64>)> {
+    ) -> SubjectResult<(Usage, Option<u64>)> {
         let usage = procfs::usage(self.process.pid()).map_err(gone)?;
         let server = self.visit.as_ref().and_then(Visit::server);
         let server_bytes = server.and_then(Server::memory_bytes);
@@ -148,7 +152,7 @@ impl RunningSubject {
     }
 
     /// The process that takes its turns.
-    pub fn worker(self) -> Process {
+    pub fn worker(self) -> SubjectProcess {
         match self.standby {
             Some((process, _)) => process,
             None => self.process,

@@ -4,12 +4,12 @@
 use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
 use crate::expected::{Checked, Expected, compare, majority};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
 use crate::pilot::pilot;
-use crate::process::{Process, Ran};
+use crate::process::{Ran, SubjectProcess};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
 use crate::server::{Server, Servers};
@@ -20,8 +20,8 @@ use crate::target::Target;
 use crate::visit::Visit;
 use crate::workload::{Done, Opening, Taken, Turn, Workload};
 use lab_model::{
-    Batch, Cores, Failure, Injection, Kind, Latencies, Metric, Outcome, Pilot, Plan, PointId,
-    Reading, Run, Sample, Setting, SubjectId, TargetId, Timeline,
+    Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
+    Run, Sample, Setting, SubjectId, TargetId, TargetKind, Timeline,
 };
 use lab_plan::Schedule;
 use std::collections::HashMap;
@@ -218,10 +218,10 @@ impl<'a> BatchWorkload<'a> {
 
     fn try_point(
         &self,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         subject: SubjectId,
         point: PointId,
-    ) -> Answer<(Pilot, Checked, Vec<Setting>)> {
+    ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
         let (mut visit, settings) = Visit::begin(process, plan, (subject, point), &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
@@ -288,7 +288,7 @@ impl<'a> BatchWorkload<'a> {
         &self,
         trusted: SubjectId,
         point: PointId,
-    ) -> Answer<(Outcomes, Option<String>)> {
+    ) -> SubjectResult<(Outcomes, Option<String>)> {
         let plan = self.plan;
         let mut counts: Vec<u64> = (0..plan.subjects.len())
             .filter_map(|s| self.pilots.get(&(s, point)).map(|p| p.operations))
@@ -300,7 +300,7 @@ impl<'a> BatchWorkload<'a> {
         visit.verify(&mut process, plan, 1)?;
         visit.look(plan)?;
         let content = visit.content(plan)?;
-        let outcomes: Answer<Outcomes> = counts
+        let outcomes: SubjectResult<Outcomes> = counts
             .into_iter()
             .map(|operations| Ok((operations, visit.verify(&mut process, plan, operations)?)))
             .collect();
@@ -319,8 +319,8 @@ pub fn targets(
     let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
         Some(server) => Ok(Target::Server(Rc::new(server))),
         None if target.kind.is_service() => Ok(Target::Absent),
-        None if target.kind == Kind::Folder => folders(plan),
-        None if target.kind == Kind::Link => Ok(Target::Links(Links::new(scratch.folder()))),
+        None if target.kind == TargetKind::Folder => folders(plan),
+        None if target.kind == TargetKind::Link => Ok(Target::Links(Links::new(scratch.folder()))),
         None => Ok(Target::Files(Files::new(
             scratch.folder(),
             target,

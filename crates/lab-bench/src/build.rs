@@ -3,7 +3,7 @@
 //! languages at once.
 
 use crate::interrupt;
-use lab_model::Kind;
+use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Recipe, Subject, Toolchain, Toolchains};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ pub struct Builder<'a> {
     project: &'a Project,
     experiment: &'a Experiment,
     toolchains: &'a Toolchains,
-    external: Vec<Kind>,
+    external: Vec<TargetKind>,
 }
 
 impl<'a> Builder<'a> {
@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
         project: &'a Project,
         experiment: &'a Experiment,
         toolchains: &'a Toolchains,
-        external: &[Kind],
+        external: &[TargetKind],
     ) -> Self {
         Builder {
             project,

@@ -3,7 +3,7 @@
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
 use crate::drawn::drawn;
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{COUNTED, Counters};
 use crate::interrupt;
 use crate::outputs::Outputs;
@@ -98,7 +98,7 @@ impl<'a> CommandWorkload<'a> {
 
     /// Runs the preparation and then the command: what the system says of it, the check value of its output, and
     /// what the processor counted.
-    fn execute(&mut self, cell: Cell, cores: &[usize]) -> Answer<(Ended, u64, Vec<f64>)> {
+    fn execute(&mut self, cell: Cell, cores: &[usize]) -> SubjectResult<(Ended, u64, Vec<f64>)> {
         let subject = &self.plan.subjects[cell.subject];
         if let Some(prepare) = subject.command.as_ref().and_then(|c| c.prepare.as_ref()) {
             self.hook("prepare", prepare, cell)?;
@@ -143,7 +143,7 @@ impl<'a> CommandWorkload<'a> {
     }
 
     /// Runs a line of the reader's besides the commands, on all cores and untimed.
-    fn hook(&mut self, what: &'static str, program: &[String], cell: Cell) -> Answer<()> {
+    fn hook(&mut self, what: &'static str, program: &[String], cell: Cell) -> SubjectResult<()> {
         let cores = self.cores.clone();
         let mut order = self.order(program, cell, &cores);
         order.input = None;
@@ -194,7 +194,7 @@ impl<'a> CommandWorkload<'a> {
         Fault::Failed(kind, message)
     }
 
-    fn set_up(&mut self, cell: Cell) -> Answer<()> {
+    fn set_up(&mut self, cell: Cell) -> SubjectResult<()> {
         let command = self.plan.subjects[cell.subject].command.as_ref();
         if let Some(setup) = command.and_then(|c| c.setup.as_ref()) {
             for build in 0..self.plan.builds() {
@@ -208,7 +208,7 @@ impl<'a> CommandWorkload<'a> {
     }
 
     /// The first runs, on all cores: warm files, and how long the command takes.
-    fn pilot(&mut self, cell: Cell) -> Answer<Pilot> {
+    fn pilot(&mut self, cell: Cell) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
         // Whether the baseline's output changes must be known before others are blamed for it.

@@ -3,9 +3,9 @@
 
 use crate::fault::Fault;
 use crate::participants::Participants;
-use crate::process::Process;
+use crate::process::SubjectProcess;
 use lab_model::{
-    Block, Exit, Failure, Latencies, LogLine, Pilot, Plan, PointId, Process as Started, Reading,
+    Block, Exit, Failure, Latencies, LogLine, Pilot, Plan, PointId, ProcessStart, Reading,
     Resources, Run, Sample, Service, Setting, Slice, SubjectId, TargetId, Timeline,
 };
 use lab_store::{BlockWriter, RunWriter, StoreError};
@@ -107,7 +107,7 @@ impl<'a> RunContext<'a> {
         fault: Fault,
         subject: SubjectId,
         point: Option<PointId>,
-        process: Option<&mut Process>,
+        process: Option<&mut SubjectProcess>,
     ) -> Result<Failure, Stop> {
         let failure = failure(&self.writer, fault, (subject, point, None), process)?;
         self.participants.exclude(subject, point);
@@ -213,7 +213,7 @@ impl BlockContext<'_> {
         fault: Fault,
         subject: SubjectId,
         point: Option<PointId>,
-        process: Option<&mut Process>,
+        process: Option<&mut SubjectProcess>,
     ) -> Result<(), Stop> {
         let at = (subject, point, Some(self.block.number));
         let failure = failure(self.run, fault, at, process)?;
@@ -286,7 +286,7 @@ impl BlockContext<'_> {
     }
 
     /// Keeps what a fresh process took to start.
-    pub fn started(&mut self, started: Started) -> Result<(), StoreError> {
+    pub fn started(&mut self, started: ProcessStart) -> Result<(), StoreError> {
         self.writer.process(&started)?;
         self.block.processes.push(started);
         Ok(())
@@ -300,7 +300,11 @@ impl BlockContext<'_> {
     }
 
     /// Keeps the log lines that a process wrote since the last time.
-    pub fn log(&mut self, process: &mut Process, subject: SubjectId) -> Result<(), StoreError> {
+    pub fn log(
+        &mut self,
+        process: &mut SubjectProcess,
+        subject: SubjectId,
+    ) -> Result<(), StoreError> {
         keep_log(self.run, process, subject, Some(self.block.number))
     }
 }
@@ -318,7 +322,7 @@ fn failure(
     run: &RunWriter,
     fault: Fault,
     (subject, point, block): (SubjectId, Option<PointId>, Option<u32>),
-    process: Option<&mut Process>,
+    process: Option<&mut SubjectProcess>,
 ) -> Result<Failure, Stop> {
     let (kind, message) = match fault {
         Fault::Interrupted => return Err(Stop::Interrupted),
@@ -347,7 +351,7 @@ fn failure(
 /// Keeps the log lines that a process wrote since the last time.
 pub fn keep_log(
     run: &RunWriter,
-    process: &mut Process,
+    process: &mut SubjectProcess,
     subject: SubjectId,
     block: Option<u32>,
 ) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 //! Calls that may fail, and whether their effects are in the target: once, not at all, or more than once
 //! (docs/protocol.md, "Calls that fail, and their effects").
 
-use crate::fault::Answer;
+use crate::fault::SubjectResult;
 use crate::protocol::Reply;
 use crate::reported::differs;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ pub struct Effects {
 
 impl Effects {
     /// Of some batches, by the rows that are there. Fault: rows of calls that were not made.
-    pub fn of(batches: &[Calls], rows: impl IntoIterator<Item = Row>) -> Answer<Effects> {
+    pub fn of(batches: &[Calls], rows: impl IntoIterator<Item = Row>) -> SubjectResult<Effects> {
         let rows: BTreeMap<(u64, u64), u64> =
             rows.into_iter().map(|(b, c, n)| ((b, c), n)).collect();
         let made: BTreeMap<u64, u64> = batches.iter().map(|b| (b.batch, b.calls)).collect();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The same work: which check value and units a point must yield.
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::process::Ran;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ impl Expected {
     }
 
     /// Compares what a subject's first operation left in its target with what it must leave.
-    pub fn compare_content(&self, point: PointId, found: Option<String>) -> Answer<()> {
+    pub fn compare_content(&self, point: PointId, found: Option<String>) -> SubjectResult<()> {
         match (self.contents.get(&point), found) {
             (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
                 "writes",
@@ -52,7 +52,7 @@ impl Expected {
     }
 
     /// Compares a batch with what it must yield.
-    pub fn compare(&self, point: PointId, ran: &Ran) -> Answer<()> {
+    pub fn compare(&self, point: PointId, ran: &Ran) -> SubjectResult<()> {
         match self.outcomes.get(&(point, ran.operations)) {
             Some(&wanted) => compare(wanted, (ran.check, ran.units), ran.operations),
             None => Ok(()),
@@ -61,7 +61,7 @@ impl Expected {
 }
 
 /// Compares an outcome with the wanted one.
-pub fn compare(wanted: Checked, found: Checked, operations: u64) -> Answer<()> {
+pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
     let differ = |what: &str, wanted: u64, found: u64| {
         Err(Fault::Failed(
             "check",

@@ -13,4 +13,4 @@ pub enum Fault {
 }
 
 /// The protocol's answers, or a fault.
-pub type Answer<T> = Result<T, Fault>;
+pub type SubjectResult<T> = Result<T, Fault>;

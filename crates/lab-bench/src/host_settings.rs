@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Settings of the host that a run changes for a subject's turns, and that are put back whatever becomes of the lab.
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::places::Place;
 use crate::session::BenchError;
 use lab_model::{Plan, SubjectId};
@@ -69,7 +69,7 @@ impl HostSettings {
     }
 
     /// Makes the host as a subject wants it.
-    pub fn apply(&mut self, subject: SubjectId) -> Answer<()> {
+    pub fn apply(&mut self, subject: SubjectId) -> SubjectResult<()> {
         for (number, wanted) in self.wanted[subject].clone().into_iter().enumerate() {
             let setting = &self.changed[number];
             let wanted = wanted.filter(|value| *value != setting.original.1);

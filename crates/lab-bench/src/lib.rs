@@ -63,7 +63,7 @@ pub use commands::CommandWorkload;
 pub use context::{BlockContext, Progress, Record, RunContext, Stop};
 pub use executor::{Executor, Here, Tell, missing_block};
 pub use explain::{CommandExplainer, Explainer, ServerExplainer, TraceError, read_trace, tracer};
-pub use fault::{Answer, Fault};
+pub use fault::{Fault, SubjectResult};
 pub use fingerprint::fingerprint;
 pub use hardware::unavailable as hardware_counters;
 pub use install::install;
@@ -77,7 +77,7 @@ pub use load::{
 pub use machine::{HostWatch, Machine, ThisMachine};
 pub use memory::give_back;
 pub use places::Place;
-pub use process::Process;
+pub use process::SubjectProcess;
 pub use scratch::Scratch;
 pub use server::{Server, Servers};
 pub use server_usage::{ServerWatch, Usage, Watch};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What commands write on their standard output, and whether it is what the baseline wrote.
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use lab_model::PointId;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ impl Outputs {
 
     /// Compares what a process wrote with what the baseline wrote first: a check value, its SHA-256's
     /// first 64 bits. Fault: they differ.
-    pub fn check(&mut self, point: PointId, of_baseline: bool) -> Answer<u64> {
+    pub fn check(&mut self, point: PointId, of_baseline: bool) -> SubjectResult<u64> {
         let found = digest(&self.fresh()).map_err(unreadable)?;
         let check = u64::from_be_bytes(found[..8].try_into().expect("eight bytes"));
         match self.wanted.get(&point) {

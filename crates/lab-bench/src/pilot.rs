@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The pilot: how many operations make a batch, and how many batches until a subject is steady.
 
-use crate::fault::Answer;
-use crate::process::{Process, Ran, gone};
+use crate::fault::SubjectResult;
+use crate::process::{Ran, SubjectProcess, gone};
 use crate::visit::Visit;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
@@ -40,12 +40,12 @@ const SHORTER: u64 = 4;
 /// Runs a point in a fresh process until it is steady or the most batches are spent: the pilot and
 /// its last batch.
 pub fn pilot(
-    process: &mut Process,
+    process: &mut SubjectProcess,
     visit: &mut Visit,
     plan: &Plan,
     subject: SubjectId,
     point: PointId,
-) -> Answer<(Pilot, Ran)> {
+) -> SubjectResult<(Pilot, Ran)> {
     let cold = visit.run(process, plan, 1)?;
     visit.look(plan)?;
     let mut batches = vec![batch(&cold)];
@@ -111,12 +111,12 @@ pub fn pilot(
 
 /// Batches until one lasts about a turn, of so many operations at first: a compiler may have become busy only now.
 fn fitting(
-    process: &mut Process,
+    process: &mut SubjectProcess,
     visit: &mut Visit,
     plan: &Plan,
     (turn_ns, first): (u64, u64),
     batches: &mut Vec<Batch>,
-) -> Answer<Ran> {
+) -> SubjectResult<Ran> {
     let mut run = |count: u64| {
         let ran = visit.run(process, plan, count.clamp(1, MAX_OPERATIONS))?;
         visit.look(plan)?;

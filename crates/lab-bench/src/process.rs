@@ -2,7 +2,7 @@
 //! A subject's process: started, spoken to, frozen while it has no turn, and never left behind.
 
 use crate::effects::{self, Failed};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
 use crate::protocol::{self, Line, Reply};
 use crate::stream::{PIPE_CHUNKS, Stream};
@@ -71,7 +71,7 @@ pub struct Verified {
 }
 
 /// A subject that runs. Dropping it kills it and whatever it started.
-pub struct Process {
+pub struct SubjectProcess {
     child: Child,
     group: Pid,
     input: ChildStdin,
@@ -94,14 +94,14 @@ pub struct Process {
     pub counts_allocations: bool,
 }
 
-impl Process {
+impl SubjectProcess {
     /// Starts a subject in the project's folder and waits for its hello. `temporary`: where its temporary files go.
     pub fn start(
         subject: &Subject,
         folder: &Path,
         temporary: &Path,
         time_limit: Duration,
-    ) -> Answer<Process> {
+    ) -> SubjectResult<SubjectProcess> {
         let (mut child, began) = spawn(&subject.program, folder, temporary).map_err(|e| {
             Fault::Failed(
                 "start",
@@ -110,7 +110,7 @@ impl Process {
         })?;
         let broken = |e: io::Error| Fault::Failed("start", e.to_string());
         let group = Pid::from_raw(child.id() as i32);
-        let mut process = Process {
+        let mut process = SubjectProcess {
             input: child.stdin.take().expect("stdin is piped"),
             output: Stream::new(child.stdout.take().expect("stdout is piped")).map_err(broken)?,
             errors: Stream::new(child.stderr.take().expect("stderr is piped")).map_err(broken)?,
@@ -133,7 +133,7 @@ impl Process {
         Ok(process)
     }
 
-    fn read_hello(&mut self, began: Instant) -> Answer<()> {
+    fn read_hello(&mut self, began: Instant) -> SubjectResult<()> {
         self.hello = self.reply("hello")?;
         self.startup_ns = began.elapsed().as_nanos() as u64;
         self.startup_cpu_ns = self.cpu_ns()?;
@@ -160,7 +160,7 @@ impl Process {
 
     /// Keeps the thread that does the work on a core, or all threads, if none does. Threads that it
     /// starts from now on begin there, too.
-    pub fn keep_on(&self, core: usize) -> Answer<()> {
+    pub fn keep_on(&self, core: usize) -> SubjectResult<()> {
         let pinned = match self.thread {
             Some(thread) => sys::pin(thread, &[core]),
             None => sys::pin_all(self.group, &[core]),
@@ -172,7 +172,7 @@ impl Process {
     }
 
     /// Keeps all of its threads on some cores. Those that it starts from now on begin there, too.
-    pub fn keep_all_on(&self, cores: &[usize]) -> Answer<()> {
+    pub fn keep_all_on(&self, cores: &[usize]) -> SubjectResult<()> {
         sys::pin_all(self.group, cores).map_err(|e| {
             let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
             Fault::Failed("start", why)
@@ -180,7 +180,7 @@ impl Process {
     }
 
     /// Gives all of its threads all cores.
-    pub fn free(&self) -> Answer<()> {
+    pub fn free(&self) -> SubjectResult<()> {
         let cores = sys::allowed_cores();
         let freed = cores.and_then(|cores| sys::pin_all(self.group, &cores));
         freed.map_err(gone)
@@ -195,12 +195,12 @@ impl Process {
     pub fn open<'a>(
         &mut self,
         args: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Answer<Reply> {
+    ) -> SubjectResult<Reply> {
         self.ask(&protocol::command("open", args), "opened")
     }
 
     /// Does operations untimed: check and units.
-    pub fn verify(&mut self, case: &Case, operations: u64) -> Answer<Verified> {
+    pub fn verify(&mut self, case: &Case, operations: u64) -> SubjectResult<Verified> {
         let count = operations.to_string();
         let command = protocol::command("verify", [("operations", count.as_str())]);
         self.send(&command)?;
@@ -217,7 +217,7 @@ impl Process {
 
     /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does
     /// not tell what the case wants to know.
-    pub fn run(&mut self, case: &Case, operations: u64) -> Answer<Ran> {
+    pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<Ran> {
         self.run_while(case, operations, |_| Ok(()))
     }
 
@@ -226,8 +226,8 @@ impl Process {
         &mut self,
         case: &Case,
         operations: u64,
-        meanwhile: impl FnOnce(&mut Process) -> Answer<()>,
-    ) -> Answer<Ran> {
+        meanwhile: impl FnOnce(&mut SubjectProcess) -> SubjectResult<()>,
+    ) -> SubjectResult<Ran> {
         let count = operations.to_string();
         let counting = self.counts_allocations.then_some(("count", "allocations"));
         let args = [("operations", count.as_str())].into_iter();
@@ -281,24 +281,24 @@ impl Process {
     }
 
     /// Releases the case.
-    pub fn close(&mut self) -> Answer<()> {
+    pub fn close(&mut self) -> SubjectResult<()> {
         self.ask("close\n", "closed").map(drop)
     }
 
     /// Releases the case of a server, which tells these metrics.
-    pub fn close_and_tell(&mut self, told: &[Metric]) -> Answer<Vec<f64>> {
+    pub fn close_and_tell(&mut self, told: &[Metric]) -> SubjectResult<Vec<f64>> {
         let reply = self.ask("close\n", "closed")?;
         let told = told.iter().map(|metric| value(&reply, metric));
         told.collect::<Result<_, _>>().map_err(nonsense)
     }
 
     /// Lets it exit in its own time, within the time limit.
-    pub fn quit(mut self) -> Answer<()> {
+    pub fn quit(mut self) -> SubjectResult<()> {
         self.wait_for_exit().map_err(|fault| fault.with_log(&self))
     }
 
     /// Waits for its exit, and not for the end of its output: what it started may hold that open.
-    fn wait_for_exit(&mut self) -> Answer<()> {
+    fn wait_for_exit(&mut self) -> SubjectResult<()> {
         self.wake()?;
         self.send("quit\n")?;
         let deadline = Instant::now() + self.time_limit;
@@ -337,7 +337,7 @@ impl Process {
     }
 
     /// Wakes it for its turn.
-    pub fn wake(&mut self) -> Answer<()> {
+    pub fn wake(&mut self) -> SubjectResult<()> {
         if self.frozen {
             sys::wake(self.group).map_err(gone)?;
             self.frozen = false;
@@ -346,7 +346,7 @@ impl Process {
     }
 
     /// Freezes it until its next turn.
-    pub fn freeze(&mut self) -> Answer<()> {
+    pub fn freeze(&mut self) -> SubjectResult<()> {
         if !self.frozen {
             sys::freeze(self.group).map_err(gone)?;
             self.frozen = true;
@@ -355,7 +355,7 @@ impl Process {
     }
 
     /// CPU time that its process has used.
-    pub fn cpu_ns(&self) -> Answer<u64> {
+    pub fn cpu_ns(&self) -> SubjectResult<u64> {
         self.cpu.now_ns().map_err(gone)
     }
 
@@ -369,7 +369,7 @@ impl Process {
         self.last_log.iter().cloned().collect()
     }
 
-    fn ask(&mut self, command: &str, verb: &str) -> Answer<Reply> {
+    fn ask(&mut self, command: &str, verb: &str) -> SubjectResult<Reply> {
         self.send(command)?;
         self.reply(verb)
     }
@@ -382,7 +382,7 @@ impl Process {
         self.time_limit + Duration::from_secs_f64(due_s)
     }
 
-    fn send(&mut self, command: &str) -> Answer<()> {
+    fn send(&mut self, command: &str) -> SubjectResult<()> {
         match self.input.write_all(command.as_bytes()) {
             Ok(()) => Ok(()),
             Err(_) => Err(self.ended()),
@@ -390,12 +390,12 @@ impl Process {
     }
 
     /// The next reply, which must have this verb.
-    fn reply(&mut self, verb: &str) -> Answer<Reply> {
+    fn reply(&mut self, verb: &str) -> SubjectResult<Reply> {
         self.reply_within(verb, self.time_limit)
     }
 
     /// The same within a time of its own.
-    fn reply_within(&mut self, verb: &str, limit: Duration) -> Answer<Reply> {
+    fn reply_within(&mut self, verb: &str, limit: Duration) -> SubjectResult<Reply> {
         let deadline = Instant::now() + limit;
         loop {
             while let Some(line) = self.output.line().map_err(nonsense)? {
@@ -416,7 +416,7 @@ impl Process {
     }
 
     /// Whether it replies within a time. The reply is kept.
-    pub fn replies_within(&mut self, time: Duration) -> Answer<bool> {
+    pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
         let deadline = Instant::now() + time;
         while !self.has_reply() && !self.output.ended {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -437,7 +437,7 @@ impl Process {
     }
 
     /// Waits for output and reads it; false at its end.
-    fn fill(&mut self, deadline: Instant, limit: Duration) -> Answer<bool> {
+    fn fill(&mut self, deadline: Instant, limit: Duration) -> SubjectResult<bool> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let seconds = limit.as_secs_f64();
@@ -451,7 +451,7 @@ impl Process {
     }
 
     /// Reads what is there after a time at most.
-    fn wait(&mut self, time: Duration) -> Answer<()> {
+    fn wait(&mut self, time: Duration) -> SubjectResult<()> {
         let mut ready = [
             PollFd::new(self.output.source.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.errors.source.as_fd(), PollFlags::POLLIN),
@@ -513,7 +513,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for SubjectProcess {
     fn drop(&mut self) {
         // SIGKILL ends frozen processes too.
         let _ = killpg(self.group, Signal::SIGKILL);
@@ -523,7 +523,7 @@ impl Drop for Process {
 
 impl Fault {
     /// Where there is no process left to ask for its log, the last lines go behind the message.
-    pub fn with_log(self, process: &Process) -> Fault {
+    pub fn with_log(self, process: &SubjectProcess) -> Fault {
         match (self, process.last_log.back()) {
             (Fault::Failed(kind, message), Some(_)) => {
                 let log: Vec<&str> = process.last_log.iter().map(String::as_str).collect();

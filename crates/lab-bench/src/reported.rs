@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a subject reports of its work, and whether the rows that it added are that work.
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use lab_model::Writes;
 
 /// What a subject says it did since the last look.
@@ -17,7 +17,7 @@ pub struct Reported {
 
 impl Reported {
     /// Whether so many rows with this sum are what a point's operations add. Fault: what differs.
-    pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> Answer<()> {
+    pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> SubjectResult<()> {
         let wanted = writes.rows * self.operations;
         if rows != wanted {
             return Err(differs(format!(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How often an operation waits for its server: counted over a proxy, before anything is measured.
 
-use crate::fault::{Answer, Fault};
-use crate::process::Process;
+use crate::fault::{Fault, SubjectResult};
+use crate::process::SubjectProcess;
 use crate::target::Target;
 use crate::visit::Visit;
 use lab_model::{Plan, PointId, Setting, SubjectId};
@@ -16,11 +16,11 @@ const OPERATIONS: u64 = 4;
 /// The setting [`Setting::ROUND_TRIPS`] of a subject at a point, where the experiment asks for it and the server is
 /// reached over TCP. The process has no case open; where the count fails there is none.
 pub fn round_trips(
-    process: &mut Process,
+    process: &mut SubjectProcess,
     plan: &Plan,
     (subject, point): (SubjectId, PointId),
     targets: &[Target],
-) -> Answer<Option<Setting>> {
+) -> SubjectResult<Option<Setting>> {
     let server = targets.get(plan.points[point].target);
     let Some(server) = server
         .and_then(Target::server)
@@ -59,8 +59,8 @@ fn is_asked_for(plan: &Plan, point: PointId) -> bool {
 }
 
 /// Round trips of one operation.
-fn each(visit: &mut Visit, process: &mut Process, plan: &Plan) -> Answer<f64> {
-    let mut count = |operations: u64| -> Answer<u64> {
+fn each(visit: &mut Visit, process: &mut SubjectProcess, plan: &Plan) -> SubjectResult<f64> {
+    let mut count = |operations: u64| -> SubjectResult<u64> {
         let before = visit.round_trips();
         visit.verify(process, plan, operations)?;
         visit.look(plan)?;

@@ -4,9 +4,9 @@
 use crate::content;
 use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::injection::{Injector, Recovery, Stoppable};
-use crate::process::Process;
+use crate::process::SubjectProcess;
 use crate::reported::Reported;
 use crate::statements::{self, Planned, Wanted};
 use crate::sys;
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// The table of a visit: that of all readers, or one of its own, made anew.
-    pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> Answer<Table> {
+    pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<Table> {
         let case = plan.case(point);
         let schema = match case.check {
             Check::Writes => self.own(case.empty).map_err(cannot)?,
@@ -209,7 +209,7 @@ impl Server {
     }
 
     /// What makes faults between a visit's subject and the server.
-    fn injector(&self, injection: Option<&Injection>) -> Answer<Option<Injector>> {
+    fn injector(&self, injection: Option<&Injection>) -> SubjectResult<Option<Injector>> {
         let service = self.service.borrow();
         let Some(injection) = injection else {
             let watched = self.watches.get();
@@ -294,14 +294,14 @@ impl Server {
     }
 
     /// What happened since the last call.
-    fn counted(&self) -> Answer<Counters> {
+    fn counted(&self) -> SubjectResult<Counters> {
         let now = self.service.borrow_mut().counters().map_err(cannot)?;
         Ok(now.since(&self.before.replace(now.clone())))
     }
 }
 
 impl Stoppable for Server {
-    fn kill(&self) -> Answer<()> {
+    fn kill(&self) -> SubjectResult<()> {
         if self.service.borrow_mut().kill() {
             Ok(())
         } else {
@@ -310,7 +310,7 @@ impl Stoppable for Server {
         }
     }
 
-    fn start_again(&self) -> Answer<()> {
+    fn start_again(&self) -> SubjectResult<()> {
         let started = self.service.borrow_mut().start_again();
         started.map_err(|error| match error {
             ServiceError::Interrupted => Fault::Interrupted,
@@ -348,7 +348,7 @@ impl Table {
     }
 
     /// What happened until now is no subject's work.
-    pub fn begin_anew(&mut self) -> Answer<()> {
+    pub fn begin_anew(&mut self) -> SubjectResult<()> {
         self.server.counted().map(drop)
     }
 
@@ -370,7 +370,11 @@ impl Table {
     }
 
     /// Makes an outage in a batch that the subject is doing, of about this length.
-    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
         match &self.injector {
             Some(injector) => injector.interrupt(&*self.server, process, turn),
             None => Ok(Recovery::default()),
@@ -378,7 +382,7 @@ impl Table {
     }
 
     /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
-    pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+    pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         self.injector.as_ref().map_or(Ok(()), Injector::look)?;
         // A connection that MariaDB kills is closed before its COMMIT is done.
         self.server.stand_still();
@@ -407,7 +411,7 @@ impl Table {
     }
 
     /// Whether the server did since the last look just what operations of a point need.
-    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
+    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
         let counted = self.server.counted()?;
         let wanted = Wanted::of(plan, point, reported);
         statements::compare(&wanted, &counted)?;
@@ -420,7 +424,12 @@ impl Table {
         }
     }
 
-    fn look_at_rows(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
+    fn look_at_rows(
+        &mut self,
+        plan: &Plan,
+        point: PointId,
+        reported: Reported,
+    ) -> SubjectResult<()> {
         let (rows, sum, last_id) = self.added().map_err(cannot)?;
         reported.compare_rows(plan.points[point].writes, rows, sum)?;
         self.last_id = last_id;
@@ -428,7 +437,7 @@ impl Table {
     }
 
     /// A sum over the whole table.
-    pub fn content(&self) -> Answer<String> {
+    pub fn content(&self) -> SubjectResult<String> {
         let sum = self.read(&content::sum(&self.name())).map_err(cannot)?;
         Ok(sum.into_iter().next().unwrap_or_default())
     }

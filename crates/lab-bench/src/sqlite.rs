@@ -4,9 +4,9 @@
 use crate::content;
 use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::injection::{FileInjector, Recovery};
-use crate::process::Process;
+use crate::process::SubjectProcess;
 use crate::reported::{Reported, differs};
 use crate::sqlite_header::{Counters, Header};
 use lab_model::{Injection, Target, Writes};
@@ -63,7 +63,7 @@ impl Files {
         empty: bool,
         injection: Option<&Injection>,
         clients: u64,
-    ) -> Answer<Database> {
+    ) -> SubjectResult<Database> {
         let number = self.made.replace(self.made.get() + 1);
         let path = self.folder.join(format!("{number:08}.db"));
         fs::copy(self.template(empty), &path)
@@ -97,7 +97,7 @@ pub struct Database {
 }
 
 impl Database {
-    fn open(path: PathBuf, table: String) -> Answer<Database> {
+    fn open(path: PathBuf, table: String) -> SubjectResult<Database> {
         let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
         let header = Arc::new(Header(file));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -124,7 +124,7 @@ impl Database {
 
     /// Whether since the last look the file changed by just what the operations leave behind that a
     /// subject says it did. Fault: what differs.
-    pub fn look(&mut self, writes: Writes, reported: Reported) -> Answer<()> {
+    pub fn look(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
         let operations = reported.operations;
         let now = self.counters()?;
         let before = std::mem::replace(&mut self.last, now);
@@ -170,7 +170,11 @@ impl Database {
     }
 
     /// Makes an outage in a batch that the subject is doing, of about this length.
-    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
         match &self.injector {
             Some(injector) => injector.interrupt(process, turn),
             None => Ok(Recovery::default()),
@@ -178,7 +182,7 @@ impl Database {
     }
 
     /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
-    pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+    pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         self.injector.as_ref().map_or(Ok(()), FileInjector::look)?;
         let rows = self.effect_rows(effects::first(batches));
         Effects::of(batches, rows.map_err(|e| cannot(e.to_string()))?)
@@ -196,7 +200,7 @@ impl Database {
     }
 
     /// A sum over the whole table: two tables with the same one hold the same.
-    pub fn content(&self) -> Answer<String> {
+    pub fn content(&self) -> SubjectResult<String> {
         let sum = self
             .reader
             .prepare_cached(&content::sum("test_simple"))
@@ -204,7 +208,7 @@ impl Database {
         sum.map_err(|e| cannot(e.to_string()))
     }
 
-    fn same_table(&self) -> Answer<()> {
+    fn same_table(&self) -> SubjectResult<()> {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
         let read = || {
             self.reader
@@ -218,7 +222,7 @@ impl Database {
         }
     }
 
-    fn counters(&self) -> Answer<Counters> {
+    fn counters(&self) -> SubjectResult<Counters> {
         let found = self.header.counters();
         found.map_err(|e| cannot(e.to_string()))?.ok_or_else(|| {
             differs(
@@ -244,7 +248,7 @@ pub struct Opens {
 
 impl Opens {
     /// Counts from now on.
-    pub fn of(path: &Path) -> Answer<Opens> {
+    pub fn of(path: &Path) -> SubjectResult<Opens> {
         let watch = || {
             let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
             // Closings are watched too, because the kernel merges equal events that follow one another.
@@ -256,7 +260,7 @@ impl Opens {
     }
 
     /// Whether the file was opened once for each operation since the last look.
-    pub fn look(&self, operations: u64) -> Answer<()> {
+    pub fn look(&self, operations: u64) -> SubjectResult<()> {
         match self.count() {
             found if found == operations => Ok(()),
             found => Err(Fault::Failed(

@@ -6,7 +6,7 @@
 //! (`starter.c`). It also outlives a lab that is killed for long enough to end whatever the commands
 //! left running.
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -114,7 +114,7 @@ impl Starter {
     }
 
     /// Runs a command to its end. Faults: it cannot be started, or the reader wants to stop.
-    pub fn run(&mut self, order: &Order) -> Answer<Ended> {
+    pub fn run(&mut self, order: &Order) -> SubjectResult<Ended> {
         let orders = self.orders.as_mut().expect("it is open until the end");
         orders.write_all(&order.message()?).map_err(lost)?;
         self.wait(Instant::now() + order.time_limit + PATIENCE)?;
@@ -126,7 +126,7 @@ impl Starter {
         })
     }
 
-    fn wait(&self, deadline: Instant) -> Answer<()> {
+    fn wait(&self, deadline: Instant) -> SubjectResult<()> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let left = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
@@ -154,7 +154,7 @@ impl Drop for Starter {
 
 impl Order {
     /// As `starter.c` reads it.
-    fn message(&self) -> Answer<Vec<u8>> {
+    fn message(&self) -> SubjectResult<Vec<u8>> {
         let file = |path: &Option<PathBuf>| match path {
             Some(path) => path.as_os_str().as_encoded_bytes().to_vec(),
             None => Vec::new(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The same work, proven on the server: what it counted is what the case says.
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
@@ -54,7 +54,7 @@ impl<'a> Wanted<'a> {
 }
 
 /// Compares what was counted with what must have been. Fault: what differs.
-pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+pub fn compare(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     if wanted.reported.operations == 0 {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
     rows(wanted, counted)
 }
 
-fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+fn connections(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     let operations = wanted.reported.operations;
     let must = if wanted.opens { operations } else { 0 };
     match counted.connects {
@@ -82,7 +82,7 @@ fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
     }
 }
 
-fn kinds(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+fn kinds(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     let wanted_words = wanted.statements.iter().map(|(word, _)| word.as_str());
     let found = counted.statements.keys().map(String::as_str);
     let begins = counted.statements.get("begin").copied().unwrap_or(0);
@@ -115,7 +115,7 @@ fn prepared_anew(wanted: &Wanted, word: &str, counted: &Counters) -> u64 {
 }
 
 /// As many statements with less in them, of which the subject knows the answers, are other work.
-fn rows(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+fn rows(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     let Reported {
         operations, units, ..
     } = wanted.reported;
@@ -139,7 +139,7 @@ fn rows(wanted: &Wanted, counted: &Counters) -> Answer<()> {
     }
 }
 
-fn prepared(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+fn prepared(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     let must = wanted.preparable();
     let operations = wanted.reported.operations;
     let anew = counted.prepares.unwrap_or(0);
@@ -171,7 +171,7 @@ pub struct Planned {
 
 impl Planned {
     /// Adds what was counted for a batch. Fault: its prepared statements are made anew again and again.
-    pub fn add(&mut self, wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    pub fn add(&mut self, wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
         let (times, done) = match (counted.plans, counted.prepares) {
             (Some(times), _) => (times, "planned"),
             (None, Some(times)) => (times, "prepared"),

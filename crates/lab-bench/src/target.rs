@@ -2,10 +2,10 @@
 //! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
 
 use crate::effects::{Calls, Effects};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::injection::{FileInjector, Recovery};
 use crate::link::{Links, ShapedLink};
-use crate::process::Process;
+use crate::process::SubjectProcess;
 use crate::reported::Reported;
 use crate::scratch::Scratch;
 use crate::server::{Server, Table};
@@ -44,7 +44,12 @@ pub enum Database {
 
 impl Target {
     /// What a visit works on at a point, made anew.
-    pub fn fresh(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Answer<Database> {
+    pub fn fresh(
+        &self,
+        plan: &Plan,
+        subject: SubjectId,
+        point: PointId,
+    ) -> SubjectResult<Database> {
         Ok(match self {
             Target::Files(files) => {
                 let (empty, injection) = (plan.case(point).empty, plan.injection(point));
@@ -88,7 +93,7 @@ impl Database {
 
     /// Whether since the last look just that was done that operations of a point leave behind. Fault:
     /// what differs.
-    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
+    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
         if plan.case(point).check == Check::Effects {
             return Ok(()); // What calls leave behind is in their effects.
         }
@@ -135,7 +140,11 @@ impl Database {
     }
 
     /// Makes an outage in a batch that the subject is doing, of about this length.
-    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
         match self {
             Database::File(file, _) => file.interrupt(process, turn),
             Database::Table(table) => table.interrupt(process, turn),
@@ -144,7 +153,7 @@ impl Database {
     }
 
     /// What became of the calls of some batches.
-    pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+    pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         match self {
             Database::File(file, _) => file.effects(batches),
             Database::Table(table) => table.effects(batches),
@@ -156,7 +165,7 @@ impl Database {
     }
 
     /// A sum over the whole table, for points that write: two with the same one hold the same.
-    pub fn content(&mut self, plan: &Plan, point: PointId) -> Answer<Option<String>> {
+    pub fn content(&mut self, plan: &Plan, point: PointId) -> SubjectResult<Option<String>> {
         if plan.case(point).check != Check::Writes {
             return Ok(None);
         }
@@ -168,7 +177,7 @@ impl Database {
     }
 
     /// What happened until now is no subject's work.
-    pub fn begin_anew(&mut self) -> Answer<()> {
+    pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
             Database::File(..) | Database::Folder(_) | Database::Link(_) => Ok(()),
             Database::Table(table) => table.begin_anew(),
@@ -176,7 +185,7 @@ impl Database {
     }
 
     /// From now on a file's openings are counted, where the case is about them. A server's are always.
-    pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> Answer<()> {
+    pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
         if let (Check::Opens, Database::File(file, opens)) = (&plan.case(point).check, self) {
             *opens = Some(Opens::of(file.path())?);
         }

@@ -2,9 +2,9 @@
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
 use crate::effects::{Calls, Effects, Failed};
-use crate::fault::Answer;
+use crate::fault::SubjectResult;
 use crate::injection::Recovery;
-use crate::process::{Process, Ran, Verified, gone};
+use crate::process::{Ran, SubjectProcess, Verified, gone};
 use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::Spread;
@@ -34,11 +34,11 @@ pub struct Visit {
 impl Visit {
     /// Has a subject open the point on a fresh target: the visit and the settings that it read back.
     pub fn begin(
-        process: &mut Process,
+        process: &mut SubjectProcess,
         plan: &Plan,
         (subject, point): (SubjectId, PointId),
         targets: &[Target],
-    ) -> Answer<(Visit, Vec<(String, String)>)> {
+    ) -> SubjectResult<(Visit, Vec<(String, String)>)> {
         let case = plan.case(point);
         let target = plan.points[point].target;
         let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
@@ -80,10 +80,10 @@ impl Visit {
     /// Does operations untimed: check and units.
     pub fn verify(
         &mut self,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         plan: &Plan,
         operations: u64,
-    ) -> Answer<(u64, u64)> {
+    ) -> SubjectResult<(u64, u64)> {
         self.begin_anew()?;
         let verified = self.at_work(|| process.verify(plan.case(self.point), operations))?;
         let Verified {
@@ -96,12 +96,22 @@ impl Visit {
     }
 
     /// Does a batch.
-    pub fn run(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
+    pub fn run(
+        &mut self,
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        operations: u64,
+    ) -> SubjectResult<Ran> {
         self.run_while(process, plan, operations, |_, _| Ok(()))
     }
 
     /// Does a batch that is measured: in it the server is killed, where the point wants that.
-    pub fn measure(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
+    pub fn measure(
+        &mut self,
+        process: &mut SubjectProcess,
+        plan: &Plan,
+        operations: u64,
+    ) -> SubjectResult<Ran> {
         let planned_ns = plan.turn_ns(self.point);
         // A compiler may have made it faster since the pilot, and an outage makes a batch longer: it must not be over
         // before its outage.
@@ -121,11 +131,11 @@ impl Visit {
 
     fn run_while(
         &mut self,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         plan: &Plan,
         operations: u64,
-        meanwhile: impl FnOnce(Option<&Database>, &mut Process) -> Answer<()>,
-    ) -> Answer<Ran> {
+        meanwhile: impl FnOnce(Option<&Database>, &mut SubjectProcess) -> SubjectResult<()>,
+    ) -> SubjectResult<Ran> {
         self.begin_anew()?;
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
@@ -160,7 +170,7 @@ impl Visit {
     }
 
     /// The lab's own look at what was done since the last one.
-    pub fn look(&mut self, plan: &Plan) -> Answer<()> {
+    pub fn look(&mut self, plan: &Plan) -> SubjectResult<()> {
         let reported = std::mem::take(&mut self.reported);
         let calls = std::mem::take(&mut self.calls);
         let Some(database) = &mut self.database else {
@@ -188,13 +198,13 @@ impl Visit {
     }
 
     /// A sum over what is in the target now, for points that write.
-    pub fn content(&mut self, plan: &Plan) -> Answer<Option<String>> {
+    pub fn content(&mut self, plan: &Plan) -> SubjectResult<Option<String>> {
         let database = self.database.as_mut();
         database.map_or(Ok(None), |d| d.content(plan, self.point))
     }
 
     /// From now on openings are counted, where the case is about them.
-    pub fn count_opens(&mut self, plan: &Plan) -> Answer<()> {
+    pub fn count_opens(&mut self, plan: &Plan) -> SubjectResult<()> {
         let database = self.database.as_mut();
         database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
     }
@@ -212,7 +222,7 @@ impl Visit {
     }
 
     /// What happened on a server between two looks is no work of this subject.
-    fn begin_anew(&mut self) -> Answer<()> {
+    fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),
             _ => Ok(()),
@@ -220,7 +230,7 @@ impl Visit {
     }
 
     /// Does what a subject does while faults are made.
-    fn at_work<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    fn at_work<T>(&self, work: impl FnOnce() -> SubjectResult<T>) -> SubjectResult<T> {
         let database = self.database.as_ref();
         let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));
         set(true);

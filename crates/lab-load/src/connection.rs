@@ -2,7 +2,7 @@
 //! One connection: which requests are under way on it, what of them is sent, and where its answers are.
 
 use crate::requests::Requests;
-use crate::response::{Answer, Malformed, Reader};
+use crate::response::{Malformed, Reader, ResponseEnd};
 use crate::stream::Stream;
 use crate::tracker::PendingRequest;
 use std::collections::VecDeque;
@@ -145,7 +145,7 @@ impl Connection {
         bytes: &[u8],
         requests: &Requests,
         body_room: usize,
-    ) -> Result<(usize, Option<Answer>), Malformed> {
+    ) -> Result<(usize, Option<ResponseEnd>), Malformed> {
         let oldest = self.under_way.front();
         let oldest = oldest.ok_or(Malformed("it answers what was not asked"))?;
         let (body, to_head) = (&mut self.body, requests.get(oldest.position).head);
@@ -154,7 +154,7 @@ impl Connection {
             body.extend_from_slice(&piece[..piece.len().min(room)]);
         })?;
         let answered_whole = self.sent > 0;
-        let answer = answer.map(|answer| Answer {
+        let answer = answer.map(|answer| ResponseEnd {
             // The rest of a request that was answered early would be read as another one.
             keep_alive: answer.keep_alive && answered_whole,
             ..answer
@@ -167,7 +167,7 @@ impl Connection {
     }
 
     /// The answer that the end of the connection completes, if it does.
-    pub fn end(&mut self) -> Option<Answer> {
+    pub fn end(&mut self) -> Option<ResponseEnd> {
         self.reader.end().filter(|_| self.under_way.len() == 1)
     }
 

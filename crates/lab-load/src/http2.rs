@@ -10,7 +10,7 @@ use crate::job::LoadPeriod;
 use crate::queue::Wait;
 use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
-use link::{Answer, Fault, Meter, Place};
+use link::{ConnectionSlot, Fault, Meter, Response};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::cell::{Cell, RefCell};
@@ -68,7 +68,7 @@ impl Http2Worker {
 /// What all tasks of the thread work on.
 struct Load {
     job: Arc<Job>,
-    places: Vec<Place>,
+    places: Vec<ConnectionSlot>,
     meter: Rc<Meter>,
     tracker: RefCell<RequestTracker>,
     /// Tells tasks that have nothing to send that something is due.
@@ -80,7 +80,7 @@ impl Load {
         let job = tracker.job.clone();
         let places = (tracker.thread..job.connections).step_by(job.threads);
         Load {
-            places: places.map(|_| Place::default()).collect(),
+            places: places.map(|_| ConnectionSlot::default()).collect(),
             meter: Rc::default(),
             tracker: RefCell::new(tracker),
             work: Notify::new(),
@@ -189,11 +189,11 @@ impl Load {
         self.tracker.borrow_mut().take(now_ns())
     }
 
-    fn count(&self, request: PendingRequest, answer: Result<Answer, Fault>) {
+    fn count(&self, request: PendingRequest, answer: Result<Response, Fault>) {
         let mut tracker = self.tracker.borrow_mut();
         match answer {
             Err(fault) => tracker.failed(fault.kind, || fault.words),
-            Ok(Answer { status, body }) => tracker.answered(request, status, &body, now_ns()),
+            Ok(Response { status, body }) => tracker.answered(request, status, &body, now_ns()),
         }
     }
 

@@ -21,7 +21,7 @@ pub struct Reader {
 
 /// An answer that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ResponseEnd {
     /// Its status code.
     pub status: u16,
     /// The connection may be used again.
@@ -98,7 +98,7 @@ impl Reader {
         bytes: &[u8],
         to_head: bool,
         mut body: impl FnMut(&[u8]),
-    ) -> Result<(usize, Option<Answer>)> {
+    ) -> Result<(usize, Option<ResponseEnd>)> {
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -153,14 +153,14 @@ impl Reader {
 
     /// The connection has ended: the answer, if that is what completes it. `None`: there was none, or it
     /// was cut off.
-    pub fn end(&mut self) -> Option<Answer> {
+    pub fn end(&mut self) -> Option<ResponseEnd> {
         let complete = self.stage == Stage::UntilClose;
         let answer = complete.then(|| self.complete());
         *self = Reader::new();
         answer
     }
 
-    fn complete(&mut self) -> Answer {
+    fn complete(&mut self) -> ResponseEnd {
         let Head {
             status,
             version_1_0,
@@ -170,7 +170,7 @@ impl Reader {
         } = self.head;
         let until_close = self.stage == Stage::UntilClose;
         self.stage = Stage::Head;
-        Answer {
+        ResponseEnd {
             status,
             keep_alive: !until_close && !close && (!version_1_0 || stays),
         }

@@ -8,7 +8,7 @@ use crate::job::Job;
 use crate::job::LoadPeriod;
 use crate::poll::Poll;
 use crate::queue::Wait;
-use crate::response::Answer;
+use crate::response::ResponseEnd;
 use crate::stream::Stream;
 use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
@@ -319,7 +319,7 @@ impl Worker {
     }
 
     /// The oldest request of a connection is answered: whether that goes on.
-    fn answered(&mut self, i: usize, answer: Answer, now: u64) -> bool {
+    fn answered(&mut self, i: usize, answer: ResponseEnd, now: u64) -> bool {
         let Some((request, body)) = self.connections[i].answered() else {
             return true;
         };

@@ -20,7 +20,7 @@ mod serve;
 pub mod usage;
 pub mod watch;
 pub mod wire;
-mod work;
+pub mod work;
 
 pub use agents::{Agents, StartError, Starting};
 pub use link::Event;

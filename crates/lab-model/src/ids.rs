@@ -12,3 +12,6 @@ pub type TargetId = usize;
 
 /// The place of an agent in [`crate::Run::agents`].
 pub type AgentId = usize;
+
+/// A subject at a point.
+pub type SubjectPoint = (SubjectId, PointId);

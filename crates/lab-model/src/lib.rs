@@ -28,19 +28,19 @@ pub use audit::{Audit, AuditKind};
 pub use counted::{Counted, CountedFigure, Message};
 pub use counts::Counts;
 pub use host::{Disturbance, Host};
-pub use ids::{AgentId, PointId, SubjectId, TargetId};
+pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
 pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
 pub use metric::{Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, grouped, trimmed};
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, FAULT, Injection, Kind, Measure, Plan, Point, Proof,
-    Servers, Subject, Target, Work, Writes,
+    Case, Check, Command, Commands, Cores, FAULT, Injection, Measure, Plan, Point, Proof, Servers,
+    Subject, Target, TargetKind, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
-    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Outcome, Pilot, Process, Reading,
-    Resources, Sample, Setting, Timeline, WarmUp,
+    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Outcome, Pilot, ProcessStart,
+    Reading, Resources, Sample, Setting, Timeline, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};

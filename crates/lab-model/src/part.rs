@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run's parts: what was done on one target is compared, and shown, for itself.
 
-use crate::{Block, Kind, Plan, PointId, Proof, Run, SubjectId, TargetId};
+use crate::{Block, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
 
 /// What was done on one target, as a run of its own, with its own numbers of subjects and points.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The target; `None`: the run has none.
-    pub kind: Option<Kind>,
+    pub kind: Option<TargetKind>,
     /// The run without everything that was done on other targets.
     pub run: Run,
 }

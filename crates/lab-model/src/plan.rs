@@ -88,7 +88,7 @@ pub enum Cores {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// The statement that creates its table.
     pub table: String,
     /// How many rows it holds, for cases that do not begin with an empty table.
@@ -141,7 +141,7 @@ pub enum Injection {
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TargetKind {
     /// A fresh SQLite database file for each visit.
     #[default]
     Sqlite,
@@ -155,46 +155,46 @@ pub enum Kind {
     Link,
 }
 
-impl Kind {
+impl TargetKind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [
-        Kind::Sqlite,
-        Kind::Postgresql,
-        Kind::Mariadb,
-        Kind::Folder,
-        Kind::Link,
+    pub const ALL: [TargetKind; 5] = [
+        TargetKind::Sqlite,
+        TargetKind::Postgresql,
+        TargetKind::Mariadb,
+        TargetKind::Folder,
+        TargetKind::Link,
     ];
 
     /// As it is written in experiments and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Sqlite => "sqlite",
-            Kind::Postgresql => "postgresql",
-            Kind::Mariadb => "mariadb",
-            Kind::Folder => "folder",
-            Kind::Link => "link",
+            TargetKind::Sqlite => "sqlite",
+            TargetKind::Postgresql => "postgresql",
+            TargetKind::Mariadb => "mariadb",
+            TargetKind::Folder => "folder",
+            TargetKind::Link => "link",
         }
     }
 
     /// For people.
     pub fn title(self) -> &'static str {
         match self {
-            Kind::Sqlite => "SQLite",
-            Kind::Postgresql => "PostgreSQL",
-            Kind::Mariadb => "MariaDB",
-            Kind::Folder => "folder",
-            Kind::Link => "link",
+            TargetKind::Sqlite => "SQLite",
+            TargetKind::Postgresql => "PostgreSQL",
+            TargetKind::Mariadb => "MariaDB",
+            TargetKind::Folder => "folder",
+            TargetKind::Link => "link",
         }
     }
 
     /// Whether it holds tables.
     pub fn is_database(self) -> bool {
-        !matches!(self, Kind::Folder | Kind::Link)
+        !matches!(self, TargetKind::Folder | TargetKind::Link)
     }
 
     /// Whether it is a service: a server that runs beside the subjects.
     pub fn is_service(self) -> bool {
-        matches!(self, Kind::Postgresql | Kind::Mariadb)
+        matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
     }
 }
 
@@ -516,7 +516,7 @@ impl Plan {
     }
 
     /// A target's kind, if it does not go without saying.
-    fn target_named(&self, target: TargetId) -> Option<Kind> {
+    fn target_named(&self, target: TargetId) -> Option<TargetKind> {
         let several = self.targets.len() > 1;
         self.targets.get(target).filter(|_| several).map(|t| t.kind)
     }

@@ -64,7 +64,7 @@ pub struct Block {
     /// What the host did to it.
     pub disturbance: Disturbance,
     /// Fresh processes and what they took to start.
-    pub processes: Vec<Process>,
+    pub processes: Vec<ProcessStart>,
     /// Memory and threads after each subject's visit to each point.
     pub resources: Vec<Resources>,
     /// The measured batches, in the order of time.
@@ -192,7 +192,7 @@ pub enum BlockState {
 
 /// One fresh process of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Process {
+pub struct ProcessStart {
     /// Whose.
     pub subject: SubjectId,
     /// From the start of the program to its hello.

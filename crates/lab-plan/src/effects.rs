@@ -4,7 +4,7 @@
 
 use crate::PlanError;
 use crate::file::{self, Case, File};
-use lab_model::{Check, FAULT, Injection, Kind, Metric, Target};
+use lab_model::{Check, FAULT, Injection, Metric, Target, TargetKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const MOST_S: f64 = 60.0;
 /// The faults that are made on a target. Error: a rate, a part or a time that is none, or a fault that the kind of target
 /// cannot have.
 pub fn injections(
-    kind: Kind,
+    kind: TargetKind,
     target: &file::Target,
     at: At,
 ) -> Result<Vec<(String, Injection)>, PlanError> {
@@ -32,7 +32,7 @@ pub fn injections(
     target.injection.iter().map(understood).collect()
 }
 
-fn understood(kind: Kind, written: &file::Injection) -> Result<Injection, &'static str> {
+fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, &'static str> {
     let is_within = |value: f64, most: f64| value > 0.0 && value <= most;
     match written {
         file::Injection::OutageS(seconds) if is_within(*seconds, MOST_S) => {

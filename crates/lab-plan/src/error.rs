@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
-    place: Option<Place>,
+    place: Option<Position>,
     message: String,
     hint: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct Position {
     file: PathBuf,
     line: usize,
     column: usize,
@@ -42,7 +42,7 @@ impl PlanError {
         let start = span.start.min(text.len());
         let begin = text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line_text = text[begin..].lines().next().unwrap_or("");
-        let place = Place {
+        let place = Position {
             file: file.to_path_buf(),
             line: text[..start].matches('\n').count() + 1,
             column: text[begin..start].chars().count() + 1,

@@ -11,7 +11,7 @@ use crate::metrics;
 use crate::place::Project;
 use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
+use lab_model::{Check, Cores, Metric, Plan, Proof, Serving, Target, TargetId, TargetKind};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ impl Reader<'_> {
         let targets = self.targets(&file)?;
         effects::understand(&file, &targets, &|span, why| self.at(span, why))?;
         links::understand(&file, &targets, &|span, why| self.at(span, why))?;
-        let kinds: Vec<Kind> = targets.iter().map(|t| t.kind).collect();
+        let kinds: Vec<TargetKind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
         let metrics = metrics::understand(&file.metric, &|span, why| self.at(span, why))?;
@@ -196,7 +196,7 @@ impl Reader<'_> {
             cases,
             serving,
             subjects,
-            each_place: file.target.get(&Kind::Folder).is_some_and(|t| t.each),
+            each_place: file.target.get(&TargetKind::Folder).is_some_and(|t| t.each),
             why: file.experiment.why,
         })
     }
@@ -224,7 +224,7 @@ impl Reader<'_> {
         named.iter().map(|kind| self.target(kind, file)).collect()
     }
 
-    fn target(&self, kind: &Spanned<Kind>, file: &File) -> Result<Target, PlanError> {
+    fn target(&self, kind: &Spanned<TargetKind>, file: &File) -> Result<Target, PlanError> {
         let (span, kind) = (kind.span(), *kind.get_ref());
         let name = kind.name();
         let named = file.experiment.targets.iter();
@@ -266,18 +266,22 @@ impl Reader<'_> {
 
     /// The targets of a list, all if it is empty. An experiment without targets has one place for its
     /// points.
-    fn places(&self, named: &[Spanned<Kind>], kinds: &[Kind]) -> Result<Vec<TargetId>, PlanError> {
+    fn places(
+        &self,
+        named: &[Spanned<TargetKind>],
+        kinds: &[TargetKind],
+    ) -> Result<Vec<TargetId>, PlanError> {
         if named.is_empty() {
             return Ok((0..kinds.len().max(1)).collect());
         }
-        let place = |named: &Spanned<Kind>| {
+        let place = |named: &Spanned<TargetKind>| {
             let found = kinds.iter().position(|k| k == named.get_ref());
             found.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
         };
         named.iter().map(place).collect()
     }
 
-    fn no_target(&self, span: Range<usize>, kind: Kind, kinds: &[Kind]) -> PlanError {
+    fn no_target(&self, span: Range<usize>, kind: TargetKind, kinds: &[TargetKind]) -> PlanError {
         let name = kind.name();
         let message = format!("`{name}` is not among the experiment's `targets`");
         self.at(span, message)
@@ -287,7 +291,7 @@ impl Reader<'_> {
     fn case(
         &self,
         case: &file::Case,
-        kinds: &[Kind],
+        kinds: &[TargetKind],
         metrics: &[Metric],
     ) -> Result<Case, PlanError> {
         let sweep = self.sweep(case)?;
@@ -370,7 +374,7 @@ impl Reader<'_> {
         &self,
         name: &str,
         factor: &Spanned<file::Factor>,
-        kinds: &[Kind],
+        kinds: &[TargetKind],
     ) -> Result<Factor, PlanError> {
         let span = factor.span();
         let (values, targets) = match factor.get_ref() {
@@ -382,7 +386,7 @@ impl Reader<'_> {
             let why = format!("factor `{name}` needs two or more different values");
             return Err(self.at(span, why));
         }
-        let place = |kind: &Kind| {
+        let place = |kind: &TargetKind| {
             let found = kinds.iter().position(|k| k == kind);
             found.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
         };
@@ -538,9 +542,9 @@ impl Reader<'_> {
         &self,
         subject: &file::Subject,
         file: &File,
-        kinds: &[Kind],
+        kinds: &[TargetKind],
     ) -> Result<Vec<Subject>, PlanError> {
-        let own = Kind::ALL
+        let own = TargetKind::ALL
             .into_iter()
             .filter_map(|k| Some((k, subject.on(k)?)));
         let own: Vec<_> = own.collect();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The form of `experiment.toml` (docs/experiments.md): keys and types, before they are understood.
 
-use lab_model::{Cores, Direction, Kind, Shape};
+use lab_model::{Cores, Direction, Shape, TargetKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -11,7 +11,7 @@ use toml::Spanned;
 pub struct File {
     pub experiment: Head,
     #[serde(default)]
-    pub target: BTreeMap<Kind, Target>,
+    pub target: BTreeMap<TargetKind, Target>,
     #[serde(default)]
     pub proof: Proof,
     pub server: Option<Spanned<Server>>,
@@ -35,7 +35,7 @@ pub struct Head {
     pub title: String,
     pub question: String,
     #[serde(default)]
-    pub targets: Vec<Spanned<Kind>>,
+    pub targets: Vec<Spanned<TargetKind>>,
     pub baseline: Spanned<String>,
     #[serde(default)]
     pub why: Vec<String>,
@@ -135,7 +135,7 @@ pub struct Case {
     #[serde(default)]
     pub factor: BTreeMap<String, Spanned<Factor>>,
     #[serde(default)]
-    pub targets: Vec<Spanned<Kind>>,
+    pub targets: Vec<Spanned<TargetKind>>,
     #[serde(default)]
     pub cores: Cores,
     pub turn_ms: Option<u64>,
@@ -200,7 +200,7 @@ pub enum Factor {
     Values(Vec<String>),
     OnTargets {
         values: Vec<String>,
-        targets: Vec<Kind>,
+        targets: Vec<TargetKind>,
     },
 }
 
@@ -269,12 +269,12 @@ pub struct Made {
 
 impl Subject {
     /// What it says of a target.
-    pub fn on(&self, kind: Kind) -> Option<&Spanned<Made>> {
+    pub fn on(&self, kind: TargetKind) -> Option<&Spanned<Made>> {
         match kind {
-            Kind::Sqlite => self.sqlite.as_ref(),
-            Kind::Postgresql => self.postgresql.as_ref(),
-            Kind::Mariadb => self.mariadb.as_ref(),
-            Kind::Folder | Kind::Link => None,
+            TargetKind::Sqlite => self.sqlite.as_ref(),
+            TargetKind::Postgresql => self.postgresql.as_ref(),
+            TargetKind::Mariadb => self.mariadb.as_ref(),
+            TargetKind::Folder | TargetKind::Link => None,
         }
     }
 

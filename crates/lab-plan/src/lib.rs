@@ -26,5 +26,5 @@ pub use experiment::{Experiment, Recipe, Subject};
 pub use load::{Loading, Server};
 pub use place::Project;
 pub use schedule::Schedule;
-pub use select::{Place, Selection};
+pub use select::{FolderPlace, Selection};
 pub use toolchains::{Toolchain, Toolchains};

@@ -3,7 +3,7 @@
 
 use crate::PlanError;
 use crate::file::{self, Case, File};
-use lab_model::{Kind, LINK, Metric, Shape, Target};
+use lab_model::{LINK, Metric, Shape, Target, TargetKind};
 use std::ops::Range;
 
 /// Where in the file, and what is wrong there.
@@ -11,13 +11,13 @@ type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
 /// The shapes of a target. Error: one cannot be, or the target is no link.
 pub fn shapes(
-    kind: Kind,
+    kind: TargetKind,
     target: &file::Target,
     at: At,
 ) -> Result<Vec<(String, Shape)>, PlanError> {
     let understood = |(name, shape): (&String, &toml::Spanned<Shape>)| {
         let wrong = |why: &str| at(shape.span(), format!("`{name}`: {why}"));
-        if kind != Kind::Link {
+        if kind != TargetKind::Link {
             return Err(wrong("only a link has a shape"));
         }
         shape.get_ref().check().map_err(wrong)?;
@@ -28,7 +28,10 @@ pub fn shapes(
 
 /// Error: a case on a link that does not say which, or names one that has no shape.
 pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
-    let Some(target) = targets.iter().find(|target| target.kind == Kind::Link) else {
+    let Some(target) = targets
+        .iter()
+        .find(|target| target.kind == TargetKind::Link)
+    else {
         return Ok(());
     };
     let known = || target.shapes.iter().map(|(name, _)| name.as_str());
@@ -50,13 +53,16 @@ pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanErr
 
 /// What the lab finds of each batch of a case over a link.
 pub fn found(case: &Case, targets: &[Target]) -> Option<Metric> {
-    let has_link = targets.iter().any(|target| target.kind == Kind::Link);
+    let has_link = targets.iter().any(|target| target.kind == TargetKind::Link);
     (has_link && is_on_link(case)).then_some(Metric::LINK_BYTES)
 }
 
 fn is_on_link(case: &Case) -> bool {
     let targets = &case.targets;
-    targets.is_empty() || targets.iter().any(|kind| *kind.get_ref() == Kind::Link)
+    targets.is_empty()
+        || targets
+            .iter()
+            .any(|kind| *kind.get_ref() == TargetKind::Link)
 }
 
 fn values(factor: &file::Factor) -> &[String] {

@@ -8,7 +8,7 @@ use crate::file::Count;
 use crate::serving;
 use lab_model::point_load::{CLOSED, LOAD};
 use lab_model::{
-    Kind, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Work, Writes,
+    Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, TargetKind, Work, Writes,
 };
 
 /// Where few values are wanted, batches that a case wants to be long are shorter by this factor, so that more fit
@@ -26,17 +26,17 @@ pub struct Selection {
     /// Cases.
     pub cases: Vec<String>,
     /// Targets.
-    pub targets: Vec<Kind>,
+    pub targets: Vec<TargetKind>,
     /// Settings of servers: kind, name, value.
-    pub service_set: Vec<(Kind, String, String)>,
+    pub service_set: Vec<(TargetKind, String, String)>,
     /// Kinds of server that the reader has.
-    pub external: Vec<Kind>,
+    pub external: Vec<TargetKind>,
     /// Values for sweeps and factors: name and values; the one value `all` means all of a factor.
     pub set: Vec<(String, Vec<String>)>,
     /// Values of factors that this machine cannot have, such as `link=cable_netem`.
     pub absent: Vec<(String, String)>,
     /// Where subjects that work in a folder get one, for an experiment with such.
-    pub on: Vec<Place>,
+    pub on: Vec<FolderPlace>,
     /// The subject that the others are compared with.
     pub baseline: Option<String>,
     /// Measure a second copy of the baseline.
@@ -52,7 +52,7 @@ pub struct Selection {
 
 /// Where a folder is made for subjects to work in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FolderPlace {
     /// A folder that is there.
     pub folder: String,
     /// It is in memory: it shows what the machine allows.
@@ -121,7 +121,10 @@ impl Selection {
         subjects: Vec<Subject>,
         experiment: &Experiment,
     ) -> Result<Vec<Subject>, PlanError> {
-        let in_folder = experiment.targets.iter().any(|t| t.kind == Kind::Folder);
+        let in_folder = experiment
+            .targets
+            .iter()
+            .any(|t| t.kind == TargetKind::Folder);
         if !in_folder {
             return Ok(subjects);
         }
@@ -131,7 +134,7 @@ impl Selection {
                 "`{name}` needs a folder to work in"
             )));
         };
-        let at = |subject: &Subject, place: &Place| Subject {
+        let at = |subject: &Subject, place: &FolderPlace| Subject {
             place: Some(place.folder.clone()),
             ..subject.clone()
         };
@@ -139,7 +142,7 @@ impl Selection {
             return Ok(subjects.iter().map(|subject| at(subject, first)).collect());
         }
         let alone = subjects.len() == 1;
-        let named = |subject: &Subject, place: &Place| Subject {
+        let named = |subject: &Subject, place: &FolderPlace| Subject {
             name: if alone {
                 place.folder.clone()
             } else {
@@ -187,7 +190,7 @@ impl Selection {
         cases: &[&Case],
         subjects: &[&experiment::Subject],
     ) -> Result<Vec<TargetId>, PlanError> {
-        let kinds: Vec<Kind> = experiment.targets.iter().map(|t| t.kind).collect();
+        let kinds: Vec<TargetKind> = experiment.targets.iter().map(|t| t.kind).collect();
         let names = kinds.iter().map(|k| k.name());
         if let Some(unknown) = self.targets.iter().find(|t| !kinds.contains(t)) {
             let name = unknown.name();

@@ -103,7 +103,7 @@ pub fn import_xml(text: &[u8], limits: &Limits) -> Result<Vec<Imported>, ImportE
 /// What has been read so far.
 struct Import<'l> {
     limits: &'l Limits,
-    open: Vec<Kind>,
+    open: Vec<ElementKind>,
     found: Vec<Imported>,
     elements: usize,
     rooted: bool,
@@ -111,7 +111,7 @@ struct Import<'l> {
 
 /// An element that matters, or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ElementKind {
     Benchmarks,
     Benchmark,
     Measures,
@@ -150,13 +150,14 @@ impl Import<'_> {
         let kind = kind(tag.name().as_ref());
         let parent = self.open.last().copied();
         match (kind, parent) {
-            (Kind::Benchmark, None | Some(Kind::Benchmarks)) => {
+            (ElementKind::Benchmark, None | Some(ElementKind::Benchmarks)) => {
                 self.count()?;
                 self.found.push(benchmark(tag)?);
             }
-            (Kind::Benchmarks, None) | (Kind::Measures, Some(Kind::Benchmark)) => {}
-            (Kind::Measures, None) => self.found.push(Imported::default()),
-            (Kind::Time, Some(Kind::Measures)) => {
+            (ElementKind::Benchmarks, None)
+            | (ElementKind::Measures, Some(ElementKind::Benchmark)) => {}
+            (ElementKind::Measures, None) => self.found.push(Imported::default()),
+            (ElementKind::Time, Some(ElementKind::Measures)) => {
                 self.count()?;
                 let time = time(tag)?;
                 let benchmark = self
@@ -165,8 +166,8 @@ impl Import<'_> {
                     .ok_or("<time> outside of <benchmark>")?;
                 benchmark.times.push(time);
             }
-            (Kind::Other, Some(_)) => {}
-            (Kind::Other, None) => {
+            (ElementKind::Other, Some(_)) => {}
+            (ElementKind::Other, None) => {
                 let name = tag.name().as_ref().to_string();
                 return Err(format!(
                     "the root is <{name}>; expected <benchmark>, <benchmarks> or <measures>"
@@ -210,13 +211,13 @@ impl Import<'_> {
     }
 }
 
-fn kind(name: &str) -> Kind {
+fn kind(name: &str) -> ElementKind {
     match name {
-        "benchmarks" => Kind::Benchmarks,
-        "benchmark" => Kind::Benchmark,
-        "measures" => Kind::Measures,
-        "time" => Kind::Time,
-        _ => Kind::Other,
+        "benchmarks" => ElementKind::Benchmarks,
+        "benchmark" => ElementKind::Benchmark,
+        "measures" => ElementKind::Measures,
+        "time" => ElementKind::Time,
+        _ => ElementKind::Other,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::daemon::Daemon;
 use crate::folder::Folder;
-use crate::process::{PAUSE, Process};
+use crate::process::{DaemonProcess, PAUSE};
 use crate::{Request, ServiceError, Software};
 use nix::sys::wait::WaitStatus;
 use std::io;
@@ -30,9 +30,10 @@ impl Launch {
         &self,
         daemon: &mut D,
         port: u16,
-    ) -> Result<Option<Process>, ServiceError> {
+    ) -> Result<Option<DaemonProcess>, ServiceError> {
         let command = daemon.start(&self.folder, &self.program, port, &self.request.settings);
-        let started = command.and_then(|command| Process::start(command, self.software().ending));
+        let started =
+            command.and_then(|command| DaemonProcess::start(command, self.software().ending));
         let what = format!("{} cannot be started", self.program.display());
         let process = started.map_err(|e| self.system(&what, e))?;
         let deadline = Instant::now() + PATIENCE;

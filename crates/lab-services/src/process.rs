@@ -18,15 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(6);
 const GONE: Duration = Duration::from_secs(2);
 
 /// A process that this one started. Dropping it ends it.
-pub(crate) struct Process {
+pub(crate) struct DaemonProcess {
     child: Child,
     /// What ends it when the lab is gone.
     death: Signal,
 }
 
-impl Process {
+impl DaemonProcess {
     /// Starts it from the calling thread, with whose end the system sends the signal.
-    pub fn start(mut command: Command, death: Signal) -> io::Result<Process> {
+    pub fn start(mut command: Command, death: Signal) -> io::Result<DaemonProcess> {
         let lab = std::process::id() as i32;
         // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the
         // change of the user, which would take the request back.
@@ -42,7 +42,7 @@ impl Process {
                 Ok(())
             });
         }
-        Ok(Process {
+        Ok(DaemonProcess {
             child: command.spawn()?,
             death,
         })
@@ -79,7 +79,7 @@ pub(crate) fn described(status: WaitStatus) -> String {
     }
 }
 
-impl Drop for Process {
+impl Drop for DaemonProcess {
     fn drop(&mut self) {
         let _ = kill(self.pid(), self.death);
         let deadline = Instant::now() + PATIENCE;

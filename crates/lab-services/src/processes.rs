@@ -32,7 +32,7 @@ pub(crate) trait EndedProcesses: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabConnection {
     /// A process of its own.
-    Process(Pid),
+    DaemonProcess(Pid),
     /// A thread of the main process, which has no others.
     Thread(Pid),
 }
@@ -70,7 +70,7 @@ impl Processes {
         // A clock that cannot be read is that of a process which ended just now.
         let living = || -> Option<u64> {
             let mut children = self.children();
-            children.retain(|&child| Some(LabConnection::Process(child)) != self.own);
+            children.retain(|&child| Some(LabConnection::DaemonProcess(child)) != self.own);
             let others: u64 = children.into_iter().filter_map(clock_ns).sum();
             Some(clock_ns(self.main)? + others)
         };

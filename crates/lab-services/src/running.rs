@@ -3,7 +3,7 @@
 
 use crate::daemon::Daemon;
 use crate::launch::Launch;
-use crate::process::Process;
+use crate::process::DaemonProcess;
 use crate::{Log, ServiceError};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 pub struct Running {
     // Dropped in this order: it ends before its folder goes.
     /// `None`: it was killed.
-    pub(crate) process: Option<Process>,
+    pub(crate) process: Option<DaemonProcess>,
     pub(crate) port: u16,
     pub(crate) launch: Launch,
 }
@@ -20,12 +20,12 @@ pub struct Running {
 impl Running {
     /// Whether its main process lives.
     pub fn alive(&self) -> bool {
-        self.process.as_ref().is_some_and(Process::alive)
+        self.process.as_ref().is_some_and(DaemonProcess::alive)
     }
 
     /// Its main process, unless it was killed.
     pub fn pid(&self) -> Option<Pid> {
-        self.process.as_ref().map(Process::pid)
+        self.process.as_ref().map(DaemonProcess::pid)
     }
 
     /// Kills all of its processes at once, and waits for their ends.
@@ -54,7 +54,7 @@ impl Running {
     /// Why it does not work any longer, if that can be told: it ended, or has no room.
     pub fn failure(&self) -> Option<ServiceError> {
         let ended = |status: WaitStatus| self.launch.ended(status);
-        let status = self.process.as_ref().and_then(Process::end);
+        let status = self.process.as_ref().and_then(DaemonProcess::end);
         status.map(ended).or_else(|| self.launch.folder.full())
     }
 

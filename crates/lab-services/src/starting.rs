@@ -5,7 +5,7 @@ use crate::ServiceError;
 use crate::daemon::Daemon;
 use crate::folder::Folder;
 use crate::launch::{Launch, PATIENCE};
-use crate::process::Process;
+use crate::process::DaemonProcess;
 use crate::request::Request;
 use crate::running::Running;
 use nix::sys::wait::WaitStatus;
@@ -20,7 +20,7 @@ const PORTS: usize = 5;
 pub struct Starting<D: Daemon + ?Sized> {
     launch: Launch,
     /// `None`: it needs no data directory.
-    installer: Option<Process>,
+    installer: Option<DaemonProcess>,
     daemon: Box<D>,
 }
 
@@ -37,8 +37,8 @@ impl<D: Daemon + ?Sized> Starting<D> {
             None => None,
             Some(program) => {
                 let command = daemon.install(&folder, program);
-                let process =
-                    command.and_then(|command| Process::start(command, software.installer_ending));
+                let process = command
+                    .and_then(|command| DaemonProcess::start(command, software.installer_ending));
                 Some(process.map_err(|error| ServiceError::System {
                     software,
                     what: format!("{} cannot be started", program.display()),
@@ -103,7 +103,11 @@ impl<D: Daemon + ?Sized> Starting<D> {
         }
     }
 
-    fn running(mut self, process: Process, port: u16) -> Result<(Box<D>, Running), ServiceError> {
+    fn running(
+        mut self,
+        process: DaemonProcess,
+        port: u16,
+    ) -> Result<(Box<D>, Running), ServiceError> {
         // A daemon that adjusts a setting says so, and goes on.
         let settings = &self.launch.request.settings;
         if let Some(refusal) = self.launch.folder.refused(settings) {

@@ -140,7 +140,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         .map(|block| host_of(run, &hosts, block))
         .collect();
     let places = places(plan);
-    let asked: Vec<(Place, Vec<Vec<f64>>)> = places
+    let asked: Vec<(ComparedScope, Vec<Vec<f64>>)> = places
         .into_iter()
         .map(|place| {
             let logs = place.logs(plan, &measured);
@@ -156,7 +156,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     let alpha = spending::alpha(run, plan);
     let family = alpha / asked.len().max(1) as f64;
     let kinds = kinds(&hosts);
-    let effect = |(place, by_host): (Place, Vec<Vec<f64>>)| {
+    let effect = |(place, by_host): (ComparedScope, Vec<Vec<f64>>)| {
         let between = random_effect::between(&by_host, family)?;
         let on_kind = |kind: &HostKind| {
             let logs = kind.hosts.iter().flat_map(|&host| &by_host[host]);
@@ -228,14 +228,14 @@ impl<'r> Measured<'r> {
 }
 
 /// What is compared.
-struct Place {
+struct ComparedScope {
     subject: SubjectId,
     point: Option<PointId>,
     points: Vec<PointId>,
 }
 
 /// Over all points, and at each.
-fn places(plan: &Plan) -> Vec<Place> {
+fn places(plan: &Plan) -> Vec<ComparedScope> {
     let mut places = Vec::new();
     for subject in plan.compared() {
         let target = plan.subjects[subject].target;
@@ -252,13 +252,13 @@ fn places(plan: &Plan) -> Vec<Place> {
             continue;
         }
         if points.len() > 1 {
-            places.push(Place {
+            places.push(ComparedScope {
                 subject,
                 point: None,
                 points: points.clone(),
             });
         }
-        places.extend(points.into_iter().map(|point| Place {
+        places.extend(points.into_iter().map(|point| ComparedScope {
             subject,
             point: Some(point),
             points: vec![point],
@@ -267,7 +267,7 @@ fn places(plan: &Plan) -> Vec<Place> {
     places
 }
 
-impl Place {
+impl ComparedScope {
     /// The logarithm of the ratio in each block that has it at all points.
     fn logs(&self, plan: &Plan, measured: &Measured) -> Vec<Option<f64>> {
         let baseline = plan.baseline_on(plan.subjects[self.subject].target);

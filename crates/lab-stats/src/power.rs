@@ -12,7 +12,7 @@ use crate::results::judge::Basis;
 use crate::results::{batches, calls};
 use crate::simulated::Simulated;
 use crate::table::{Table, sound_plan};
-use lab_model::{Kind, Metric, Plan, Run, parts};
+use lab_model::{Metric, Plan, Run, TargetKind, parts};
 
 /// The true differences that are asked about.
 pub const DIFFERENCES: [f64; 4] = [0.01, 0.02, 0.05, 0.1];
@@ -36,14 +36,14 @@ pub struct Forecast {
     /// Time before the first block, s.
     pub start_s: f64,
     /// All that is compared at points; what takes the most blocks first.
-    pub places: Vec<Place>,
+    pub places: Vec<PlannedComparison>,
 }
 
 /// A subject against the baseline at a point.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PlannedComparison {
     /// On which target, where there are several.
-    pub target: Option<Kind>,
+    pub target: Option<TargetKind>,
     /// Who.
     pub subject: String,
     /// Where.
@@ -106,7 +106,7 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
         places.iter_mut().for_each(|place| place.target = kind);
         places
     });
-    let mut places: Vec<Place> = places.collect();
+    let mut places: Vec<PlannedComparison> = places.collect();
     places.sort_by(|a, b| b.scatter.estimate.total_cmp(&a.scatter.estimate));
     (!places.is_empty()).then_some(Forecast {
         blocks,
@@ -116,7 +116,7 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
     })
 }
 
-fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<Place>> {
+fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<PlannedComparison>> {
     let plan = sound_plan(run)?;
     let basis = Basis::new(run, plan, plan.measure.alpha);
     let (table, told) = (Table::new(run, plan), calls::observed(run));
@@ -136,7 +136,7 @@ fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<Place>> {
         let key = &asked.comparison.key;
         let scatter = scatter(known[member], prior)?;
         let (differences, equivalent) = needs(&simulated, &scatter, whole.measure.margin);
-        Some(Place {
+        Some(PlannedComparison {
             target: None,
             subject: plan.subjects[key.subject].name.clone(),
             point: key.point.map_or(String::new(), |point| plan.label(point)),

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the processes of whole commands used: CPU time, memory, page faults, context switches.
 
-use lab_model::{Exit, PointId, Run, SubjectId};
+use lab_model::{Exit, Run, SubjectPoint};
 use std::collections::HashMap;
 
-pub(crate) type Place = (SubjectId, PointId);
-
 /// The exits of each place, block by block.
-pub(crate) fn by_place(run: &Run) -> HashMap<Place, Vec<Vec<&Exit>>> {
-    let mut places: HashMap<Place, Vec<Vec<&Exit>>> = HashMap::new();
+pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&Exit>>> {
+    let mut places: HashMap<SubjectPoint, Vec<Vec<&Exit>>> = HashMap::new();
     for block in run.complete_blocks() {
-        let mut here: HashMap<Place, Vec<&Exit>> = HashMap::new();
+        let mut here: HashMap<SubjectPoint, Vec<&Exit>> = HashMap::new();
         for exit in &block.exits {
             let place = (exit.subject, exit.point);
             here.entry(place).or_default().push(exit);

@@ -10,8 +10,8 @@ use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditKind, Finding};
 use lab_model::{
     Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Exit, Failure, Imported,
-    Latencies, Metric, Pilot, Process, Reading, Resources, Run, Sample, Service, Slice, SliceTimes,
-    Timeline,
+    Latencies, Metric, Pilot, ProcessStart, Reading, Resources, Run, Sample, Service, Slice,
+    SliceTimes, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -486,8 +486,8 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
         .map(|(i, (id, _))| (*id, i))
         .collect();
     let mut blocks: Vec<Block> = found.into_iter().map(|(_, block)| block).collect();
-    fill(db, Process::SELECT, &index, |i, r| {
-        blocks[i].processes.push(Process::read(r)?);
+    fill(db, ProcessStart::SELECT, &index, |i, r| {
+        blocks[i].processes.push(ProcessStart::read(r)?);
         Ok(())
     })?;
     fill(db, Resources::SELECT, &index, |i, r| {

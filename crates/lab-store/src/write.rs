@@ -9,8 +9,8 @@ use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure,
-    Figure, Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, Process, Reading,
-    Resources, Run, Sample, Service, Setting, Slice, SliceTimes, Timeline, Watched,
+    Figure, Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, ProcessStart,
+    Reading, Resources, Run, Sample, Service, Setting, Slice, SliceTimes, Timeline, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -582,7 +582,7 @@ impl BlockWriter<'_> {
     }
 
     /// Keeps what a fresh process took to start.
-    pub fn process(&self, p: &Process) -> Result<()> {
+    pub fn process(&self, p: &ProcessStart) -> Result<()> {
         self.run.record(&[&self.id], p)
     }
 

@@ -11,8 +11,8 @@ use crate::services;
 use crate::verbs::project;
 use crate::verbs::report::{deliver_document, show};
 use lab_bench::{
-    Answer, CommandExplainer, Explainer, Fault, ServerExplainer, allowed_cores, generator_threads,
-    in_path, install, interrupt, tracer, unix_seconds,
+    CommandExplainer, Explainer, Fault, ServerExplainer, SubjectResult, allowed_cores,
+    generator_threads, in_path, install, interrupt, tracer, unix_seconds,
 };
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
@@ -113,7 +113,7 @@ fn reported(
     plan: &Plan,
     mut failed: Vec<String>,
     is_there: impl Fn(SubjectId) -> bool,
-    mut count: impl FnMut(SubjectId, PointId) -> Answer<Counted>,
+    mut count: impl FnMut(SubjectId, PointId) -> SubjectResult<Counted>,
 ) -> Result<Document, Exit> {
     let mut counted = Vec::new();
     for point in 0..plan.points.len() {

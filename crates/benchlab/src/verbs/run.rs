@@ -213,7 +213,7 @@ fn measure_rest(
 }
 
 fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Result<Selection, Exit> {
-    let place = |place: &Place| lab_plan::Place {
+    let place = |place: &Place| lab_plan::FolderPlace {
         folder: place.folder.display().to_string(),
         in_memory: place.is_in_memory(),
     };

@@ -3,7 +3,7 @@
 //! shapes, where it does.
 
 use crate::project::{Project, assert_failures, subject};
-use lab_model::{Kind, Metric, Run};
+use lab_model::{Metric, Run, TargetKind};
 use std::fs;
 
 const HEAD: &str = r#"
@@ -57,7 +57,7 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     let run = project.load();
     assert_failures(&run, &[]);
     let plan = run.plan.as_ref().unwrap();
-    assert_eq!(plan.targets[0].kind, Kind::Link);
+    assert_eq!(plan.targets[0].kind, TargetKind::Link);
     assert_eq!(plan.cases[0].metrics, [Metric::LINK_BYTES]);
     for link in ["fast", "small"] {
         for bytes in [0, 2000] {

@@ -3,7 +3,7 @@
 //! server counted or by the settings that it read back, on both databases, and the honest go on.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
-use lab_model::{Cores, Kind, Run, Setting, parts};
+use lab_model::{Cores, Run, Setting, TargetKind, parts};
 use std::collections::HashMap;
 
 pub const POINT: &str = r#"
@@ -276,7 +276,10 @@ fn assert_caught(
         return;
     }
     let mut wanted = Vec::new();
-    for (kind, own) in [(Kind::Postgresql, postgresql), (Kind::Mariadb, mariadb)] {
+    for (kind, own) in [
+        (TargetKind::Postgresql, postgresql),
+        (TargetKind::Mariadb, mariadb),
+    ] {
         let caught = alike.iter().chain(own);
         wanted.extend(
             caught.map(|&(name, failure, text)| {
@@ -333,7 +336,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
         let charged = per_operation(|b| b.server_cpu_ns.expect("it is known"));
         let wall = per_operation(|b| b.wall_ns);
         let session = match kind {
-            Kind::Postgresql => "postgresql",
+            TargetKind::Postgresql => "postgresql",
             _ => "mariadb",
         };
         let noted =
@@ -371,7 +374,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
                     "{label}: {charged} ns, and {over_an_open_one} ns over an open connection"
                 );
                 assert!(
-                    kind != Kind::Postgresql || charged > clock,
+                    kind != TargetKind::Postgresql || charged > clock,
                     "{label}: {charged} ns charged, {clock} ns used"
                 );
             }

@@ -47,7 +47,7 @@ pub struct Request {
     /// Its path.
     pub path: String,
     /// What was asked for.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Index of each cookie, in the order in which they were sent.
     pub cookies: Vec<usize>,
     /// Bytes of the whole head; `None`: not known.
@@ -58,7 +58,7 @@ pub struct Request {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RequestKind {
     /// A page.
     Page,
     /// A call of a script.
@@ -69,22 +69,27 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl RequestKind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Page, Kind::Api, Kind::Static, Kind::Other];
+    pub const ALL: [RequestKind; 4] = [
+        RequestKind::Page,
+        RequestKind::Api,
+        RequestKind::Static,
+        RequestKind::Other,
+    ];
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Page => "page",
-            Kind::Api => "API call",
-            Kind::Static => "static file",
-            Kind::Other => "other",
+            RequestKind::Page => "page",
+            RequestKind::Api => "API call",
+            RequestKind::Static => "static file",
+            RequestKind::Other => "other",
         }
     }
 
     /// By the word of a browser, the type of the answer, or the path's ending.
-    pub fn of(browser: &str, media: &str, path: &str) -> Kind {
+    pub fn of(browser: &str, media: &str, path: &str) -> RequestKind {
         let media = media.split(';').next().unwrap_or("").trim();
         let ending = path
             .rsplit('/')
@@ -96,21 +101,21 @@ impl Kind {
             "woff2", "ttf", "mp4", "map",
         ];
         match (browser, media) {
-            ("document", _) => Kind::Page,
-            ("xhr" | "fetch", _) => Kind::Api,
-            ("script" | "stylesheet" | "image" | "font" | "media", _) => Kind::Static,
-            (_, "text/html" | "application/xhtml+xml") => Kind::Page,
-            (_, "application/json" | "application/xml") => Kind::Api,
-            (_, "text/css" | "text/javascript" | "application/javascript") => Kind::Static,
+            ("document", _) => RequestKind::Page,
+            ("xhr" | "fetch", _) => RequestKind::Api,
+            ("script" | "stylesheet" | "image" | "font" | "media", _) => RequestKind::Static,
+            (_, "text/html" | "application/xhtml+xml") => RequestKind::Page,
+            (_, "application/json" | "application/xml") => RequestKind::Api,
+            (_, "text/css" | "text/javascript" | "application/javascript") => RequestKind::Static,
             (_, m)
                 if ["image/", "font/", "video/", "audio/"]
                     .iter()
                     .any(|b| m.starts_with(b)) =>
             {
-                Kind::Static
+                RequestKind::Static
             }
-            _ if FILES.contains(&ending.as_str()) => Kind::Static,
-            _ => Kind::Other,
+            _ if FILES.contains(&ending.as_str()) => RequestKind::Static,
+            _ => RequestKind::Other,
         }
     }
 }

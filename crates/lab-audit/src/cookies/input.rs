@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies from files: HAR, the jar of curl, what a browser's tools copy, a `Cookie` line.
 
-use super::cookie::{Attributes, Cookie, Hasher, Kind, Request, pairs, set_cookie};
+use super::cookie::{Attributes, Cookie, Hasher, Request, RequestKind, pairs, set_cookie};
 use super::field::field_bytes;
 use super::wire::Http2;
 use serde_json::Value as Json;
@@ -95,7 +95,13 @@ impl Collector {
     }
 
     /// A request as it would be sent now, with all cookies that it would carry.
-    pub fn would_send(&mut self, host: &str, path: &str, kind: Kind, other_bytes: Option<usize>) {
+    pub fn would_send(
+        &mut self,
+        host: &str,
+        path: &str,
+        kind: RequestKind,
+        other_bytes: Option<usize>,
+    ) {
         let cookies = self.seen.cookies.iter().enumerate();
         let sent = cookies.filter(|(_, cookie)| cookie.is_sent_to(host, path));
         let sent: Vec<usize> = sent.map(|(at, _)| at).collect();
@@ -165,7 +171,7 @@ impl Collector {
         &mut self,
         host: &str,
         path: &str,
-        kind: Kind,
+        kind: RequestKind,
         cookies: Vec<usize>,
         other_bytes: Option<usize>,
     ) {
@@ -243,7 +249,7 @@ impl Collector {
             .map(|pair| self.carried(host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
-        let kind = Kind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);
+        let kind = RequestKind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);
         let carries = !cookies.is_empty();
         self.request(host, path, kind, cookies, other_bytes(request, url));
         let set = fields(response, "set-cookie");
@@ -308,7 +314,7 @@ impl Collector {
             self.site(&domain);
         }
         for host in hosts {
-            self.would_send(&host, "/", Kind::Page, None);
+            self.would_send(&host, "/", RequestKind::Page, None);
         }
         let note = "A file of cookies does not tell which requests carry them: one page of each host is assumed.";
         self.seen.notes.push(note.into());
@@ -377,7 +383,7 @@ impl Collector {
                 .into_iter()
                 .map(|pair| self.carried("", "/", pair))
                 .collect();
-            self.request("", "/", Kind::Page, cookies, None);
+            self.request("", "/", RequestKind::Page, cookies, None);
         }
         if found {
             Ok(())

@@ -2,6 +2,7 @@
 //! `audit cookies`: what cookies cost on the wire, who set them, and how they are set.
 
 pub mod cookie;
+mod field;
 pub mod input;
 pub mod owner;
 pub mod wire;
@@ -9,7 +10,8 @@ pub mod wire;
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-use cookie::{Cookie, Kind, Request, default_path};
+use cookie::{Cookie, Request, RequestKind, default_path};
+use field::field_bytes;
 use input::Seen;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
@@ -166,7 +168,12 @@ pub fn figures(seen: &Seen, rate: f64) -> Figures {
 
 /// The page whose `Cookie` field is longest, or else the request.
 fn largest(seen: &Seen) -> Option<&Request> {
-    let bytes = |r: &&Request| (r.kind == Kind::Page, field_bytes(&seen.cookies, &r.cookies));
+    let bytes = |r: &&Request| {
+        (
+            r.kind == RequestKind::Page,
+            field_bytes(&seen.cookies, &r.cookies),
+        )
+    };
     let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
     with.max_by_key(bytes)
 }
@@ -175,7 +182,7 @@ fn largest(seen: &Seen) -> Option<&Request> {
 #[derive(Clone, Default)]
 struct Carried {
     /// How many of each kind do.
-    requests: [usize; Kind::ALL.len()],
+    requests: [usize; RequestKind::ALL.len()],
     /// The most cookies of its name in one of them, itself included.
     copies: usize,
     /// What the paths of pages and API calls that carry it have in common.
@@ -190,7 +197,7 @@ impl Carried {
     }
 
     fn needed(&self) -> usize {
-        self.requests[Kind::Page as usize] + self.requests[Kind::Api as usize]
+        self.requests[RequestKind::Page as usize] + self.requests[RequestKind::Api as usize]
     }
 }
 
@@ -220,14 +227,18 @@ fn carried(seen: &Seen) -> Vec<Carried> {
             let copies = names[seen.cookies[at].name.as_str()];
             carried[at].requests[request.kind as usize] += 1;
             carried[at].copies = carried[at].copies.max(copies);
-            if matches!(request.kind, Kind::Page | Kind::Api) {
+            if matches!(request.kind, RequestKind::Page | RequestKind::Api) {
                 let folder = default_path(&request.path);
                 let known = carried[at].folder.take();
                 carried[at].folder = Some(known.map_or(folder.clone(), |k| common(&k, &folder)));
             }
         }
     }
-    for request in seen.requests.iter().filter(|r| r.kind == Kind::Static) {
+    for request in seen
+        .requests
+        .iter()
+        .filter(|r| r.kind == RequestKind::Static)
+    {
         for &at in &request.cookies {
             let below = |folder: &String| {
                 let rest = request.path.strip_prefix(folder.trim_end_matches('/'));
@@ -259,7 +270,7 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
         thing.set("outside", Value::count(carried.outside as u64, "requests"));
     }
     attributes(cookie, &mut thing);
-    let stat = carried.requests[Kind::Static as usize];
+    let stat = carried.requests[RequestKind::Static as usize];
     thing.set("static_requests", Value::count(stat as u64, "requests"));
     thing.set(
         "static_bytes",
@@ -488,7 +499,7 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
 fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceTable {
     const SHOWN: usize = 200;
     let row = |(at, cookie): (usize, &Cookie)| {
-        let on = |kind: Kind| count(carried[at].requests[kind as usize], "requests");
+        let on = |kind: RequestKind| count(carried[at].requests[kind as usize], "requests");
         let domain = match &cookie.attributes {
             Some(a) if !a.host_only => format!(".{}", cookie.domain),
             _ => cookie.domain.clone(),
@@ -499,9 +510,9 @@ fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceT
             word(domain + &cookie.path),
             bytes(cookie.bytes()),
             word(said(cookie)),
-            on(Kind::Page),
-            on(Kind::Api),
-            on(Kind::Static),
+            on(RequestKind::Page),
+            on(RequestKind::Api),
+            on(RequestKind::Static),
         ]
     };
     let mut by_size: Vec<(usize, &Cookie)> = seen.cookies.iter().enumerate().collect();
@@ -605,7 +616,7 @@ fn said(cookie: &Cookie) -> String {
 /// What each kind of request carries.
 fn wire_table(seen: &Seen, rate: f64) -> EvidenceTable {
     let mut rows = Vec::new();
-    for kind in Kind::ALL {
+    for kind in RequestKind::ALL {
         let of: Vec<&Request> = seen.requests.iter().filter(|r| r.kind == kind).collect();
         if of.is_empty() {
             continue;
@@ -685,7 +696,7 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
 fn of_a_page(seen: &Seen, rate: f64) -> String {
     let bytes = |r: &Request| field_bytes(&seen.cookies, &r.cookies);
     let all: usize = seen.requests.iter().map(bytes).sum();
-    let pages = seen.requests.iter().filter(|r| r.kind == Kind::Page);
+    let pages = seen.requests.iter().filter(|r| r.kind == RequestKind::Page);
     let page = all as f64 / pages.count().max(1) as f64;
     let bytes = |n: f64| Value::bytes(n as u64).text();
     let day = bytes(page * rate * 86_400.0);

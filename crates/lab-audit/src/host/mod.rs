@@ -13,7 +13,7 @@ use crate::judge::judge;
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
+use lab_model::audit::{Audit, AuditKind, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 
 /// Looks at one part of a machine.

@@ -26,8 +26,8 @@ pub type Activities = HashMap<PathBuf, Activity>;
 /// Which files are watched, and which folder each is counted in.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    under: PathBuf,
-    mounts: Vec<PathBuf>,
+    pub(super) under: PathBuf,
+    pub(super) mounts: Vec<PathBuf>,
 }
 
 impl Scope {

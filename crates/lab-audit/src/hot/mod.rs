@@ -8,17 +8,16 @@ mod scan;
 mod script;
 
 pub use activity::Scope;
-pub use plan::{Fast, Place};
+pub use plan::{Fast, Placement};
 
 use crate::extra::Extra;
 use crate::root::Root;
 use crate::value::{Class, Thing, Value};
-use activity::{Activities, Activity, DAY, MOST};
+use activity::{Activities, Activity, DAY};
 use events::Events;
 use lab_model::Unit;
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
 use plan::Folder;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 

@@ -44,7 +44,7 @@ pub struct Fast {
 
 /// Where a folder should lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Placement {
     /// On the fast disk.
     Fast,
     /// There, but it does not fit.
@@ -66,7 +66,7 @@ pub struct Folder {
     pub activity: Activity,
     /// `None`: it has too many files to count.
     pub size: Option<u64>,
-    pub place: Place,
+    pub place: Placement,
     seconds: f64,
     disk: Option<String>,
     on_fast: bool,
@@ -75,16 +75,16 @@ pub struct Folder {
     fast: Option<Endurance>,
 }
 
-impl Place {
+impl Placement {
     /// In a word or two.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Fast => "fast",
-            Place::NoRoom => "no room",
-            Place::Slow => "slow",
-            Place::Off => "off",
-            Place::Memory => "memory",
-            Place::Here => "here",
+            Placement::Fast => "fast",
+            Placement::NoRoom => "no room",
+            Placement::Slow => "slow",
+            Placement::Off => "off",
+            Placement::Memory => "memory",
+            Placement::Here => "here",
         }
     }
 }
@@ -147,7 +147,7 @@ pub fn plan(
             fast: of_fast,
             disk,
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
-            place: Place::Here,
+            place: Placement::Here,
             path,
             activity,
             seconds,
@@ -167,13 +167,13 @@ fn place(folders: &mut [Folder], free: Option<u64>, memory: u64) {
     // The hottest per byte first, as far as there is room.
     let mut room = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
-        .filter(|i| folders[*i].place == Place::Fast)
+        .filter(|i| folders[*i].place == Placement::Fast)
         .collect();
     order.sort_by(|a, b| folders[*b].heat().total_cmp(&folders[*a].heat()));
     for at in order {
         match folders[at].size.map(|size| size as f64) {
             Some(size) if size <= room => room -= size,
-            _ => folders[at].place = Place::NoRoom,
+            _ => folders[at].place = Placement::NoRoom,
         }
     }
 }
@@ -189,7 +189,7 @@ impl Folder {
         self.activity.read / self.size.unwrap_or(u64::MAX).max(4096) as f64
     }
 
-    fn wanted(&self, has_fast: bool, memory: u64) -> Place {
+    fn wanted(&self, has_fast: bool, memory: u64) -> Placement {
         let Activity { read, written, .. } = self.activity;
         let system = SYSTEM.iter().any(|begin| self.path.starts_with(begin));
         let depth = self.path.components().count();
@@ -201,21 +201,21 @@ impl Folder {
         let temporary = TEMPORARY.contains(&name);
         let small = self.size.is_some_and(|size| size <= memory / 10);
         if read + written < LEAST || system || name.contains(char::is_control) {
-            Place::Here
+            Placement::Here
         } else if temporary && small && self.disk.is_some() {
-            Place::Memory
+            Placement::Memory
         } else if !has_fast || depth < 3 {
-            Place::Here
+            Placement::Here
         } else if written > read {
             if self.on_fast {
-                Place::Slow
+                Placement::Slow
             } else {
-                Place::Off
+                Placement::Off
             }
         } else if self.on_fast {
-            Place::Here
+            Placement::Here
         } else {
-            Place::Fast
+            Placement::Fast
         }
     }
 
@@ -312,7 +312,7 @@ pub(super) mod tests {
                 written: written * MIB,
             },
             size: Some(size << 20),
-            place: Place::Here,
+            place: Placement::Here,
             seconds: DAY,
             disk: Some("sda".into()),
             on_fast: false,
@@ -334,7 +334,7 @@ pub(super) mod tests {
         }
     }
 
-    fn placed(mut folders: Vec<Folder>, free_mib: Option<u64>) -> Vec<Place> {
+    fn placed(mut folders: Vec<Folder>, free_mib: Option<u64>) -> Vec<Placement> {
         place(
             &mut folders,
             free_mib.map(|mib| mib << 20),
@@ -353,13 +353,13 @@ pub(super) mod tests {
             ]
         };
         // Nine tenths of the room are filled: 90 of 100 MiB, the small one and then the cold one.
-        let wanted = [Place::NoRoom, Place::Fast, Place::Fast];
+        let wanted = [Placement::NoRoom, Placement::Fast, Placement::Fast];
         assert_eq!(placed(folders(), Some(100)), wanted);
-        assert_eq!(placed(folders(), Some(1000)), [Place::Fast; 3]);
-        assert_eq!(placed(folders(), None), [Place::Here; 3]);
+        assert_eq!(placed(folders(), Some(1000)), [Placement::Fast; 3]);
+        assert_eq!(placed(folders(), None), [Placement::Here; 3]);
         let mut endless = folder("/srv/endless", 0, 800.0, 0.0);
         endless.size = None;
-        assert_eq!(placed(vec![endless], Some(1000)), [Place::NoRoom]);
+        assert_eq!(placed(vec![endless], Some(1000)), [Placement::NoRoom]);
     }
 
     #[test]
@@ -377,12 +377,12 @@ pub(super) mod tests {
             folder("/srv/idle", 10, 0.5, 0.0),
         ];
         let wanted = [
-            Place::Off,
-            Place::Slow,
-            Place::Here,
-            Place::Here,
-            Place::Here,
-            Place::Here,
+            Placement::Off,
+            Placement::Slow,
+            Placement::Here,
+            Placement::Here,
+            Placement::Here,
+            Placement::Here,
         ];
         assert_eq!(placed(folders, Some(1000)), wanted);
     }
@@ -395,7 +395,7 @@ pub(super) mod tests {
             folder("/srv/big/cache", 200, 5.0, 50.0),
             folder("/srv/app/tables", 90, 5.0, 50.0),
         ];
-        let wanted = [Place::Memory, Place::Off, Place::Off];
+        let wanted = [Placement::Memory, Placement::Off, Placement::Off];
         assert_eq!(placed(folders, Some(1000)), wanted);
     }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The script that moves folders to the fast disk. It is given to the reader, and never run here.
 
-use super::plan::{Fast, Folder, Place};
+use super::plan::{Fast, Folder, Placement};
 
 /// The script, where there is something to move.
 pub fn script(folders: &[Folder], fast: &Fast) -> Option<String> {
-    let names = |place: Place| {
+    let names = |place: Placement| {
         let of = folders.iter().filter(move |folder| folder.place == place);
         of.map(|folder| folder.path.to_string_lossy().into_owned())
     };
-    let names_fast: Vec<String> = outermost(names(Place::Fast).collect());
-    let memory: Vec<String> = names(Place::Memory).collect();
+    let names_fast: Vec<String> = outermost(names(Placement::Fast).collect());
+    let memory: Vec<String> = names(Placement::Memory).collect();
     if names_fast.is_empty() && memory.is_empty() {
         return None;
     }
@@ -52,7 +52,7 @@ pub fn script(folders: &[Folder], fast: &Fast) -> Option<String> {
     );
     for (name, folder) in memory
         .iter()
-        .zip(folders.iter().filter(|f| f.place == Place::Memory))
+        .zip(folders.iter().filter(|f| f.place == Placement::Memory))
     {
         let size = (folder.size.unwrap_or(0) * 4).max(64 << 20) >> 20;
         let line = format!(
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    fn placed(path: &str, place: Place) -> Folder {
+    fn placed(path: &str, place: Placement) -> Folder {
         let mut folder = folder(path, 100, 9.0, 0.0);
         folder.place = place;
         folder
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn a_script_moves_the_outermost_folders_and_quotes_every_name() {
         let folders = [
-            placed("/srv/it's $(touch x)", Place::Fast),
-            placed("/srv/a b", Place::Fast),
-            placed("/srv/a b/inner", Place::Fast),
-            placed("/srv/my cache", Place::Memory),
-            placed("/srv/written", Place::Off),
+            placed("/srv/it's $(touch x)", Placement::Fast),
+            placed("/srv/a b", Placement::Fast),
+            placed("/srv/a b/inner", Placement::Fast),
+            placed("/srv/my cache", Placement::Memory),
+            placed("/srv/written", Placement::Off),
         ];
         let made = script(&folders, &fast()).expect("a script");
         let moves: Vec<&str> = made.lines().filter(|l| l.starts_with("move '")).collect();
@@ -140,7 +140,10 @@ mod tests {
 
     #[test]
     fn where_nothing_moves_there_is_no_script() {
-        let folders = [placed("/srv/a", Place::Here), placed("/srv/b", Place::Off)];
+        let folders = [
+            placed("/srv/a", Placement::Here),
+            placed("/srv/b", Placement::Off),
+        ];
         assert!(script(&folders, &fast()).is_none());
     }
 }

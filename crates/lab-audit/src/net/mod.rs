@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit net`: IPv4 against IPv6 to the same name, on pinned addresses, in mirrored turns; and on this machine alone.
 
+mod family;
 mod names;
 mod path;
 mod ping;
@@ -12,6 +13,7 @@ use crate::namespace::{Namespace, Pair};
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
+pub use family::Family;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_stats::order::median;
@@ -19,7 +21,7 @@ use lab_stats::signed_rank::centre;
 use names::Names;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::{Duration, Instant};
-pub use turns::{Family, Round, Step};
+pub use turns::{Round, Step};
 use turns::{Side, take_turns};
 
 /// How long Happy Eyeballs waits before it tries the second address (RFC 8305, section 5).

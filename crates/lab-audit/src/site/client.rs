@@ -36,7 +36,7 @@ pub struct Client {
 
 /// A request's answer.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct Response {
     /// Its status code.
     pub status: u16,
     /// The version of HTTP, such as `1.1`; empty: not known.
@@ -53,7 +53,7 @@ pub struct Answer {
     pub tls: Option<Seen>,
 }
 
-impl Answer {
+impl Response {
     /// A field's value; of several, the first.
     pub fn field(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(n, _)| n == name);
@@ -94,7 +94,7 @@ impl Client {
     ///
     /// # Errors
     /// Why there is no answer, in words.
-    pub fn ask(&mut self, method: Method, url: &Url, fields: &str) -> Result<Answer, String> {
+    pub fn ask(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
         if !self.may_ask(url) {
             return Err("the host was not named".into());
         }
@@ -123,7 +123,7 @@ impl Client {
             agreed.map_err(|e| format!("no TLS handshake: {e}"))?;
             let answer = exchange(&mut stream, &request, method, deadline);
             let tls = stream.seen();
-            answer.map(|answer| Answer { tls, ..answer })
+            answer.map(|answer| Response { tls, ..answer })
         } else {
             exchange(&mut &tcp, &request, method, deadline)
         }
@@ -161,12 +161,12 @@ fn exchange(
     request: &str,
     method: Method,
     deadline: Instant,
-) -> Result<Answer, String> {
+) -> Result<Response, String> {
     let sent = stream
         .write_all(request.as_bytes())
         .and_then(|()| stream.flush());
     sent.map_err(|e| format!("the request could not be sent: {e}"))?;
-    let (mut reader, mut answer, mut head) = (Reader::new(), Answer::default(), Vec::new());
+    let (mut reader, mut answer, mut head) = (Reader::new(), Response::default(), Vec::new());
     let mut room = vec![0; 16 * 1024];
     loop {
         if Instant::now() > deadline {
@@ -206,12 +206,12 @@ fn exchange(
 }
 
 /// What came of an answer that did not end: its head, if that was there.
-fn ended_early(head: Vec<u8>, mut answer: Answer, why: &str) -> Result<Answer, String> {
+fn ended_early(head: Vec<u8>, mut answer: Response, why: &str) -> Result<Response, String> {
     answer.cut = true;
     finished(head, answer).map_err(|_| why.to_owned())
 }
 
-fn finished(head: Vec<u8>, mut answer: Answer) -> Result<Answer, String> {
+fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, String> {
     let mut at = 0;
     loop {
         let mut fields = vec![httparse::EMPTY_HEADER; 1000];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A site as a browser saved it (HTTP Archive 1.2): its resources, without asking anybody.
 
-use super::client::{Answer, MOST_BODY};
+use super::client::{MOST_BODY, Response};
 use super::server::{Redirects, recorded};
 use super::{Resource, Site};
 use crate::cookies::input::Collector;
@@ -23,7 +23,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .map_err(|e| format!("it is not JSON: {e}"))?;
     let entries = json["log"]["entries"].as_array();
     let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
-    let answers: Vec<(Url, Answer, &Json)> =
+    let answers: Vec<(Url, Response, &Json)> =
         entries.iter().take(MOST).filter_map(answered).collect();
     let mut collector = Collector::new().map_err(|e| e.to_string())?;
     if let Err(why) = collector.text(text) {
@@ -54,7 +54,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
 }
 
 /// The answer of an entry that has one.
-fn answered(entry: &Json) -> Option<(Url, Answer, &Json)> {
+fn answered(entry: &Json) -> Option<(Url, Response, &Json)> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
     let response = &entry["response"];
@@ -74,19 +74,19 @@ fn answered(entry: &Json) -> Option<(Url, Answer, &Json)> {
     };
     body.truncate(MOST_BODY);
     let version = response["httpVersion"].as_str().unwrap_or_default();
-    let answer = Answer {
+    let answer = Response {
         version: version.to_ascii_lowercase().replace("http/", ""),
         status: u16::try_from(status?).ok()?,
         fields: headers.filter_map(field).collect(),
         // -1: not known.
         head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
-        ..Answer::default()
+        ..Response::default()
     };
     Some((url, answer, entry))
 }
 
-fn resource((url, answer, entry): &(Url, Answer, &Json)) -> Resource {
+fn resource((url, answer, entry): &(Url, Response, &Json)) -> Resource {
     let mut resource = Resource::new(url, answer);
     // The size as it was sent; -1: not known.
     let response = &entry["response"];
@@ -98,9 +98,9 @@ fn resource((url, answer, entry): &(Url, Answer, &Json)) -> Resource {
 }
 
 /// The server of the first answer behind redirects; `None`: its fields were left out of the file.
-fn server(answers: &[(Url, Answer, &Json)]) -> Option<Thing> {
+fn server(answers: &[(Url, Response, &Json)]) -> Option<Thing> {
     let mut redirects = Redirects::default();
-    let is_redirect = |(_, answer, _): &&(Url, Answer, &Json)| {
+    let is_redirect = |(_, answer, _): &&(Url, Response, &Json)| {
         matches!(answer.status, 301 | 302 | 303 | 307 | 308)
     };
     for pair in answers.windows(2).take_while(|pair| is_redirect(&&pair[0])) {

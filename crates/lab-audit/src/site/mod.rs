@@ -15,11 +15,11 @@ pub use page::references;
 pub use url::Url;
 
 use crate::cookies::input::{Collector, Seen};
-use crate::cookies::{self as jar, cookie::Kind};
+use crate::cookies::{self as jar, cookie::RequestKind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-use client::{Answer, Client, Method};
+use client::{Client, Method, Response};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use resource::Resource;
@@ -129,7 +129,7 @@ fn followed(
     client: &mut Client,
     url: &Url,
     site: &mut Site,
-) -> Result<(Url, Answer, server::Redirects), String> {
+) -> Result<(Url, Response, server::Redirects), String> {
     let (mut url, mut redirects) = (url.clone(), server::Redirects::default());
     let mut seen = vec![url.clone()];
     loop {
@@ -160,7 +160,7 @@ fn followed(
 }
 
 /// Asks again with what a browser that has it would say.
-fn revalidated(client: &mut Client, resource: &mut Resource, answer: &Answer) {
+fn revalidated(client: &mut Client, resource: &mut Resource, answer: &Response) {
     let validator = match (answer.field("etag"), answer.field("last-modified")) {
         (Some(etag), _) => format!("If-None-Match: {etag}\r\n"),
         (None, Some(date)) => format!("If-Modified-Since: {date}\r\n"),
@@ -219,7 +219,7 @@ pub fn cookies(site: &Site, collector: &mut Collector) {
     }
     for resource in &site.resources {
         let host = resource.url.host_str().unwrap_or_default();
-        let kind = Kind::of("", &resource.media, resource.url.path());
+        let kind = RequestKind::of("", &resource.media, resource.url.path());
         collector.would_send(host, resource.url.path(), kind, None);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A page or one of the files that it loads.
 
-use super::client::Answer;
+use super::client::Response;
 use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{Class, Thing, Value};
@@ -75,7 +75,7 @@ pub struct Resource {
 
 impl Resource {
     /// Of an answer.
-    pub fn new(url: &Url, answer: &Answer) -> Resource {
+    pub fn new(url: &Url, answer: &Response) -> Resource {
         let content_type = answer.field("content-type").unwrap_or_default();
         let media = content_type
             .split(';')
@@ -203,7 +203,7 @@ pub fn unanswered(url: &Url, why: &str) -> Thing {
 }
 
 /// The text of an answer's body, decoded where it is gzip.
-pub fn text(answer: &Answer) -> String {
+pub fn text(answer: &Response) -> String {
     let body = match answer.field("content-encoding").map(str::trim) {
         Some("gzip") => {
             let mut plain = Vec::new();
@@ -242,7 +242,7 @@ fn saved(body: &[u8]) -> usize {
 }
 
 /// Seconds for which a cache may keep it (RFC 9111, 4.2.1); `None`: not said.
-fn lifetime(answer: &Answer) -> Option<f64> {
+fn lifetime(answer: &Response) -> Option<f64> {
     let directives = answer
         .all("cache-control")
         .flat_map(|value| value.split(','));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who made an answer, as far as its fields show: a cache, a server that reads files, or an application behind it.
 
-use super::client::Answer;
+use super::client::Response;
 use crate::cookies::cookie::{Hasher, set_cookie};
 
 /// Fields that say what an application is made with.
@@ -35,7 +35,7 @@ const APPLICATIONS: [&str; 11] = [
 ];
 
 /// In a few words.
-pub fn served_by(answer: &Answer) -> String {
+pub fn served_by(answer: &Response) -> String {
     let server = answer.field("server").unwrap_or_default();
     let named = |names: &[&'static str]| {
         let lower = server.to_ascii_lowercase();
@@ -62,7 +62,7 @@ pub fn served_by(answer: &Answer) -> String {
 }
 
 /// RFC 9211 and what caches had before it.
-fn cached(answer: &Answer) -> bool {
+fn cached(answer: &Response) -> bool {
     let hit = |name: &str| {
         let mut fields = answer.all(name);
         fields.any(|value| value.to_ascii_lowercase().contains("hit"))
@@ -76,7 +76,7 @@ fn cached(answer: &Answer) -> bool {
         || aged.is_some_and(|seconds| seconds > 0)
 }
 
-fn sets_session(answer: &Answer) -> bool {
+fn sets_session(answer: &Response) -> bool {
     let Ok(hasher) = Hasher::new() else {
         return false;
     };
@@ -95,9 +95,9 @@ mod tests {
     fn fields_show_who_made_an_answer() {
         let told = |fields: &[(&str, &str)]| {
             let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
-            served_by(&Answer {
+            served_by(&Response {
                 fields: fields.iter().map(owned).collect(),
-                ..Answer::default()
+                ..Response::default()
             })
         };
         let nginx = ("server", "nginx/1.22.1");

@@ -2,7 +2,7 @@
 //! The server of a site: what it tells of itself, how it speaks, what it should not answer.
 
 use super::Options;
-use super::client::{Answer, Client, Method, addresses};
+use super::client::{Client, Method, Response, addresses};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
 use super::tls::{Seen, TlsClient};
@@ -94,7 +94,7 @@ pub struct Looked<'a> {
     /// The page.
     pub url: &'a Url,
     /// Its answer.
-    pub page: &'a Answer,
+    pub page: &'a Response,
     /// On the way to it.
     pub redirects: Redirects,
     /// What may be done.
@@ -285,7 +285,7 @@ impl Looked<'_> {
 }
 
 /// What the answer to the request for the page tells of the server, without asking it anything more.
-pub fn recorded(url: &Url, page: &Answer, redirects: &Redirects) -> Thing {
+pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
     fields(page, &mut thing);
@@ -303,7 +303,7 @@ pub fn recorded(url: &Url, page: &Answer, redirects: &Redirects) -> Thing {
     thing
 }
 
-fn fields(page: &Answer, thing: &mut Thing) {
+fn fields(page: &Response, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let software = field("server").unwrap_or_default();
     thing.set(
@@ -342,7 +342,7 @@ fn fields(page: &Answer, thing: &mut Thing) {
     thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
 }
 
-fn security(url: &Url, page: &Answer, thing: &mut Thing) {
+fn security(url: &Url, page: &Response, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let policy = field("content-security-policy")
         .unwrap_or_default()
@@ -377,7 +377,7 @@ fn security(url: &Url, page: &Answer, thing: &mut Thing) {
 }
 
 /// What the page's policy and its HTML do about scripts.
-fn of_html(page: &Answer, safety: &Safety, thing: &mut Thing) {
+fn of_html(page: &Response, safety: &Safety, thing: &mut Thing) {
     let policies = page.all("content-security-policy");
     let policies: Vec<String> = policies
         .chain([safety.policy.as_str()])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies from files: bytes and owners, each rule in a good and a bad case, and files of bad will.
 
-use lab_audit::cookies::cookie::{Cookie, Kind};
+use lab_audit::cookies::cookie::{Cookie, RequestKind};
 use lab_audit::cookies::input::{Collector, Seen};
 use lab_audit::cookies::{audit, rules};
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
@@ -367,7 +367,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     collector.answer("www.a.example", "/", first.into_iter());
     let then = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
     collector.answer("www.a.example", "/", then.into_iter());
-    collector.would_send("www.a.example", "/", Kind::Page, None);
+    collector.would_send("www.a.example", "/", RequestKind::Page, None);
     let seen = collector.done();
     let sent = seen.requests[0].cookies.iter();
     let names: Vec<&str> = sent.map(|at| seen.cookies[*at].name.as_str()).collect();

@@ -3,7 +3,7 @@
 //! of it (`allocations.c`); of runtimes with heaps of their own, by their own counters.
 
 use super::{Adding, Batches, Explainer, missing};
-use crate::fault::Answer;
+use crate::fault::SubjectResult;
 use crate::process::{Allocated, gone};
 use lab_model::{Counted, Metric};
 use std::fs::File;
@@ -21,7 +21,7 @@ const COUNTS: usize = 16;
 
 impl Explainer<'_> {
     /// In a process of its own: counting slows it down. Fault: it cannot be counted.
-    pub(super) fn allocations(&self, counted: &mut Counted, batches: Batches) -> Answer<()> {
+    pub(super) fn allocations(&self, counted: &mut Counted, batches: Batches) -> SubjectResult<()> {
         let library = Library::new(self.scratch.folder())?;
         let has_own_heap = has_own_heap(&self.plan.subjects[counted.subject].language);
         let before = if has_own_heap {
@@ -61,7 +61,7 @@ impl Explainer<'_> {
 }
 
 /// Bytes, and blocks where they are counted.
-fn told(allocated: Allocated) -> Answer<Vec<f64>> {
+fn told(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
     let bytes =
         bytes.ok_or_else(|| missing("its runtime has a heap of its own, and does not tell"))?;
@@ -83,7 +83,7 @@ pub(super) struct Library {
 
 impl Library {
     /// In a folder; the counts begin at 0.
-    pub(super) fn new(folder: &Path) -> Answer<Library> {
+    pub(super) fn new(folder: &Path) -> SubjectResult<Library> {
         let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
         let made = std::fs::write(&library, LIBRARY)
             .and_then(|()| std::fs::write(&path, [0; COUNTS]))
@@ -107,7 +107,7 @@ impl Library {
     }
 
     /// Bytes and blocks so far.
-    pub(super) fn read(&self) -> Answer<Vec<f64>> {
+    pub(super) fn read(&self) -> SubjectResult<Vec<f64>> {
         let mut bytes = [0; COUNTS];
         self.counts.read_exact_at(&mut bytes, 0).map_err(gone)?;
         let number = |at: usize| {

@@ -7,7 +7,7 @@ use super::simulated::{FIGURES, by_function, by_library, most_of, under_callgrin
 use super::{Adding, REPEATS, USED, missing, tracing, whole_trace};
 use crate::build::in_path;
 use crate::commands::order;
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{COUNTED, Counters};
 use crate::process::gone;
 use crate::scratch::Scratch;
@@ -61,7 +61,7 @@ impl<'a> CommandExplainer<'a> {
         subject: SubjectId,
         point: PointId,
         tracer: Option<&Path>,
-    ) -> Answer<Counted> {
+    ) -> SubjectResult<Counted> {
         let mut counted = Counted {
             subject,
             point,
@@ -84,7 +84,7 @@ impl<'a> CommandExplainer<'a> {
     }
 
     /// A run with words in front of the command.
-    fn run(&mut self, counted: &Counted, before: &[String]) -> Answer<Ended> {
+    fn run(&mut self, counted: &Counted, before: &[String]) -> SubjectResult<Ended> {
         let mut order = self.order(counted);
         order.program.splice(0..0, before.iter().cloned());
         let ended = self.starter.run(&order)?;
@@ -101,7 +101,7 @@ impl<'a> CommandExplainer<'a> {
         order((self.plan, self.how), at, program, 0, &self.cores)
     }
 
-    fn untraced(&mut self, counted: &mut Counted) -> Answer<()> {
+    fn untraced(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         let events = |counters: &Option<Counters>| match counters {
             Some(counters) => counters.read().map_err(gone),
             None => Ok(Vec::new()),
@@ -137,7 +137,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(())
     }
 
-    fn traced(&mut self, counted: &mut Counted, tracer: &Path) -> Answer<()> {
+    fn traced(&mut self, counted: &mut Counted, tracer: &Path) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
         let mut all = Vec::new();
         for _ in 0..UNDER_TOOLS {
@@ -150,7 +150,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(())
     }
 
-    fn allocations(&mut self, counted: &mut Counted) -> Answer<()> {
+    fn allocations(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         let language = &self.plan.subjects[counted.subject].language;
         let mut rows = Vec::new();
         for _ in 0..UNDER_TOOLS {
@@ -167,7 +167,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(())
     }
 
-    fn simulated(&mut self, counted: &mut Counted) -> Answer<()> {
+    fn simulated(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         if in_path("valgrind").is_none() {
             return Err(missing("valgrind is not installed; --install installs it"));
         }

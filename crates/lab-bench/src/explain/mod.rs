@@ -15,9 +15,9 @@ pub use trace::{TraceError, read_trace};
 
 use crate::batch_subject::Starting;
 use crate::batches::targets;
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, Counters};
-use crate::process::{Process, Ran, gone};
+use crate::process::{Ran, SubjectProcess, gone};
 use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::BenchError;
@@ -104,7 +104,7 @@ impl<'a> Explainer<'a> {
         point: PointId,
         operations: Option<u64>,
         tracer: Option<&Path>,
-    ) -> Answer<Counted> {
+    ) -> SubjectResult<Counted> {
         let mut counted = Counted {
             subject,
             point,
@@ -127,7 +127,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// CPU time, switches, faults and the processor's counters, without a tracer: it would be most of them.
-    fn untraced(&self, counted: &mut Counted, operations: Option<u64>) -> Answer<Batches> {
+    fn untraced(&self, counted: &mut Counted, operations: Option<u64>) -> SubjectResult<Batches> {
         let starting = self.starting(self.plan);
         let (mut process, _) = starting.process(counted.subject, self.core)?;
         let (mut visit, settings) = Visit::begin(
@@ -140,7 +140,7 @@ impl<'a> Explainer<'a> {
         visit.verify(&mut process, self.plan, 1)?;
         visit.look(self.plan)?;
         let batches = self.sized(&mut process, &mut visit, operations)?;
-        let usage = |process: &Process| procfs::usage(process.pid()).map_err(gone);
+        let usage = |process: &SubjectProcess| procfs::usage(process.pid()).map_err(gone);
         let counters = self.has_hardware.then(|| Counters::of(process.pid()));
         let counters = counters.transpose().map_err(gone)?;
         let events = || match &counters {
@@ -164,16 +164,19 @@ impl<'a> Explainer<'a> {
     /// What an operation costs in several respects, by several pairs of batches in a warm process.
     fn differences(
         &self,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         visit: &mut Visit,
         batches: Batches,
-        cost: impl Fn(&mut Process, &mut dyn FnMut(&mut Process) -> Answer<Ran>) -> Answer<Vec<f64>>,
-    ) -> Answer<Vec<Vec<f64>>> {
+        cost: impl Fn(
+            &mut SubjectProcess,
+            &mut dyn FnMut(&mut SubjectProcess) -> SubjectResult<Ran>,
+        ) -> SubjectResult<Vec<f64>>,
+    ) -> SubjectResult<Vec<Vec<f64>>> {
         let mut rows = Vec::new();
         for _ in 0..REPEATS {
             let mut costs = [Vec::new(), Vec::new()];
             for (costs, times) in costs.iter_mut().zip([1, 2]) {
-                let mut run = |process: &mut Process| {
+                let mut run = |process: &mut SubjectProcess| {
                     visit.run(process, self.plan, times * batches.operations)
                 };
                 *costs = cost(process, &mut run)?;
@@ -192,7 +195,7 @@ impl<'a> Explainer<'a> {
         counted: &Counted,
         batches: Batches,
         before: &[String],
-    ) -> Answer<(Process, Visit)> {
+    ) -> SubjectResult<(SubjectProcess, Visit)> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
         program.splice(0..0, before.iter().cloned());
@@ -213,10 +216,10 @@ impl<'a> Explainer<'a> {
     /// Finds the sizes of the batches, and warms up.
     fn sized(
         &self,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         visit: &mut Visit,
         wanted: Option<u64>,
-    ) -> Answer<Batches> {
+    ) -> SubjectResult<Batches> {
         let plan = self.plan;
         let mut one_ns = u64::MAX;
         for _ in 0..3 {
@@ -239,7 +242,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// The same batches under strace, and one of a single operation: their calls.
-    fn traced(&self, counted: &mut Counted, batches: Batches, tracer: &Path) -> Answer<()> {
+    fn traced(&self, counted: &mut Counted, batches: Batches, tracer: &Path) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
         // strace is the child of the subject and not its parent (`-D`): the lab has the subject itself for a child,
         // with its process id, its group and its pipes, as always.
@@ -298,7 +301,7 @@ fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
 }
 
 /// The calls of a whole trace.
-fn whole_trace(file: &Path) -> Answer<Calls> {
+fn whole_trace(file: &Path) -> SubjectResult<Calls> {
     let trace = File::open(file).map_err(TraceError::from);
     let calls = trace.and_then(|trace| read_whole(BufReader::new(trace)));
     calls.map_err(|e| Fault::Failed("trace", e.to_string()))
@@ -329,7 +332,7 @@ fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
 /// What is added to what was counted.
 trait Adding {
     /// What could not be counted is told; a reader's wish to stop goes on.
-    fn lacks(&mut self, what: &str, outcome: Answer<()>) -> Answer<()>;
+    fn lacks(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
     /// A figure of each of the metrics that the rows have, one row for each pair of batches.
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
@@ -347,7 +350,7 @@ fn missing(why: &str) -> Fault {
 }
 
 impl Adding for Counted {
-    fn lacks(&mut self, what: &str, outcome: Answer<()>) -> Answer<()> {
+    fn lacks(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()> {
         match outcome {
             Err(Fault::Failed(_, why)) => self.missing.push((what.into(), why)),
             outcome => return outcome,

@@ -4,7 +4,7 @@
 use super::allocations::{Library, has_own_heap};
 use super::trace::read_windows;
 use super::{Adding, REPEATS, TraceError, USED, missing, tracing, used};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, Counters};
 use crate::process::gone;
 use crate::scratch::Scratch;
@@ -69,7 +69,7 @@ impl<'a> ServerExplainer<'a> {
         subject: SubjectId,
         point: PointId,
         tracer: Option<&Path>,
-    ) -> Answer<Counted> {
+    ) -> SubjectResult<Counted> {
         if self.plan.part_of_peak(point).is_some() {
             let why = "a part of its peak is only known in a run: count it at load=closed";
             return Err(Fault::Failed("load", why.into()));
@@ -95,7 +95,7 @@ impl<'a> ServerExplainer<'a> {
     }
 
     /// CPU time, switches, faults, memory and the processor's counters: what the server answers.
-    fn untraced(&self, counted: &mut Counted) -> Answer<Proven> {
+    fn untraced(&self, counted: &mut Counted) -> SubjectResult<Proven> {
         let setup = self.setup(self.plan)?;
         let (server, opened) = setup.start(counted.subject, &self.split.server)?;
         let settings = opened.args().iter();
@@ -131,7 +131,7 @@ impl<'a> ServerExplainer<'a> {
     }
 
     /// The calls of each stretch, told apart by the time when they began.
-    fn traced(&self, counted: &mut Counted, proven: &Proven, tracer: &Path) -> Answer<()> {
+    fn traced(&self, counted: &mut Counted, proven: &Proven, tracer: &Path) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
         let before = tracing(tracer, &file, &["-D", "-ttt"]);
         let mut loaded = self.behind(&before, counted, proven)?;
@@ -158,7 +158,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(())
     }
 
-    fn allocations(&self, counted: &mut Counted, proven: &Proven) -> Answer<()> {
+    fn allocations(&self, counted: &mut Counted, proven: &Proven) -> SubjectResult<()> {
         if has_own_heap(&self.plan.subjects[counted.subject].language) {
             return Err(missing(
                 "its runtime has a heap of its own, and servers do not tell what it counts",
@@ -183,7 +183,7 @@ impl<'a> ServerExplainer<'a> {
         loaded.end(self.serving)
     }
 
-    fn setup<'p>(&'p self, plan: &'p Plan) -> Answer<ServerSetup<'p>> {
+    fn setup<'p>(&'p self, plan: &'p Plan) -> SubjectResult<ServerSetup<'p>> {
         let place = self.scratch.folder().join("files");
         let files = ServedFiles::make(place, &self.serving.files, self.plan.seed);
         Ok(ServerSetup {
@@ -196,7 +196,12 @@ impl<'a> ServerExplainer<'a> {
     }
 
     /// A server with words in front of its program, loaded.
-    fn behind(&self, before: &[String], counted: &Counted, proven: &Proven) -> Answer<Loaded> {
+    fn behind(
+        &self,
+        before: &[String],
+        counted: &Counted,
+        proven: &Proven,
+    ) -> SubjectResult<Loaded> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
         program.splice(0..0, before.iter().cloned());
@@ -212,7 +217,7 @@ impl<'a> ServerExplainer<'a> {
         mut server: RunningServer,
         point: PointId,
         proven: &Proven,
-    ) -> Answer<Loaded> {
+    ) -> SubjectResult<Loaded> {
         let mut engine = setup.generator(&server, point, proven, self.plan.rate(point), 0)?;
         server.load(&mut engine, WARM_UP)?;
         Ok(Loaded { server, engine })
@@ -222,13 +227,13 @@ impl<'a> ServerExplainer<'a> {
 impl Loaded {
     fn stretches(
         &mut self,
-        mut count: impl FnMut(&mut Loaded) -> Answer<Vec<f64>>,
-    ) -> Answer<Vec<Vec<f64>>> {
+        mut count: impl FnMut(&mut Loaded) -> SubjectResult<Vec<f64>>,
+    ) -> SubjectResult<Vec<Vec<f64>>> {
         (0..REPEATS).map(|_| count(self)).collect()
     }
 
     /// Requests that were served in a stretch.
-    fn served(&mut self) -> Answer<u64> {
+    fn served(&mut self) -> SubjectResult<u64> {
         let record = self.server.load(&mut self.engine, STRETCH)?;
         match record.served {
             0 => Err(Fault::Failed("load", "it served nothing".into())),
@@ -236,7 +241,7 @@ impl Loaded {
         }
     }
 
-    fn end(self, serving: &Serving) -> Answer<()> {
+    fn end(self, serving: &Serving) -> SubjectResult<()> {
         let Loaded { mut server, engine } = self;
         drop(engine);
         server.close(&serving.metrics)?;

@@ -3,7 +3,7 @@
 
 use super::{Adding, Batches, Explainer, missing};
 use crate::build::in_path;
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::valgrind::CACHES;
 use lab_model::{Counted, Metric};
 use lab_profile::{CostProfile, clean, read_callgrind};
@@ -30,7 +30,7 @@ pub(super) static FIGURES: [(Metric, &str); 3] = [
 
 impl Explainer<'_> {
     /// In two processes, of which one does twice as many operations. Fault: Valgrind cannot run it.
-    pub(super) fn simulated(&self, counted: &mut Counted, batches: Batches) -> Answer<()> {
+    pub(super) fn simulated(&self, counted: &mut Counted, batches: Batches) -> SubjectResult<()> {
         let language = self.plan.subjects[counted.subject].language.as_str();
         if !NATIVE.contains(&language) {
             return Err(missing(
@@ -62,7 +62,12 @@ impl Explainer<'_> {
     }
 
     /// A process that does a batch of so many times the usual size.
-    fn profiled(&self, counted: &Counted, batches: Batches, times: u64) -> Answer<CostProfile> {
+    fn profiled(
+        &self,
+        counted: &Counted,
+        batches: Batches,
+        times: u64,
+    ) -> SubjectResult<CostProfile> {
         let file = self.scratch.folder().join("callgrind");
         let warm_up = Batches {
             warm_up: WARM_UP,

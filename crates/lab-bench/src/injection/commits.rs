@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Finds the COMMITs in what a client sends to a database server.
 
-use lab_model::Kind;
+use lab_model::TargetKind;
 use std::collections::HashSet;
 
 /// Of a message so many bytes are looked at: names of statements, and the text of a COMMIT.
@@ -75,16 +75,18 @@ impl Message {
 
 impl Commits {
     /// For a new connection to a server.
-    pub fn of(kind: Kind) -> Commits {
+    pub fn of(kind: TargetKind) -> Commits {
         match kind {
-            Kind::Mariadb => Commits::Mariadb {
+            TargetKind::Mariadb => Commits::Mariadb {
                 packet: Message::default(),
             },
-            Kind::Postgresql | Kind::Sqlite | Kind::Folder | Kind::Link => Commits::Postgresql {
-                starting: true,
-                message: Message::default(),
-                prepared: HashSet::new(),
-            },
+            TargetKind::Postgresql | TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => {
+                Commits::Postgresql {
+                    starting: true,
+                    message: Message::default(),
+                    prepared: HashSet::new(),
+                }
+            }
         }
     }
 
@@ -176,7 +178,7 @@ mod tests {
     }
 
     /// In pieces of every length.
-    fn count(kind: Kind, bytes: &[u8]) -> u64 {
+    fn count(kind: TargetKind, bytes: &[u8]) -> u64 {
         let counts: HashSet<u64> = (1..=bytes.len())
             .map(|n| {
                 let mut commits = Commits::of(kind);
@@ -210,7 +212,7 @@ mod tests {
             message(b'Q', b"END\0"),
         ]
         .concat();
-        assert_eq!(count(Kind::Postgresql, &bytes), 4);
+        assert_eq!(count(TargetKind::Postgresql, &bytes), 4);
     }
 
     #[test]
@@ -230,12 +232,12 @@ mod tests {
             packet(0, b"\x03commit"),
         ]
         .concat();
-        assert_eq!(count(Kind::Mariadb, &bytes), 2);
+        assert_eq!(count(TargetKind::Mariadb, &bytes), 2);
     }
 
     #[test]
     fn nonsense_is_no_commit() {
-        for kind in [Kind::Postgresql, Kind::Mariadb] {
+        for kind in [TargetKind::Postgresql, TargetKind::Mariadb] {
             for byte in 0..=255 {
                 count(kind, &[byte; 40]);
             }

@@ -4,8 +4,8 @@
 use super::fault;
 use super::outage::{Needed, Outages, Recovery};
 use crate::drawn::drawn;
-use crate::fault::Answer;
-use crate::process::Process;
+use crate::fault::SubjectResult;
+use crate::process::SubjectProcess;
 use crate::sqlite_header::Header;
 use crate::sys;
 use lab_model::Injection;
@@ -40,7 +40,7 @@ impl FileInjector {
         injection: Option<&Injection>,
         clients: u64,
         seed: u64,
-    ) -> Answer<Option<FileInjector>> {
+    ) -> SubjectResult<Option<FileInjector>> {
         let lock = || WriteLock::new(path, header.clone()).map_err(fault);
         let (mut locker, mut outages) = (None, None);
         match injection {
@@ -75,7 +75,11 @@ impl FileInjector {
     }
 
     /// Makes an outage in a batch that the subject is doing, of about this length.
-    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+    pub fn interrupt(
+        &self,
+        process: &mut SubjectProcess,
+        turn: Duration,
+    ) -> SubjectResult<Recovery> {
         match &self.outages {
             Some((outages, file)) => outages.make(file, process, turn),
             None => Ok(Recovery::default()),
@@ -83,7 +87,7 @@ impl FileInjector {
     }
 
     /// After work. Fault: the faults cannot be made.
-    pub fn look(&self) -> Answer<()> {
+    pub fn look(&self) -> SubjectResult<()> {
         let failure = self.locker.as_ref().and_then(Locker::failure);
         failure.map_or(Ok(()), |why| Err(fault(why)))
     }
@@ -133,16 +137,16 @@ impl WriteLock {
 struct LockedFile(RefCell<WriteLock>);
 
 impl Needed for LockedFile {
-    fn take_away(&self) -> Answer<()> {
+    fn take_away(&self) -> SubjectResult<()> {
         let taken = self.0.borrow().take(|| false);
         taken.map(drop).map_err(fault)
     }
 
-    fn bring_back(&self) -> Answer<()> {
+    fn bring_back(&self) -> SubjectResult<()> {
         self.0.borrow().release().map_err(fault)
     }
 
-    fn commits(&self) -> Answer<u64> {
+    fn commits(&self) -> SubjectResult<u64> {
         self.0.borrow().commits().map(u64::from).map_err(fault)
     }
 

@@ -8,11 +8,11 @@ mod outage;
 mod proxy;
 
 use crate::drawn::drawn;
-use crate::fault::{Answer, Fault};
-use crate::process::Process;
+use crate::fault::{Fault, SubjectResult};
+use crate::process::SubjectProcess;
 use commits::Commits;
 use cutter::Cutter;
-use lab_model::{Injection, Kind};
+use lab_model::{Injection, TargetKind};
 use lab_services::Service;
 pub use locker::FileInjector;
 pub use outage::Recovery;
@@ -24,10 +24,10 @@ use std::time::Duration;
 /// A server that the lab can take away from its clients.
 pub trait Stoppable {
     /// Kills all of its processes. Fault: it is not the lab's.
-    fn kill(&self) -> Answer<()>;
+    fn kill(&self) -> SubjectResult<()>;
 
     /// Starts it again with the data that it had, on the cores that it had.
-    fn start_again(&self) -> Answer<()>;
+    fn start_again(&self) -> SubjectResult<()>;
 }
 
 /// A proxy of its own for each visit, with what goes wrong there.
@@ -42,10 +42,10 @@ impl Injector {
     /// For a visit of a server; `None`: the faults are the server's own.
     pub fn start(
         service: &Service,
-        kind: Kind,
+        kind: TargetKind,
         injection: &Injection,
         seed: u64,
-    ) -> Answer<Option<Injector>> {
+    ) -> SubjectResult<Option<Injector>> {
         let part = match injection {
             Injection::Statements(_) | Injection::Busy { .. } => return Ok(None),
             Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
@@ -72,7 +72,7 @@ impl Injector {
     }
 
     /// Makes no faults: what passes is counted.
-    pub fn watch(service: &Service, kind: Kind) -> Answer<Injector> {
+    pub fn watch(service: &Service, kind: TargetKind) -> SubjectResult<Injector> {
         Ok(Injector {
             proxy: proxy(service, kind, |_| false)?,
             cutter: None,
@@ -107,9 +107,9 @@ impl Injector {
     pub fn interrupt(
         &self,
         server: &dyn Stoppable,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         turn: Duration,
-    ) -> Answer<Recovery> {
+    ) -> SubjectResult<Recovery> {
         match &self.outages {
             Some(outages) => {
                 let needed = ProxiedServer(server, &self.proxy);
@@ -120,7 +120,7 @@ impl Injector {
     }
 
     /// After work. Fault: the faults cannot be made.
-    pub fn look(&self) -> Answer<()> {
+    pub fn look(&self) -> SubjectResult<()> {
         if let Some(why) = self.cutter.as_ref().and_then(Cutter::failure) {
             return Err(fault(format!("connections cannot be cut: {why}")));
         }
@@ -137,9 +137,9 @@ impl Injector {
 
 fn proxy(
     service: &Service,
-    kind: Kind,
+    kind: TargetKind,
     loses: impl Fn(u64) -> bool + Send + Sync + 'static,
-) -> Answer<Arc<Proxy>> {
+) -> SubjectResult<Arc<Proxy>> {
     let endpoint = service.endpoint();
     let endpoint = endpoint.ok_or_else(|| fault("the server has no TCP port".into()))?;
     let proxy = Proxy::start(endpoint, Commits::of(kind), loses);
@@ -152,15 +152,15 @@ fn proxy(
 struct ProxiedServer<'a>(&'a dyn Stoppable, &'a Proxy);
 
 impl Needed for ProxiedServer<'_> {
-    fn take_away(&self) -> Answer<()> {
+    fn take_away(&self) -> SubjectResult<()> {
         self.0.kill()
     }
 
-    fn bring_back(&self) -> Answer<()> {
+    fn bring_back(&self) -> SubjectResult<()> {
         self.0.start_again()
     }
 
-    fn commits(&self) -> Answer<u64> {
+    fn commits(&self) -> SubjectResult<u64> {
         Ok(self.1.commits())
     }
 

@@ -2,8 +2,8 @@
 //! Takes away what calls need while a subject makes them, brings it back, and sees when and how they come back.
 
 use crate::drawn::drawn;
-use crate::fault::Answer;
-use crate::process::Process;
+use crate::fault::SubjectResult;
+use crate::process::SubjectProcess;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,13 @@ const LEAST: Duration = Duration::from_millis(50);
 /// What calls need, and can be away.
 pub trait Needed {
     /// From now on it is away.
-    fn take_away(&self) -> Answer<()>;
+    fn take_away(&self) -> SubjectResult<()>;
 
     /// It is there again.
-    fn bring_back(&self) -> Answer<()>;
+    fn bring_back(&self) -> SubjectResult<()>;
 
     /// Transactions that were seen to be committed, or about to be.
-    fn commits(&self) -> Answer<u64>;
+    fn commits(&self) -> SubjectResult<u64>;
 
     /// Requests that were seen, where they can be.
     fn requests(&self) -> Option<u64>;
@@ -72,9 +72,9 @@ impl Outages {
     pub fn make(
         &self,
         needed: &dyn Needed,
-        process: &mut Process,
+        process: &mut SubjectProcess,
         turn: Duration,
-    ) -> Answer<Recovery> {
+    ) -> SubjectResult<Recovery> {
         let began = Instant::now();
         let requests = needed.requests();
         let number = self.made.replace(self.made.get() + 1);
@@ -96,7 +96,11 @@ impl Outages {
 }
 
 /// What becomes of calls once that is back which they need, until the subject replies.
-fn seen(needed: &dyn Needed, process: &mut Process, before: Option<f64>) -> Answer<Recovery> {
+fn seen(
+    needed: &dyn Needed,
+    process: &mut SubjectProcess,
+    before: Option<f64>,
+) -> SubjectResult<Recovery> {
     let returned = Instant::now();
     let commits = needed.commits()?;
     let mut busiest = Busiest::since(returned, needed.requests());

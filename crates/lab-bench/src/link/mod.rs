@@ -5,7 +5,7 @@ mod network;
 mod relay;
 mod way;
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use lab_model::{Plan, PointId, Shape, Shaper};
 use network::Network;
 pub use network::unavailable as netem_unavailable;
@@ -50,7 +50,7 @@ impl Links {
     }
 
     /// The link of a visit at a point.
-    pub fn fresh(&self, plan: &Plan, point: PointId) -> Answer<ShapedLink> {
+    pub fn fresh(&self, plan: &Plan, point: PointId) -> SubjectResult<ShapedLink> {
         let shape = plan.shape(point);
         let shape = shape.ok_or_else(|| fault("the point has no link".into()))?;
         let number = self.made.replace(self.made.get() + 1);
@@ -75,7 +75,7 @@ impl Links {
     }
 
     /// The network with a shape.
-    fn network(&self, shape: &Shape) -> Answer<Rc<Network>> {
+    fn network(&self, shape: &Shape) -> SubjectResult<Rc<Network>> {
         let mut networks = self.networks.borrow_mut();
         let key = format!("{shape:?}");
         if let Some(network) = networks.get(&key) {

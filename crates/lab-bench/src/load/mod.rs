@@ -11,7 +11,7 @@ pub use generator::{Generator, Generators, Piece, first_errors};
 pub use server::{LoadShare, LoadedServer, LoadedServers};
 
 use crate::context::{BlockContext, Progress, Record, Stop};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
 use crate::server_usage::{ServerWatch, Usage, with_server};
 use crate::workload::{Done, Taken, Turn, Workload};
@@ -107,7 +107,7 @@ impl<'a> LoadWorkload<'a> {
         &mut self,
         (subject, point): (SubjectId, PointId),
         block: u32,
-    ) -> Answer<Box<dyn Generator>> {
+    ) -> SubjectResult<Box<dyn Generator>> {
         match self.connected.remove(&subject) {
             Some(generator) => Ok(generator),
             None => {
@@ -145,7 +145,7 @@ impl<'a> LoadWorkload<'a> {
         }
     }
 
-    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> Answer<Stretch> {
+    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> SubjectResult<Stretch> {
         let generator = self.generator((turn.subject, turn.point), block.block.number)?;
         self.usage.begin(turn.subject, block);
         let slice_ns = self.plan.measure.turn_ns;

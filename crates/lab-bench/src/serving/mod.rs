@@ -11,7 +11,7 @@ mod sockets;
 mod split;
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::protocol::Reply;
 use crate::scratch::Scratch;
 use crate::server_usage::with_server;
@@ -144,7 +144,7 @@ impl<'a> ServerWorkload<'a> {
         server: &mut RunningServer,
         split: &Split,
         progress: &mut dyn FnMut(Progress),
-    ) -> Answer<(Proven, Vec<Pilot>)> {
+    ) -> SubjectResult<(Proven, Vec<Pilot>)> {
         let proven = self.setup.prove(server)?;
         let plan = self.setup.plan;
         self.same_as_others(&proven)?;
@@ -171,7 +171,7 @@ impl<'a> ServerWorkload<'a> {
     }
 
     /// Where nothing is said of an answer, it is the same from all.
-    fn same_as_others(&self, proven: &Proven) -> Answer<()> {
+    fn same_as_others(&self, proven: &Proven) -> SubjectResult<()> {
         let differs = |(&other, answered): (&SubjectId, &Proven)| {
             proven.unlike(answered).map(|example| (other, example))
         };
@@ -210,7 +210,7 @@ impl ServerWorkload<'_> {
         block: &mut BlockContext,
         subject: SubjectId,
         server: &mut RunningServer,
-    ) -> Answer<()> {
+    ) -> SubjectResult<()> {
         let proven = &self.proven[&subject];
         for case in 0..self.setup.plan.cases.len() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
@@ -231,7 +231,12 @@ impl ServerWorkload<'_> {
         server.rest()
     }
 
-    fn engine(&self, block: &BlockContext, subject: SubjectId, point: PointId) -> Answer<Engine> {
+    fn engine(
+        &self,
+        block: &BlockContext,
+        subject: SubjectId,
+        point: PointId,
+    ) -> SubjectResult<Engine> {
         let plan = self.setup.plan;
         let proven = &self.proven[&subject];
         let rate = match (
@@ -430,7 +435,7 @@ fn shut_down(
     run: &RunWriter,
     subject: SubjectId,
     block: Option<u32>,
-) -> Result<Answer<Vec<f64>>, StoreError> {
+) -> Result<SubjectResult<Vec<f64>>, StoreError> {
     let closed = server.close(&serving.metrics);
     keep_log(run, &mut server.process, subject, block)?;
     Ok(closed.and_then(|told| server.quit().map(|()| told)))

@@ -3,7 +3,7 @@
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
-use crate::fault::Answer;
+use crate::fault::SubjectResult;
 use lab_load::Engine;
 use lab_model::{Batch, Pilot, Plan, PointId};
 use lab_stats::warmup;
@@ -71,7 +71,7 @@ impl<'a> Warming<'a> {
         cores: &'a [usize],
         point: PointId,
         proven: &Proven,
-    ) -> Answer<Warming<'a>> {
+    ) -> SubjectResult<Warming<'a>> {
         server.free()?;
         let plan = setup.plan;
         let case = plan.points[point].case;
@@ -83,7 +83,7 @@ impl<'a> Warming<'a> {
         let alone = alone.map(|point| setup.lone_connection(server, point, proven));
         Ok(Warming {
             cores,
-            alone: alone.collect::<Answer<_>>()?,
+            alone: alone.collect::<SubjectResult<_>>()?,
             crowded: setup.generator(server, point, proven, None, 0)?,
             rounds: Vec::new(),
             busy: 0,
@@ -92,7 +92,7 @@ impl<'a> Warming<'a> {
     }
 
     /// At least so many rounds, and more until the server is quiet, or the most are spent.
-    pub fn go_on(&mut self, server: &mut RunningServer, least: usize) -> Answer<()> {
+    pub fn go_on(&mut self, server: &mut RunningServer, least: usize) -> SubjectResult<()> {
         while self.rounds.len() < least || !(self.is_quiet() || self.is_over()) {
             self.round(server)?;
             if self.rounds.len() == self.busy + QUIET {
@@ -110,7 +110,7 @@ impl<'a> Warming<'a> {
         self.rounds.len() >= self.most
     }
 
-    fn round(&mut self, server: &mut RunningServer) -> Answer<()> {
+    fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
         let before = server.read()?;
         let record = server.load(&mut self.crowded, CROWDED)?;
         let after = server.read()?;
@@ -146,7 +146,7 @@ pub fn pilot(
     cores: &[usize],
     point: PointId,
     proven: &Proven,
-) -> Answer<Pilot> {
+) -> SubjectResult<Pilot> {
     let mut warming = Warming::new(setup, server, cores, point, proven)?;
     let mut look = FIRST_LOOK;
     let (steady_from, class) = loop {

@@ -3,7 +3,7 @@
 //! able to answer, in all the ways in which a request may arrive.
 
 use super::files::ServedFiles;
-use super::proof_connection::{Answer, ProofConnection};
+use super::proof_connection::{ProofConnection, Response};
 use super::sockets::established;
 use flate2::read::GzDecoder;
 use lab_load::Tls;
@@ -316,7 +316,7 @@ impl Prover<'_> {
         &mut self,
         connection: &mut ProofConnection,
         example: &Example,
-    ) -> Result<Answer, String> {
+    ) -> Result<Response, String> {
         connection.send(&render(example, false))?;
         let answer = connection.answer(false)?;
         self.right(example, &answer, "")?;
@@ -325,19 +325,19 @@ impl Prover<'_> {
     }
 
     /// A server may close the connection with a refusal.
-    fn anew_if_refused(&mut self, connection: &mut ProofConnection, answer: &Answer) -> Checked {
+    fn anew_if_refused(&mut self, connection: &mut ProofConnection, answer: &Response) -> Checked {
         if answer.status >= 400 && answer.closes() {
             *connection = ProofConnection::open(self.address, self.tls)?;
         }
         Ok(())
     }
 
-    fn right(&mut self, example: &Example, answer: &Answer, how: &str) -> Checked {
+    fn right(&mut self, example: &Example, answer: &Response, how: &str) -> Checked {
         self.fitting(example, answer, how)?;
         self.alive(answer, &asked(example, how))
     }
 
-    fn alive(&mut self, answer: &Answer, asked: &str) -> Checked {
+    fn alive(&mut self, answer: &Response, asked: &str) -> Checked {
         if answer.closes() && answer.status < 400 {
             Err(format!(
                 "{asked}: the server closes the connection, which nobody asked it to"
@@ -348,7 +348,7 @@ impl Prover<'_> {
     }
 
     /// Status, body and header are what they must be.
-    fn fitting(&mut self, example: &Example, answer: &Answer, how: &str) -> Checked {
+    fn fitting(&mut self, example: &Example, answer: &Response, how: &str) -> Checked {
         let asked = asked(example, how);
         expect_status(answer, example.status, &asked)?;
         let date = date(answer).map_err(|why| format!("{asked}: {why}"))?;
@@ -378,7 +378,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    fn body(&self, example: &Example, answer: &Answer) -> Checked {
+    fn body(&self, example: &Example, answer: &Response) -> Checked {
         let body = &answer.body;
         match &example.answer {
             Content::Any => Ok(()),
@@ -431,7 +431,7 @@ fn asked(example: &Example, how: &str) -> String {
     }
 }
 
-fn expect_status(answer: &Answer, wanted: u16, asked: &str) -> Checked {
+fn expect_status(answer: &Response, wanted: u16, asked: &str) -> Checked {
     if answer.status == wanted {
         Ok(())
     } else {
@@ -442,7 +442,7 @@ fn expect_status(answer: &Answer, wanted: u16, asked: &str) -> Checked {
     }
 }
 
-fn date(answer: &Answer) -> Result<SystemTime, String> {
+fn date(answer: &Response) -> Result<SystemTime, String> {
     let date = answer.header("date").ok_or("the answer has no `Date`")?;
     httpdate::parse_http_date(date)
         .map_err(|_| format!("`Date: {date}` is no date (RFC 9110, 5.6.7)"))

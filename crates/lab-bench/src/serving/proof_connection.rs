@@ -68,7 +68,7 @@ impl Write for Stream {
 
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// Such as 200.
     pub status: u16,
     /// Names in small letters.
@@ -77,7 +77,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// The value of a header; of several with the name the first.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -154,7 +154,7 @@ impl ProofConnection {
     }
 
     /// The next answer; `head`: it is to a HEAD, and has no body whatever its header says.
-    pub fn answer(&mut self, head: bool) -> Result<Answer, String> {
+    pub fn answer(&mut self, head: bool) -> Result<Response, String> {
         let answer = self.read(head);
         match &answer {
             Ok(answer) => {
@@ -175,7 +175,7 @@ impl ProofConnection {
         self.received.is_empty() && matches!(self.fill(), Ok(0))
     }
 
-    fn read(&mut self, head: bool) -> Result<Answer, String> {
+    fn read(&mut self, head: bool) -> Result<Response, String> {
         let mut answer = self.head()?;
         if head || answer.status == 204 || answer.status == 304 {
             return Ok(answer);
@@ -201,7 +201,7 @@ impl ProofConnection {
         Ok(answer)
     }
 
-    fn head(&mut self) -> Result<Answer, String> {
+    fn head(&mut self) -> Result<Response, String> {
         loop {
             let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
             let mut response = httparse::Response::new(&mut headers);
@@ -307,12 +307,12 @@ impl ProofConnection {
     }
 }
 
-fn answer(response: &httparse::Response) -> Answer {
+fn answer(response: &httparse::Response) -> Response {
     let headers = response.headers.iter().map(|header| {
         let value = String::from_utf8_lossy(header.value);
         (header.name.to_ascii_lowercase(), value.trim().to_owned())
     });
-    Answer {
+    Response {
         status: response.code.unwrap_or(0),
         headers: headers.collect(),
         body: Vec::new(),

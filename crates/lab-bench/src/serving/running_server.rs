@@ -3,9 +3,9 @@
 
 use super::files::ServedFiles;
 use super::proof::{Proven, prove};
-use crate::fault::{Answer, Fault};
+use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
-use crate::process::{Process, gone};
+use crate::process::{SubjectProcess, gone};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;
@@ -46,7 +46,7 @@ pub struct ServerSetup<'a> {
 /// A server that runs.
 pub struct RunningServer {
     /// Its process.
-    pub process: Process,
+    pub process: SubjectProcess,
     address: SocketAddr,
     tls: Option<Tls>,
     watch: Watch,
@@ -56,10 +56,14 @@ pub struct RunningServer {
 
 impl ServerSetup<'_> {
     /// Starts a server on some cores: it, and what it said of itself.
-    pub fn start(&self, subject: SubjectId, cores: &[usize]) -> Answer<(RunningServer, Reply)> {
+    pub fn start(
+        &self,
+        subject: SubjectId,
+        cores: &[usize],
+    ) -> SubjectResult<(RunningServer, Reply)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
         let subject = &self.plan.subjects[subject];
-        let mut process = Process::start(subject, self.folder, &self.temporary, limit)?;
+        let mut process = SubjectProcess::start(subject, self.folder, &self.temporary, limit)?;
         let opened = self
             .open(&mut process, cores)
             .map_err(|f| f.with_log(&process))?;
@@ -78,7 +82,7 @@ impl ServerSetup<'_> {
         Ok((server, opened))
     }
 
-    fn open(&self, process: &mut Process, cores: &[usize]) -> Answer<Reply> {
+    fn open(&self, process: &mut SubjectProcess, cores: &[usize]) -> SubjectResult<Reply> {
         process.keep_all_on(cores)?;
         let files = self.files.folder().to_string_lossy();
         let (workers, seed) = (self.serving.workers.to_string(), self.plan.seed.to_string());
@@ -91,7 +95,7 @@ impl ServerSetup<'_> {
     }
 
     /// Has a server prove that it does the work.
-    pub fn prove(&self, server: &RunningServer) -> Answer<Proven> {
+    pub fn prove(&self, server: &RunningServer) -> SubjectResult<Proven> {
         prove(
             server.address,
             server.tls.as_ref(),
@@ -113,7 +117,7 @@ impl ServerSetup<'_> {
         proven: &Proven,
         rate: Option<f64>,
         block: u32,
-    ) -> Answer<Engine> {
+    ) -> SubjectResult<Engine> {
         begin(self.job(server, point, proven, rate)?.of_block(block))
     }
 
@@ -123,7 +127,7 @@ impl ServerSetup<'_> {
         server: &RunningServer,
         point: PointId,
         proven: &Proven,
-    ) -> Answer<Engine> {
+    ) -> SubjectResult<Engine> {
         begin(Job {
             connections: 1,
             threads: 1,
@@ -137,7 +141,7 @@ impl ServerSetup<'_> {
         point: PointId,
         proven: &Proven,
         rate: Option<f64>,
-    ) -> Answer<Job> {
+    ) -> SubjectResult<Job> {
         let how = self.plan.load().expect("a plan with servers has a load");
         let failed = |why: String| Fault::Failed("load", why);
         let example = self.plan.example(point);
@@ -172,7 +176,7 @@ impl ServerSetup<'_> {
 
 impl RunningServer {
     /// What its processes have used by now, and hold.
-    pub fn read(&mut self) -> Answer<Usage> {
+    pub fn read(&mut self) -> SubjectResult<Usage> {
         self.watch.read().map_err(|_| {
             let gone = Fault::Failed("crash", "it ended while it served".into());
             gone.with_log(&self.process)
@@ -193,7 +197,7 @@ impl RunningServer {
     }
 
     /// Keeps its processes on some cores.
-    pub fn keep_on(&self, cores: &[usize]) -> Answer<()> {
+    pub fn keep_on(&self, cores: &[usize]) -> SubjectResult<()> {
         self.process.keep_all_on(cores)?;
         let others = self.served_by.iter();
         for process in others.flat_map(|pid| procfs::with_descendants(*pid)) {
@@ -204,7 +208,7 @@ impl RunningServer {
     }
 
     /// Gives its processes all cores.
-    pub fn free(&self) -> Answer<()> {
+    pub fn free(&self) -> SubjectResult<()> {
         self.process.free()?;
         let cores = sys::allowed_cores().map_err(gone)?;
         self.keep_on(&cores)
@@ -212,7 +216,7 @@ impl RunningServer {
 
     /// Whether it computes, or waits for a core to do so, although nothing is asked: a collector or a compiler is
     /// at work. Looks for so long.
-    pub fn is_busy(&mut self, length: Duration) -> Answer<bool> {
+    pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {
         let before = self.read()?.cpu_ns;
         thread::sleep(length);
         let used_ns = self.read()?.cpu_ns.saturating_sub(before);
@@ -224,7 +228,7 @@ impl RunningServer {
     /// Ends its turn. A server that goes on computing is stopped, so that it does not do so in the turn of
     /// another. A quiet one is left alone: being stopped and woken again makes all its threads compete for
     /// the next connection that is ready, which is dearer than what users see.
-    pub fn rest(&mut self) -> Answer<()> {
+    pub fn rest(&mut self) -> SubjectResult<()> {
         for _ in 0..LOOKS {
             if !self.is_busy(LOOK)? {
                 return Ok(());
@@ -234,7 +238,7 @@ impl RunningServer {
     }
 
     /// Puts load on for a length, and yields what came of it: one record.
-    pub fn load(&mut self, engine: &mut Engine, length: Duration) -> Answer<Record> {
+    pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<Record> {
         let mut came = Record::new();
         let loaded = engine.load(length, length, &mut |record| {
             came.add(record);
@@ -250,19 +254,19 @@ impl RunningServer {
 
     /// Has it close as it should: it finishes what is under way. What it logged is known then. It tells some
     /// metrics.
-    pub fn close(&mut self, metrics: &[Metric]) -> Answer<Vec<f64>> {
+    pub fn close(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         self.process.wake()?;
         let closed = self.process.close_and_tell(metrics);
         closed.map_err(|fault| fault.with_log(&self.process))
     }
 
     /// Has it exit.
-    pub fn quit(self) -> Answer<()> {
+    pub fn quit(self) -> SubjectResult<()> {
         self.process.quit()
     }
 }
 
-fn begin(job: Job) -> Answer<Engine> {
+fn begin(job: Job) -> SubjectResult<Engine> {
     let engine = Engine::start(job).map_err(|e| Fault::Failed("load", e.to_string()));
     let mut engine = engine?;
     engine.stop_when(interrupt::requested);
@@ -270,7 +274,7 @@ fn begin(job: Job) -> Answer<Engine> {
 }
 
 /// Where it listens, and over TLS whom to believe: who has the certificate that it names, and nobody else.
-fn place(opened: &Reply) -> Answer<(SocketAddr, Option<Tls>)> {
+fn place(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
     let nonsense = |why: String| Fault::Failed("nonsense", why);
     let url = opened.get("url").map_err(nonsense)?;
     let secure = url.starts_with("https://");
@@ -294,7 +298,7 @@ fn place(opened: &Reply) -> Answer<(SocketAddr, Option<Tls>)> {
 }
 
 /// The processes that a subject says it serves with: it must have started them.
-fn served_by(opened: &Reply, subject: Pid) -> Answer<Vec<Pid>> {
+fn served_by(opened: &Reply, subject: Pid) -> SubjectResult<Vec<Pid>> {
     let Ok(named) = opened.get("processes") else {
         return Ok(Vec::new());
     };

@@ -3,7 +3,7 @@
 
 use crate::fake::{Fake, File, Step, order, plan};
 use lab_bench::{Opening, Turn};
-use lab_model::{Kind, Point, Subject, Target};
+use lab_model::{Point, Subject, Target, TargetKind};
 use lab_plan::Schedule;
 
 #[test]
@@ -61,7 +61,9 @@ fn a_block_is_the_schedule_of_its_number() {
 #[test]
 fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() {
     let mut plan = plan(2, 1);
-    plan.targets = [Kind::Sqlite, Kind::Postgresql].map(target).into();
+    plan.targets = [TargetKind::Sqlite, TargetKind::Postgresql]
+        .map(target)
+        .into();
     plan.subjects[1].target = 1;
     plan.points[1].target = 1;
     let file = File::new(&plan);
@@ -92,7 +94,7 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
     assert_eq!(expected.len(), 4);
 }
 
-fn target(kind: Kind) -> Target {
+fn target(kind: TargetKind) -> Target {
     Target {
         kind,
         ..Target::default()

@@ -30,7 +30,7 @@ pub struct Fault {
 }
 
 /// What a request was answered.
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     /// As much of it as was to be collected, or a little more.
     pub body: Vec<u8>,
@@ -45,7 +45,7 @@ pub struct Meter {
 
 /// A place for a connection, which is opened when there is need of one.
 #[derive(Default)]
-pub struct Place {
+pub struct ConnectionSlot {
     link: tokio::sync::Mutex<Option<Link>>,
 }
 
@@ -56,7 +56,7 @@ struct Link {
     open: Rc<Cell<bool>>,
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Opens the connection if it is not.
     pub async fn open(&self, job: &Job, meter: &Rc<Meter>) -> Result<(), Fault> {
         self.link(job, meter).await.map(drop)
@@ -69,7 +69,7 @@ impl Place {
         job: &Job,
         meter: &Rc<Meter>,
         request: &Rendered,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<Response, Fault> {
         let mut refused = Fault {
             kind: ErrorKind::Reset,
             words: String::new(),
@@ -154,7 +154,7 @@ impl Link {
         Ok(Link { requests, open })
     }
 
-    async fn ask(&self, job: &Job, request: &Rendered) -> Result<Answer, h2::Error> {
+    async fn ask(&self, job: &Job, request: &Rendered) -> Result<Response, h2::Error> {
         let mut requests = self.requests.clone().ready().await?;
         let without_body = request.body.is_empty();
         let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
@@ -169,7 +169,7 @@ impl Link {
             let room = job.expect.body_room() - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
-        Ok(Answer {
+        Ok(Response {
             status: head.status.as_u16(),
             body,
         })

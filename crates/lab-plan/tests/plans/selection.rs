@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which points and subjects a selection gives.
 
-use lab_model::{Kind, Measure, Plan};
+use lab_model::{Measure, Plan, TargetKind};
 use lab_plan::{Experiment, Extent, PlanError, Project, Selection};
 use std::fs;
 
@@ -493,7 +493,7 @@ fn cases_with_a_rate_are_measured_by_themselves() {
 #[test]
 fn a_target_alone_goes_without_saying() {
     let selection = Selection {
-        targets: vec![Kind::Mariadb],
+        targets: vec![TargetKind::Mariadb],
         ..all()
     };
     let plan = plan_of(TARGETS, &selection).expect("a plan");
@@ -508,7 +508,7 @@ fn a_target_alone_goes_without_saying() {
     assert_eq!(plan.label(2), "there");
     let nothing = Selection {
         cases: words(&["there"]),
-        targets: vec![Kind::Sqlite],
+        targets: vec![TargetKind::Sqlite],
         ..all()
     };
     let error = plan_of(TARGETS, &nothing)
@@ -516,7 +516,7 @@ fn a_target_alone_goes_without_saying() {
         .to_string();
     assert!(error.contains("have nothing in common"), "{error}");
     let unknown = Selection {
-        targets: vec![Kind::Postgresql],
+        targets: vec![TargetKind::Postgresql],
         ..all()
     };
     let error = plan_of(TARGETS, &unknown)
@@ -574,9 +574,9 @@ fn a_fault_is_measured_where_the_target_has_it() {
     };
     let plan = plan_of(FAULTS, &cut).expect("a plan");
     assert_eq!(plan.targets.len(), 1);
-    assert_eq!(plan.targets[0].kind, Kind::Mariadb);
+    assert_eq!(plan.targets[0].kind, TargetKind::Mariadb);
     let nothing = Selection {
-        targets: vec![Kind::Sqlite],
+        targets: vec![TargetKind::Sqlite],
         ..cut
     };
     let error = plan_of(FAULTS, &nothing).expect_err("nothing is left");

@@ -2,7 +2,7 @@
 //! A bar for each row with its interval, in panels with headings: whole bars, or stacks of their parts. On a
 //! logarithmic scale, which has no zero that a bar could begin at, a dot takes the bar's place.
 
-use super::canvas::{self, Canvas, Dot, Drawn, Legend, Place, Side, Type, fit, look, width_of};
+use super::canvas::{self, Canvas, Dot, Drawn, Legend, Pixel, Side, Type, fit, look, width_of};
 use super::frame::below;
 use super::scale::{Span, reach};
 use crate::Error;
@@ -141,7 +141,7 @@ impl Panel<'_> {
     }
 
     /// Draws a bar; returns where it ends with its interval.
-    fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Place, y: f64) -> Drawn<f64> {
+    fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> Drawn<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;
         let logarithmic = scale == Scale::Log;

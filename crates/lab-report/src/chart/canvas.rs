@@ -16,7 +16,7 @@ const UNIT: f64 = 4.0;
 pub type Drawn<T = ()> = Result<T, String>;
 
 /// A place in pixels, from the upper left corner.
-pub type Place = (f64, f64);
+pub type Pixel = (f64, f64);
 
 /// What is drawn on.
 pub struct Canvas<'a>(DrawingArea<SVGBackend<'a>, Shift>);
@@ -80,31 +80,31 @@ pub fn draw(
 
 impl<'a> Canvas<'a> {
     /// A line through places.
-    pub fn path(&self, places: &[Place], colour: RGBColor, width: f64) -> Drawn {
+    pub fn path(&self, places: &[Pixel], colour: RGBColor, width: f64) -> Drawn {
         let style = colour.stroke_width((width * UNIT) as u32);
         self.shape(&PathElement::new(units(places), style))
     }
 
     /// A line in dashes.
-    pub fn dashes(&self, places: &[Place], colour: RGBColor, width: f64) -> Drawn {
+    pub fn dashes(&self, places: &[Pixel], colour: RGBColor, width: f64) -> Drawn {
         let style = colour.stroke_width((width * UNIT) as u32);
         let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
         self.shape(&DashedPathElement::new(units(places), dash, gap, style))
     }
 
     /// A filled area; `strength` from 0 to 1.
-    pub fn area(&self, corners: &[Place], colour: RGBColor, strength: f64) -> Drawn {
+    pub fn area(&self, corners: &[Pixel], colour: RGBColor, strength: f64) -> Drawn {
         self.shape(&Polygon::new(units(corners), colour.mix(strength)))
     }
 
     /// A filled rectangle between two corners; `strength` from 0 to 1.
-    pub fn rectangle(&self, (a, b): (Place, Place), colour: RGBColor, strength: f64) -> Drawn {
+    pub fn rectangle(&self, (a, b): (Pixel, Pixel), colour: RGBColor, strength: f64) -> Drawn {
         let corners = [unit(a), unit(b)];
         self.shape(&Rectangle::new(corners, colour.mix(strength).filled()))
     }
 
     /// A dot of that radius.
-    pub fn dot(&self, (x, y): Place, radius: f64, colour: RGBColor, dot: Dot) -> Drawn {
+    pub fn dot(&self, (x, y): Pixel, radius: f64, colour: RGBColor, dot: Dot) -> Drawn {
         let r = (radius * UNIT) as i32;
         match dot {
             Dot::Disc => self.shape(&Circle::new(unit((x, y)), r, colour.filled())),
@@ -128,18 +128,18 @@ impl<'a> Canvas<'a> {
     }
 
     /// A line behind the figures.
-    pub fn rule(&self, from: Place, to: Place) -> Drawn {
+    pub fn rule(&self, from: Pixel, to: Pixel) -> Drawn {
         self.path(&[from, to], GRID, 1.0)
     }
 
     /// Text at a place, its middle on the place's height.
-    pub fn text(&self, text: &str, kind: Type, side: Side, place: Place) -> Drawn {
+    pub fn text(&self, text: &str, kind: Type, side: Side, place: Pixel) -> Drawn {
         let text = legal(text);
         self.shape(&Text::new(text, unit(place), style(kind, side)))
     }
 
     /// A heading above the figures, cut to that width in pixels.
-    pub fn heading(&self, text: &str, place: Place, width: f64) -> Drawn {
+    pub fn heading(&self, text: &str, place: Pixel, width: f64) -> Drawn {
         self.text(&fit(text, width), Type::Heading, Side::Right, place)
     }
 
@@ -198,7 +198,7 @@ impl Legend {
     }
 
     /// From an upper left corner on.
-    pub fn draw(&self, canvas: &Canvas, (left, top): Place) -> Drawn {
+    pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> Drawn {
         for ((name, colour, dot), (x, line)) in self.entries.iter().zip(self.places()) {
             let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
             canvas.dot(place, 4.0, *colour, *dot)?;
@@ -263,12 +263,12 @@ pub fn legal(text: &str) -> String {
     crate::clean(text).replace(['\u{FFFE}', '\u{FFFF}'], " ")
 }
 
-fn unit((x, y): Place) -> (i32, i32) {
+fn unit((x, y): Pixel) -> (i32, i32) {
     ((x * UNIT).round() as i32, (y * UNIT).round() as i32)
 }
 
 /// Without places that fall onto the one before.
-fn units(places: &[Place]) -> Vec<(i32, i32)> {
+fn units(places: &[Pixel]) -> Vec<(i32, i32)> {
     let mut units: Vec<_> = places.iter().map(|place| unit(*place)).collect();
     units.dedup();
     units

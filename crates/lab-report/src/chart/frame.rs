@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A rectangle with an axis below and one beside it, and names at the ends of its lines.
 
-use super::canvas::{Canvas, Drawn, NAME, Place, Side, Type, apart, fit, width_of};
+use super::canvas::{Canvas, Drawn, NAME, Pixel, Side, Type, apart, fit, width_of};
 use super::scale::Span;
 use crate::document::Axis;
 use crate::format::text::cut;
@@ -40,7 +40,7 @@ impl Frame {
     }
 
     /// Where two values are; `None`: one cannot be drawn.
-    pub fn place(&self, x: f64, y: f64) -> Option<Place> {
+    pub fn place(&self, x: f64, y: f64) -> Option<Pixel> {
         Some((self.across(self.x.part(x)?), self.up(self.y.part(y)?)))
     }
 
@@ -60,7 +60,7 @@ impl Frame {
     }
 
     /// Names at the right, moved apart, each with a leader from its line's end.
-    pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Place]) -> Drawn {
+    pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> Drawn {
         let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
         let places = apart(&wanted, 16.0, (self.top, self.bottom));
         for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values over a quantity: a line for each series, intervals as bands, names at the lines' ends.
 
-use super::canvas::{self, Canvas, Dot, Drawn, Place, look};
+use super::canvas::{self, Canvas, Dot, Drawn, Pixel, look};
 use super::frame::{BOTTOM, Frame, LEFT, room_for};
 use super::scale::{Span, reach};
 use crate::Error;
@@ -48,7 +48,7 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
             .iter()
             .try_for_each(|l| line(canvas, &frame, l))?;
         let end = |line: &&Line| ends(&frame, line);
-        let ends: Vec<Place> = named.iter().filter_map(end).collect();
+        let ends: Vec<Pixel> = named.iter().filter_map(end).collect();
         let names: Vec<_> = named
             .iter()
             .map(|l| (l.name.as_str(), look(l.colour).0))
@@ -94,7 +94,7 @@ fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
 }
 
 /// Parts of a line without a gap: a value that cannot be drawn breaks it.
-fn stretches<'l>(frame: &Frame, line: &'l Line) -> Vec<Vec<(Place, &'l Quantity)>> {
+fn stretches<'l>(frame: &Frame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
     let mut stretches = vec![Vec::new()];
     for (x, y) in &line.points {
         match (frame.place(*x, y.value), stretches.last_mut()) {
@@ -112,7 +112,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
     }
     let (colour, _) = look(line.colour);
     for stretch in stretches(frame, line) {
-        let side = |upper: bool| -> Vec<Place> {
+        let side = |upper: bool| -> Vec<Pixel> {
             let bound = stretch
                 .iter()
                 .map(|((x, y), quantity)| match quantity.bounds() {
@@ -141,7 +141,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
 fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
     let (colour, dot) = look(line.colour);
     for stretch in stretches(frame, line) {
-        let places: Vec<Place> = stretch.iter().map(|(place, _)| *place).collect();
+        let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();
         match line.stroke {
             Stroke::Model => canvas.dashes(&places, colour, 1.25)?,
             Stroke::Measured | Stroke::Steps => {
@@ -170,7 +170,7 @@ pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
     corners.chain(places.last().cloned()).collect()
 }
 
-fn ends(frame: &Frame, line: &Line) -> Option<Place> {
+fn ends(frame: &Frame, line: &Line) -> Option<Pixel> {
     line.points
         .iter()
         .rev()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An experiment: batches of operations of several subjects, on one target or on several.
 
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::{
@@ -197,12 +197,12 @@ fn many_at_once(scope: &Scope) -> Section {
     section
 }
 
-fn latencies(scope: &Scope, places: &[Place]) -> Section {
+fn latencies(scope: &Scope, places: &[SubjectScope]) -> Section {
     let mut section = Section::folded("Latency of an operation");
     let table = table::figures(scope, "", places, &LATENCIES);
     let quantiles = "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too \
                      high, never too low.";
-    let is_added = |&place: &Place| scope.cell(place, &Metric::ADDED_P50).is_some();
+    let is_added = |&place: &SubjectScope| scope.cell(place, &Metric::ADDED_P50).is_some();
     let added = if places.iter().any(is_added) {
         format!(
             " Added is the difference to {}'s, block by block.",
@@ -215,7 +215,7 @@ fn latencies(scope: &Scope, places: &[Place]) -> Section {
     section
 }
 
-fn places(scope: &Scope, group: &Group) -> Vec<Place> {
+fn places(scope: &Scope, group: &Group) -> Vec<SubjectScope> {
     scope.places(&scope.subjects(), &group.points)
 }
 
@@ -258,7 +258,7 @@ fn resources(scopes: &[Scope]) -> Section {
     let mut section = Section::new("Resources");
     for scope in scopes {
         let places = scope.subjects().into_iter().map(|s| (s, None));
-        let places: Vec<Place> = places.collect();
+        let places: Vec<SubjectScope> = places.collect();
         let table = table::figures(scope, scope.title(), &places, &HELD);
         section.table(table.captioned(
             "Medians over blocks of each subject's process: from start to hello, and the most threads; CPU times are \

@@ -2,7 +2,7 @@
 //! Calls that may fail: who makes each exactly once, which ones are wrong, who is fastest of those without any, how long an
 //! outage each survives, and what load it is followed by.
 
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say::{self, list};
 use super::scope::Scope;
 use super::{charts, findings, table};
@@ -62,7 +62,7 @@ pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
 /// The totals of the run and what is wrong at each point.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("What became of the calls");
-    let over_run: Vec<Place> = made(scope).map(|s| (s, None)).collect();
+    let over_run: Vec<SubjectScope> = made(scope).map(|s| (s, None)).collect();
     let totals = table::figures(scope, "", &over_run, &TOTALS);
     section.table(totals.captioned(
         "All counted blocks. The lab reads each call's effect in the database. A call is wrong if it was answered and \
@@ -82,7 +82,7 @@ pub fn section(scope: &Scope) -> Section {
 }
 
 /// A count; 0 where there is none.
-fn count(scope: &Scope, place: Place, metric: &Metric) -> f64 {
+fn count(scope: &Scope, place: SubjectScope, metric: &Metric) -> f64 {
     match scope.cell(place, metric).map(|cell| &cell.value) {
         Some(Value::Reading(value)) => *value,
         Some(Value::Estimate(interval)) => interval.estimate,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cells of tables: a figure, its ratio to the baseline's, what the ratio supports, or why there is none.
 
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say;
 use super::scope::Scope;
 use crate::document::{Cell, Quantity, Tone};
@@ -24,7 +24,7 @@ const VERDICTS: [&str; 5] = [
 ];
 
 /// A figure, or why there is none.
-pub fn value(scope: &Scope, place: Place, metric: &Metric) -> Cell {
+pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {
         let timed = RESPONSE_TIMES.contains(metric) || SERVICE_TIMES.contains(metric);
         return if timed && scope.cell(place, &Metric::BACKLOG).is_some() {
@@ -50,20 +50,20 @@ pub fn limited(rate: Cell) -> Cell {
 }
 
 /// Whether the load generator, not the server, was the limit.
-pub fn is_saturated(scope: &Scope, (subject, point): Place) -> bool {
+pub fn is_saturated(scope: &Scope, (subject, point): SubjectScope) -> bool {
     let mut saturated = scope.results.saturated.iter();
     saturated.any(|&(s, p)| (s, Some(p)) == (subject, point))
 }
 
 /// `3 %` of the requests.
-fn part_failed(scope: &Scope, place: Place) -> String {
+fn part_failed(scope: &Scope, place: SubjectScope) -> String {
     let count = |metric| scope.quantity(place, metric).map_or(0.0, |q| q.value);
     let (failed, served) = (count(&Metric::ERRORS), count(&Metric::SERVED));
     say::percent(failed / (failed + served).max(1.0))
 }
 
 /// A ratio to the baseline's figure with its verdict as a note, or why there is none.
-pub fn ratio(scope: &Scope, place: Place, metric: &Metric) -> Cell {
+pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let (subject, point) = place;
     if let Some(comparison) = scope.comparison(place, metric) {
         return judged(&comparison.ratio, metric, comparison.verdict.as_ref());
@@ -103,7 +103,7 @@ pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> C
 }
 
 /// Why a place has no figure.
-fn missing(scope: &Scope, place: Place) -> Cell {
+fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     let (subject, point) = place;
     if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
         return UNABLE.into();

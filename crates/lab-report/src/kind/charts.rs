@@ -2,7 +2,7 @@
 //! The charts that all kinds share: ratios with their intervals, figures as bars, figures over a sweep.
 
 use super::cell;
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say;
 use super::scope::{Group, Scope};
 use super::standings::{Standing, Standings};
@@ -287,7 +287,7 @@ pub fn line(
 pub fn bars_of_metrics(
     scope: &Scope,
     title: &str,
-    place: Place,
+    place: SubjectScope,
     metrics: &[Metric],
 ) -> Option<Chart> {
     let rows = metrics.iter().filter_map(|metric| {

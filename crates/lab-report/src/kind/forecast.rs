@@ -6,7 +6,7 @@ use super::say::{self, count};
 use crate::document::{Answer, Cell, Column, Document, Section, Table};
 use crate::format::quantity;
 use lab_model::{Metric, Plan, Unit};
-use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, Place};
+use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComparison};
 
 /// Comparisons that are listed one by one.
 const LISTED: usize = 3;
@@ -73,7 +73,7 @@ fn sentence(forecast: &Forecast, plan: &Plan) -> String {
     }
 }
 
-fn differences(forecast: &Forecast, place: &Place, plan: &Plan) -> Table {
+fn differences(forecast: &Forecast, place: &PlannedComparison, plan: &Plan) -> Table {
     let [usual, high] = POWERS.map(say::percent);
     let margin = say::percent(plan.measure.margin);
     let columns = [
@@ -138,7 +138,7 @@ fn round(part: f64) -> f64 {
 }
 
 /// `java on mariadb at select limit=100`.
-fn said(place: &Place, plan: &Plan) -> String {
+fn said(place: &PlannedComparison, plan: &Plan) -> String {
     let target = place.target.map(|kind| format!(" on {}", kind.name()));
     let metric = Some(place.metric.title.as_ref()).filter(|_| place.metric != Metric::WALL);
     let point = Some(&place.point).filter(|_| plan.points.len() > 1);

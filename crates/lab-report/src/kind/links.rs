@@ -4,7 +4,7 @@
 use super::scope::{Group, Scope};
 use super::{charts, findings, say};
 use crate::document::{Chart, Finding};
-use lab_model::{Cores, Kind, LINK, Metric, Unit};
+use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
 use lab_stats::analysis::Fit;
 
 /// A line off which a point lies by more than this part of its time is none, however few blocks there are to prove it.
@@ -15,7 +15,7 @@ const SHOWN: usize = 2;
 
 /// Whether the subjects are at the ends of links.
 pub fn is_asked(scope: &Scope) -> bool {
-    scope.kind() == Some(Kind::Link)
+    scope.kind() == Some(TargetKind::Link)
 }
 
 /// Time over the sweep of the first case, on the first link.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load on servers that were there.
 
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say::{self, count};
 use super::scope::Scope;
 use super::{Parts, agents, asked, charts, findings, scaling, shift, slices, table};
@@ -149,7 +149,7 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     Some(findings::plain(text))
 }
 
-fn times(scope: &Scope, load: &Load, places: &[Place]) -> Section {
+fn times(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Response time");
     let response = table::figures(scope, "Response time", places, &RESPONSE_TIMES);
     section.table(response.captioned(if is_open(load) { "From the moment when a request was due to the end of its answer; the maximum is a single reading." } else { "From the sending of a request to the end of its answer; the maximum is a single reading." }));
@@ -170,7 +170,7 @@ fn times(scope: &Scope, load: &Load, places: &[Place]) -> Section {
     section
 }
 
-fn requests(scope: &Scope, load: &Load, places: &[Place]) -> Section {
+fn requests(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Requests");
     let shown = if is_open(load) { &RATES } else { &RATES[1..] };
     let rates = table::figures(scope, "Offered and served", places, shown);
@@ -202,12 +202,12 @@ pub fn errors(scope: &Scope) -> Table {
     let kinds = kinds.filter(|kind| all.iter().any(|(.., k, n)| k == kind && *n > 0));
     let kinds: Vec<(ErrorKind, String)> = kinds.map(|k| (k, k.name().into())).collect();
     let places = scope.places(&scope.subjects(), &scope.points());
-    let has = |place: &Place| {
+    let has = |place: &SubjectScope| {
         all.iter()
             .any(|&(s, p, _, n)| (s, Some(p)) == *place && n > 0)
     };
     let places = places.into_iter().filter(has);
-    let places: Vec<(Place, String)> = places.map(|p| (p, scope.place_name(p))).collect();
+    let places: Vec<(SubjectScope, String)> = places.map(|p| (p, scope.place_name(p))).collect();
     let unit = Unit::Count("requests".into());
     let sides = (&*places, &*kinds);
     let title = "Errors by kind";
@@ -243,7 +243,7 @@ fn meaning(kind: ErrorKind) -> &'static str {
 }
 
 /// What a request costs the server and the generator.
-fn costs(scope: &Scope, load: &Load, places: &[Place]) -> Table {
+fn costs(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Table {
     let shown = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, shown);
     if load.server_pid.is_none() && !scope.has(&Metric::SERVER_CPU) {

@@ -10,7 +10,7 @@ use lab_stats::results::{Cell, Comparison, Key, Results};
 use std::collections::HashMap;
 
 /// A subject at a point; without one, over the whole run.
-pub type Place = (SubjectId, Option<PointId>);
+pub type SubjectScope = (SubjectId, Option<PointId>);
 
 /// A run and what its samples say.
 pub struct Measured<'a> {
@@ -26,8 +26,8 @@ pub struct Measured<'a> {
     pub file: &'a str,
     /// What subjects and operations are called.
     pub words: &'static Words,
-    cells: HashMap<Place, Vec<&'a Cell>>,
-    comparisons: HashMap<Place, Vec<&'a Comparison>>,
+    cells: HashMap<SubjectScope, Vec<&'a Cell>>,
+    comparisons: HashMap<SubjectScope, Vec<&'a Comparison>>,
 }
 
 impl<'a> Measured<'a> {
@@ -51,29 +51,29 @@ impl<'a> Measured<'a> {
     }
 
     /// Whether anything is known of a place.
-    pub fn knows(&self, place: Place) -> bool {
+    pub fn knows(&self, place: SubjectScope) -> bool {
         self.cells.contains_key(&place)
     }
 
     /// A figure.
-    pub fn cell(&self, place: Place, metric: &Metric) -> Option<&'a Cell> {
+    pub fn cell(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Cell> {
         let mut cells = self.cells.get(&place)?.iter();
         cells.find(|cell| cell.key.metric == *metric).copied()
     }
 
     /// A figure with its unit.
-    pub fn quantity(&self, place: Place, metric: &Metric) -> Option<Quantity> {
+    pub fn quantity(&self, place: SubjectScope, metric: &Metric) -> Option<Quantity> {
         let cell = self.cell(place, metric)?;
         Some(Quantity::of(&cell.value, cell.key.metric.unit.clone()))
     }
 
     /// A figure, if it was estimated.
-    pub fn interval(&self, place: Place, metric: &Metric) -> Option<&'a Interval> {
+    pub fn interval(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Interval> {
         self.cell(place, metric)?.value.interval()
     }
 
     /// A figure against the baseline's.
-    pub fn comparison(&self, place: Place, metric: &Metric) -> Option<&'a Comparison> {
+    pub fn comparison(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
         let mut comparisons = self.comparisons.get(&place)?.iter();
         comparisons.find(|c| c.key.metric == *metric).copied()
     }
@@ -105,13 +105,13 @@ impl<'a> Measured<'a> {
     }
 
     /// What stopped a subject at a point, or everywhere.
-    pub fn failure(&self, (subject, point): Place) -> Option<&'a Failure> {
+    pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
         let mut failures = self.run.failures.iter();
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
     }
 
     /// Why a subject is not compared at a point, or everywhere.
-    pub fn refusal(&self, (subject, point): Place) -> Option<&'a Refusal> {
+    pub fn refusal(&self, (subject, point): SubjectScope) -> Option<&'a Refusal> {
         let mut refusals = self.results.refusals.iter();
         refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
     }
@@ -142,8 +142,8 @@ impl<'a> Measured<'a> {
     }
 }
 
-fn by_place<T>(all: &[T], key: fn(&T) -> &Key) -> HashMap<Place, Vec<&T>> {
-    let mut places: HashMap<Place, Vec<&T>> = HashMap::new();
+fn by_place<T>(all: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<&T>> {
+    let mut places: HashMap<SubjectScope, Vec<&T>> = HashMap::new();
     for one in all {
         let Key { subject, point, .. } = key(one);
         places.entry((*subject, *point)).or_default().push(one);

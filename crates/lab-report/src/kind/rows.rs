@@ -3,7 +3,7 @@
 
 use super::cell;
 use super::costs::Values;
-use super::measured::{Measured, Place};
+use super::measured::{Measured, SubjectScope};
 use crate::document::{Quantity, Row};
 use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
@@ -67,7 +67,7 @@ fn operations(measured: &Measured) -> Vec<Row> {
     rows.collect()
 }
 
-fn row(measured: &Measured, (subject, point): Place, metric: Metric) -> Row {
+fn row(measured: &Measured, (subject, point): SubjectScope, metric: Metric) -> Row {
     let plan = measured.plan;
     let found = plan.subjects.get(subject);
     let target = found.and_then(|s| plan.targets.get(s.target));
@@ -115,7 +115,7 @@ fn compare(row: &mut Row, comparison: &Comparison) {
 
 fn control_of<'a>(
     measured: &Measured<'a>,
-    (subject, point): Place,
+    (subject, point): SubjectScope,
     metric: &Metric,
 ) -> Option<&'a Control> {
     let found = measured.plan.subjects.get(subject)?;

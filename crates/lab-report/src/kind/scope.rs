@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What was done on one target: its subjects, its points, and what they are called there.
 
-use super::measured::{Measured, Place};
+use super::measured::{Measured, SubjectScope};
 use crate::document::Quantity;
-use lab_model::{Case, Cores, Kind, Metric, PointId, SubjectId, TargetId};
+use lab_model::{Case, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
 use std::ops::Deref;
 
 /// A run on one of its targets.
@@ -45,7 +45,7 @@ impl<'a> Scope<'a> {
     /// What the target is called; empty where it goes without saying.
     pub fn title(&self) -> &'static str {
         let named = self.kind().filter(|_| self.has_targets());
-        named.map_or("", Kind::title)
+        named.map_or("", TargetKind::title)
     }
 
     /// A word for the names of charts, with a `-` at its end; empty where it goes without saying.
@@ -55,7 +55,7 @@ impl<'a> Scope<'a> {
     }
 
     /// What the target is, if there is one.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<TargetKind> {
         self.plan.targets.get(self.target).map(|t| t.kind)
     }
 
@@ -239,14 +239,14 @@ impl<'a> Scope<'a> {
     }
 
     /// These subjects at each of these points, point by point.
-    pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<Place> {
+    pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
         let all = points.iter();
         let all = all.flat_map(|&p| subjects.iter().map(move |&s| (s, Some(p))));
         all.collect()
     }
 
     /// What tells a server at a point from the others of this run: its name, the point, or both.
-    pub fn place_name(&self, (subject, point): Place) -> String {
+    pub fn place_name(&self, (subject, point): SubjectScope) -> String {
         let name = self.name(subject);
         match (point, self.subjects().len(), self.points().len()) {
             (None, ..) | (_, _, 1) => name.into(),

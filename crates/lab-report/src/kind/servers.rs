@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers that the lab starts: what a request costs them, what they serve, what users feel.
 
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
@@ -394,7 +394,7 @@ fn response(view: &View) -> Section {
 fn held(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("The servers");
-    let places: Vec<Place> = scope.compared().into_iter().map(|s| (s, None)).collect();
+    let places: Vec<SubjectScope> = scope.compared().into_iter().map(|s| (s, None)).collect();
     let told = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
     let shown: Vec<Metric> = HELD.iter().chain(told).cloned().collect();
     let table = table::figures(scope, "What they hold, and how they start", &places, &shown);

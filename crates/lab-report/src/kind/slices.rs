@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Charts of what happened slice by slice of a load: percentiles, where times lie, rates over time.
 
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::scope::{Group, Scope};
 use crate::document::{
     Axis, Band, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap, HeatMaps,
@@ -17,7 +17,7 @@ const MANY: usize = 6;
 const COLUMNS: usize = 48;
 
 /// The slices of a server at a point, of complete blocks, in the order of time.
-fn slices<'a>(scope: &Scope<'a>, (subject, point): Place) -> Vec<&'a Slice> {
+fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slice> {
     let run = scope.run;
     let all = run.complete_blocks().flat_map(|b| &b.slices);
     all.filter(|s| (s.subject, Some(s.point)) == (subject, point))
@@ -26,17 +26,17 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): Place) -> Vec<&'a Slice> {
 
 /// Places with their colours and names, those at which something was served: where there are too many, the first, the
 /// last, and some between. Of several points each has the next colour.
-fn some(scope: &Scope, places: &[Place]) -> Vec<(Place, usize, String)> {
-    let served = |&&place: &&Place| {
+fn some(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
+    let served = |&&place: &&SubjectScope| {
         let served = scope.quantity(place, &Metric::SERVED);
         served.is_some_and(|n| n.value > 0.0)
     };
-    let served: Vec<&Place> = places.iter().filter(served).collect();
+    let served: Vec<&SubjectScope> = places.iter().filter(served).collect();
     let shown = match served.len() {
         n if n > MANY => (0..MANY)
             .map(|i| *served[i * (n - 1) / (MANY - 1)])
             .collect(),
-        _ => served.into_iter().copied().collect::<Vec<Place>>(),
+        _ => served.into_iter().copied().collect::<Vec<SubjectScope>>(),
     };
     let same_point = shown.windows(2).all(|pair| pair[0].1 == pair[1].1);
     let shown = shown.into_iter().enumerate();
@@ -65,7 +65,7 @@ fn response() -> Axis {
 }
 
 /// Response times by percentile, and service times beside them if asked for.
-pub fn percentiles(scope: &Scope, places: &[Place], service: bool) -> Option<Chart> {
+pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
     for (place, colour, name) in some(scope, places) {
         if scope.cell(place, &Metric::BACKLOG).is_some() {
@@ -101,7 +101,7 @@ pub fn percentiles(scope: &Scope, places: &[Place], service: bool) -> Option<Cha
 }
 
 /// Where the response times lie from slice to slice, or from point to point.
-pub fn heat(scope: &Scope, places: &[Place]) -> Option<Chart> {
+pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
     let (maps, columns, over) = match scope.points().len() {
         1 => (
             over_slices(scope, places),
@@ -126,8 +126,8 @@ pub fn heat(scope: &Scope, places: &[Place]) -> Option<Chart> {
 
 type Maps<'s> = Box<dyn Iterator<Item = HeatMap> + 's>;
 
-fn over_slices<'s>(scope: &'s Scope, places: &[Place]) -> Maps<'s> {
-    let map = move |(place, colour, name): (Place, usize, String)| {
+fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
+    let map = move |(place, colour, name): (SubjectScope, usize, String)| {
         let slices = slices(scope, place);
         let each = slices.len().div_ceil(COLUMNS).max(1);
         let mut begin_ns = 0_u64;
@@ -174,7 +174,7 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
 }
 
 /// Requests served per second from slice to slice, in an open loop also offered, and errors where there are any.
-pub fn over_time(scope: &Scope, places: &[Place], open: bool) -> Option<Chart> {
+pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<Chart> {
     if scope.points().len() > 1 {
         return None;
     }

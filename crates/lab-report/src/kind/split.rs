@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::table;
 use crate::chart::file_name;
 use crate::document::{Axis, BarPart, BarRow, Bars, Chart, Drawing, Scale, Section};
-use lab_model::{Cores, Kind, Metric, PointId, SubjectId, Unit};
+use lab_model::{Cores, Metric, PointId, SubjectId, TargetKind, Unit};
 
 /// The parts, with the numbers of their colours.
 const PARTS: [(Metric, &str, usize); 3] = [
@@ -30,7 +30,7 @@ pub fn section(scope: &Scope) -> Section {
         let mut subjects = scope.compared().into_iter();
         subjects.any(|s| scope.value(s, *p, &Metric::WAITING).is_some())
     };
-    let has_service = scope.kind().is_some_and(Kind::is_service);
+    let has_service = scope.kind().is_some_and(TargetKind::is_service);
     if !(has_service || scope.has_targets()) {
         return section;
     }

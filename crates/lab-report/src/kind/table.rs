@@ -2,7 +2,7 @@
 //! The tables that all kinds share: metrics side by side, and one metric as a matrix.
 
 use super::cell;
-use super::measured::Place;
+use super::measured::SubjectScope;
 use super::say::{self, list};
 use super::scope::Scope;
 use crate::document::{Cell, Column, Table};
@@ -11,8 +11,8 @@ use lab_stats::analysis::Verdict;
 
 /// A row for each place, a column for each metric that is known of any, with its ratio to the baseline's behind it
 /// where any is compared.
-pub fn figures(scope: &Scope, title: &str, places: &[Place], metrics: &[Metric]) -> Table {
-    let any = |is: &dyn Fn(Place) -> bool| places.iter().any(|&place| is(place));
+pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
+    let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
     let shown = metrics
         .iter()
         .filter(|m| any(&|place| scope.cell(place, m).is_some()));
@@ -57,9 +57,10 @@ struct Named<'s> {
 }
 
 impl<'s> Named<'s> {
-    fn of(scope: &'s Scope<'s>, places: &[Place]) -> Named<'s> {
-        let several =
-            |same: fn(&Place, &Place) -> bool| places.windows(2).any(|p| !same(&p[0], &p[1]));
+    fn of(scope: &'s Scope<'s>, places: &[SubjectScope]) -> Named<'s> {
+        let several = |same: fn(&SubjectScope, &SubjectScope) -> bool| {
+            places.windows(2).any(|p| !same(&p[0], &p[1]))
+        };
         let points = several(|a, b| a.1 == b.1);
         Named {
             scope,
@@ -74,7 +75,7 @@ impl<'s> Named<'s> {
         point.into_iter().chain(subject).collect()
     }
 
-    fn cells(&self, (subject, point): Place) -> Vec<Cell> {
+    fn cells(&self, (subject, point): SubjectScope) -> Vec<Cell> {
         let point = point.filter(|_| self.points);
         let point = point.map(|p| Cell::from(self.scope.short(p)));
         let subject = self.subjects.then(|| self.scope.title_of(subject).into());

@@ -447,12 +447,12 @@ impl Database for Postgresql {
     /// A process of its own.
     fn own(&mut self) -> Option<LabConnection> {
         let number = self.value("SELECT pg_backend_pid()").ok()?.parse().ok()?;
-        Some(LabConnection::Process(Pid::from_raw(number)))
+        Some(LabConnection::DaemonProcess(Pid::from_raw(number)))
     }
 
     fn main_process(&mut self) -> Option<i32> {
         match self.own()? {
-            LabConnection::Process(process) => procfs::parent(process).map(Pid::as_raw),
+            LabConnection::DaemonProcess(process) => procfs::parent(process).map(Pid::as_raw),
             LabConnection::Thread(_) => None,
         }
     }

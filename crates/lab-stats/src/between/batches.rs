@@ -2,7 +2,7 @@
 //! Two runs of batches or of whole commands: what changed of ratios to the baseline and of times.
 
 use super::changed::{Changed, ControlChange};
-use super::side::{Place, Sides};
+use super::side::{PointPair, Sides};
 use crate::analysis::Interval;
 use crate::change::change;
 use crate::order;
@@ -30,7 +30,7 @@ impl Batches<'_> {
     /// What changed of the ratios to the baseline, all at one level together, and of the control's, by point.
     pub fn ratios(&self, points: &[[PointId; 2]]) -> (Vec<Changed>, Vec<ControlChange>) {
         let mut controls = Vec::new();
-        let mut asked: Vec<(Place, f64)> = Vec::new();
+        let mut asked: Vec<(PointPair, f64)> = Vec::new();
         for &points in points {
             let control = self.control(points);
             let margin = control.as_ref().map_or(self.sides.margin(), |c| c.margin);
@@ -56,7 +56,7 @@ impl Batches<'_> {
         places.filter_map(|place| self.time(&place)).collect()
     }
 
-    fn ratio(&self, place: &Place, level: Level, margin: f64) -> Option<Changed> {
+    fn ratio(&self, place: &PointPair, level: Level, margin: f64) -> Option<Changed> {
         let logs = self.log_ratios(place);
         let found = change(&logs[0], &logs[1], level)?;
         let values = [
@@ -91,7 +91,7 @@ impl Batches<'_> {
         })
     }
 
-    fn time(&self, place: &Place) -> Option<Changed> {
+    fn time(&self, place: &PointPair) -> Option<Changed> {
         let times = [0, 1].map(|i| {
             let visits = self.tables[i].visits(place.subjects[i], place.points[i]);
             visits.flatten().map(|v| v.wall_ns).collect::<Vec<f64>>()
@@ -105,7 +105,7 @@ impl Batches<'_> {
     }
 
     /// The logarithms of the subject's ratio to the baseline in each run, of the blocks that have it.
-    fn log_ratios(&self, place: &Place) -> [Vec<f64>; 2] {
+    fn log_ratios(&self, place: &PointPair) -> [Vec<f64>; 2] {
         [0, 1].map(|i| {
             let (subject, point) = (place.subjects[i], place.points[i]);
             let baseline = self.sides.0[i].plan.baseline;

@@ -6,7 +6,7 @@
 //! other blocks have.
 
 use super::changed::{Changed, Program};
-use super::side::{Place, Sides};
+use super::side::{PointPair, Sides};
 use crate::analysis::Interval;
 use crate::change::{change, quotient};
 use crate::load::overload::is_overloaded;
@@ -48,7 +48,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 }
 
 /// A server at a point, what both runs say of it, and a metric in which they can be compared.
-type Asked<'v, 'r> = (Place, [Vec<&'v Visit<'r>>; 2], &'static Metric);
+type Asked<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
 
 /// What changed for all servers, at a level of `1 - alpha` for all that is compared (Bonferroni).
 pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {

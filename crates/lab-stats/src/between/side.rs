@@ -9,7 +9,7 @@ use crate::ratio::{Level, Ratio};
 use crate::refusals::{self, refused};
 use crate::spending;
 use crate::verdict::Margin;
-use lab_model::{Kind, Metric, Part, Plan, PointId, Run, Subject, SubjectId};
+use lab_model::{Metric, Part, Plan, PointId, Run, Subject, SubjectId, TargetKind};
 use std::collections::HashMap;
 use std::iter::zip;
 
@@ -28,14 +28,14 @@ pub(crate) struct Side<'a> {
     pub plan: &'a Plan,
     pub refusals: Vec<Refusal>,
     /// The target, where it does not go without saying.
-    named: Option<Kind>,
+    named: Option<TargetKind>,
     /// By the subjects' names.
     hashes: HashMap<&'a str, &'a String>,
 }
 
 /// A subject at a point, in each run.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct PointPair {
     pub subjects: [SubjectId; 2],
     pub points: [PointId; 2],
 }
@@ -166,20 +166,20 @@ impl Sides<'_> {
     }
 
     /// A subject of the first run at a point, if it plays the same part in both.
-    pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<Place> {
+    pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
         let [first, second] = self.0.each_ref();
         let mine = &first.plan.subjects[subject];
         let other = second.find(&mine.name)?;
         let theirs = &second.plan.subjects[other];
         let part = |s: &Subject| (s.control_of.is_some(), s.overhead);
-        (part(mine) == part(theirs)).then_some(Place {
+        (part(mine) == part(theirs)).then_some(PointPair {
             subjects: [subject, other],
             points,
         })
     }
 
     /// All subjects of both runs at a point that failed there in neither.
-    pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = Place> {
+    pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
         let subjects = 0..self.0[0].plan.subjects.len();
         let places = subjects.filter_map(move |subject| self.place(subject, points));
         places.filter(|place| {
@@ -192,7 +192,7 @@ impl Sides<'_> {
     }
 
     /// Whether neither run refuses to compare the subject.
-    pub fn compares(&self, place: &Place) -> bool {
+    pub fn compares(&self, place: &PointPair) -> bool {
         let refused = |i: usize| refused(&self.0[i].refusals, place.subjects[i], place.points[i]);
         !refused(0) && !refused(1)
     }
@@ -216,7 +216,7 @@ impl Sides<'_> {
     /// A change of a figure that has no verdict.
     pub fn changed(
         &self,
-        place: &Place,
+        place: &PointPair,
         metric: Metric,
         values: [Interval; 2],
         found: &Ratio,

@@ -13,7 +13,7 @@ use crate::refusals::failed;
 use crate::sign_flip::Logs;
 use crate::table::{Table, Visit, sound_plan};
 use crate::{mean, scaling, spending, sweeps, uses};
-use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectPoint};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
 /// The mean times of a visit, pauses and all.
@@ -176,10 +176,14 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
     results.cells = levels.cells;
 }
 
-type Place = (SubjectId, PointId);
-
 /// What an operation takes, and what of it is the server's.
-fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, results: &mut Results) {
+fn times(
+    basis: &Basis,
+    table: &Table,
+    place: SubjectPoint,
+    levels: &mut Levels,
+    results: &mut Results,
+) {
     let (subject, point) = place;
     let visits: Vec<Option<&Visit>> = table.visits(subject, point).collect();
     if !visits.iter().any(Option::is_some) {
@@ -232,7 +236,7 @@ fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, result
 }
 
 /// How long single operations take where several are done at once; with too few for a median, nothing.
-fn at_once((subject, point): Place, blocks: &[Option<&Histogram>], levels: &mut Levels) {
+fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels: &mut Levels) {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Blocks {
         blocks.iter().map(|block| value((*block)?)).collect()
     };
@@ -261,7 +265,7 @@ fn at_once((subject, point): Place, blocks: &[Option<&Histogram>], levels: &mut 
 type Used = (Metric, fn(&Exit) -> u64);
 
 /// What the processes of whole commands used: over blocks, of the mean of a block's processes.
-fn used((subject, point): Place, blocks: &[Vec<&Exit>], levels: &mut Levels) {
+fn used((subject, point): SubjectPoint, blocks: &[Vec<&Exit>], levels: &mut Levels) {
     let all: [Used; 7] = [
         (Metric::USER_CPU, |e| e.user_ns),
         (Metric::SYSTEM_CPU, |e| e.sys_ns),

@@ -16,9 +16,7 @@ use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY, scalings, unless_hidden};
 use crate::spending;
-use lab_model::{
-    Block, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectId,
-};
+use lab_model::{Block, ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint};
 use std::collections::BTreeMap;
 use std::iter::zip;
 
@@ -98,8 +96,6 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     results
 }
 
-type Place = (SubjectId, PointId);
-
 /// Every figure of every server at every point where load was put on it, and where blocks depend on each other.
 fn figures(
     basis: &Basis,
@@ -123,7 +119,7 @@ fn figures(
 /// Rates and costs are medians over blocks, quantiles those of all requests together.
 fn at(
     plan: &Plan,
-    (subject, point): Place,
+    (subject, point): SubjectPoint,
     blocks: &[&Visit],
     levels: &mut Levels,
     results: &mut Results,
@@ -186,7 +182,7 @@ type Figure = (Metric, Summary, fn(&Visit) -> Option<f64>);
 
 fn add(
     levels: &mut Levels,
-    (subject, point): Place,
+    (subject, point): SubjectPoint,
     blocks: &[&Visit],
     (metric, summary, value): Figure,
 ) -> Option<Merged> {
@@ -239,7 +235,7 @@ fn costs() -> [Figure; 11] {
 /// The quantiles of each distribution that has a value, where a server is overloaded of the lag alone; how blocks depend on each other in the response time.
 fn times(
     plan: &Plan,
-    (subject, point): Place,
+    (subject, point): SubjectPoint,
     blocks: &[&Visit],
     levels: &mut Levels,
     overloaded: bool,

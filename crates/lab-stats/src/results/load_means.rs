@@ -10,9 +10,7 @@ use super::means::{Scope, effect, overall};
 use crate::load::visits::{Visit, Visits};
 use crate::refusals::failed;
 use lab_model::point_load::KEEP_ALIVE;
-use lab_model::{Metric, Plan, PointId, SubjectId};
-
-type Place = (SubjectId, PointId);
+use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
 
 /// The cases of a plan one by one, and all of them together if they are several.
 fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
@@ -35,7 +33,7 @@ fn closed_points(
 
 pub(super) fn by_block(
     visits: &Visits,
-    (subject, point): Place,
+    (subject, point): SubjectPoint,
     value: impl Fn(&Visit) -> Option<f64>,
 ) -> Blocks {
     let visits = visits.of(subject, point);

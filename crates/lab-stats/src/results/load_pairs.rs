@@ -9,12 +9,10 @@ use crate::load::quantiles::{self, Tails};
 use crate::load::visits::{self, Visit, Visits, per_10_000};
 use crate::load::{OWN_LATENCY, hidden, is_generators};
 use crate::ratio::Ratio;
-use lab_model::{Metric, Plan, PointId, SubjectId};
+use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-type Place = (SubjectId, PointId);
 
 static IN_TURNS: [Metric; 6] = [
     Metric::THROUGHPUT,
@@ -52,7 +50,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 pub(super) fn ask<'v>(
     family: &mut Family<'v, '_>,
     visits: &'v Visits,
-    overloaded: &HashSet<Place>,
+    overloaded: &HashSet<SubjectPoint>,
 ) -> Vec<Shift> {
     let plan = family.basis.plan;
     let mut shifts = Vec::new();
@@ -226,7 +224,7 @@ pub(super) fn is_the_generators(
 /// Whether a throughput says something of the servers. Where the generator was the limit of the one
 /// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
 /// generator that was compared.
-pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<Place>, pair: &Pair) -> bool {
+pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair: &Pair) -> bool {
     let found = &pair.comparison;
     let Some(point) = found.key.point else {
         return true;

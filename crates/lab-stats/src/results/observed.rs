@@ -7,7 +7,7 @@ use super::completed::completed;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary};
 use super::means::{Scope, effects, overall};
-use super::parts::{self, Place};
+use super::parts::{self, PartNumbers};
 use super::{Key, Results};
 use crate::refusals::failed;
 use crate::spending;
@@ -32,11 +32,11 @@ pub struct Observation {
 /// of those of which more is better the ratio is the baseline's / the subject's, so that below 1 is better.
 /// Observations of subjects, points or blocks that the run does not have are left out.
 pub fn observed(run: &Run, observations: &[Observation]) -> Results {
-    let of = |part: &Run, place: &Place, share: f64| {
+    let of = |part: &Run, place: &PartNumbers, share: f64| {
         let own = |o: &Observation| Some((place.own(&o.key)?, o.block, o.value));
         of_part(part, share, observations.iter().filter_map(own))
     };
-    parts::of(run, |run, _| of(run, &Place::all(run), 1.0), of)
+    parts::of(run, |run, _| of(run, &PartNumbers::all(run), 1.0), of)
 }
 
 /// What the readings of a run's turns say, those that count.

@@ -8,7 +8,7 @@ use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
 pub(super) fn of(
     run: &Run,
     load: impl Fn(&Run, &Plan) -> Results,
-    batches: impl Fn(&Run, &Place, f64) -> Results,
+    batches: impl Fn(&Run, &PartNumbers, f64) -> Results,
 ) -> Results {
     let Some(plan) = crate::table::sound_plan(run) else {
         return Results::default();
@@ -35,7 +35,11 @@ pub(super) fn of(
 
 /// Subjects are compared on each target by itself, and each target has its part of the run's alpha, so that all of
 /// them hold together.
-fn of_targets(run: &Run, plan: &Plan, batches: impl Fn(&Run, &Place, f64) -> Results) -> Results {
+fn of_targets(
+    run: &Run,
+    plan: &Plan,
+    batches: impl Fn(&Run, &PartNumbers, f64) -> Results,
+) -> Results {
     let mut results = Results::default();
     let all = places(plan);
     let share = 1.0 / all.len().max(1) as f64;
@@ -46,7 +50,7 @@ fn of_targets(run: &Run, plan: &Plan, batches: impl Fn(&Run, &Place, f64) -> Res
 }
 
 /// What the numbers of a part are in the whole run.
-pub(super) struct Place {
+pub(super) struct PartNumbers {
     target: TargetId,
     subjects: Vec<SubjectId>,
     points: Vec<PointId>,
@@ -54,18 +58,18 @@ pub(super) struct Place {
 }
 
 /// Of each part of a run, in the order of [`parts`].
-fn places(plan: &Plan) -> Vec<Place> {
+fn places(plan: &Plan) -> Vec<PartNumbers> {
     let targets = 0..plan.targets.len().max(1);
-    let all = targets.map(|target| Place::new(plan, target));
+    let all = targets.map(|target| PartNumbers::new(plan, target));
     all.filter(|p| plan.targets.is_empty() || !p.points.is_empty() && !p.subjects.is_empty())
         .collect()
 }
 
-impl Place {
+impl PartNumbers {
     /// Of a run that is its only part.
-    pub fn all(run: &Run) -> Place {
+    pub fn all(run: &Run) -> PartNumbers {
         let plan = run.plan.as_ref();
-        Place {
+        PartNumbers {
             target: 0,
             subjects: (0..plan.map_or(0, |p| p.subjects.len())).collect(),
             points: (0..plan.map_or(0, |p| p.points.len())).collect(),
@@ -73,14 +77,14 @@ impl Place {
         }
     }
 
-    fn new(plan: &Plan, target: TargetId) -> Place {
+    fn new(plan: &Plan, target: TargetId) -> PartNumbers {
         let all = plan.targets.is_empty();
         let here = |of: TargetId| all || of == target;
         let points = (0..plan.points.len()).filter(|&p| here(plan.points[p].target));
         let points: Vec<PointId> = points.collect();
         let used = |&case: &usize| all || points.iter().any(|&p| plan.points[p].case == case);
         let subjects = 0..plan.subjects.len();
-        Place {
+        PartNumbers {
             target,
             cases: (0..plan.cases.len()).filter(used).collect(),
             subjects: subjects
@@ -125,7 +129,7 @@ impl Results {
     }
 
     /// Everything of a part, under the whole run's numbers.
-    fn add(&mut self, mut part: Results, place: &Place, several: bool) {
+    fn add(&mut self, mut part: Results, place: &PartNumbers, several: bool) {
         part.renumber(place);
         self.cells.extend(part.cells);
         self.comparisons.extend(part.comparisons);
@@ -150,7 +154,7 @@ impl Results {
         }
     }
 
-    fn renumber(&mut self, place: &Place) {
+    fn renumber(&mut self, place: &PartNumbers) {
         let keys = self.cells.iter_mut().map(|cell| &mut cell.key);
         let keys = keys.chain(self.comparisons.iter_mut().map(|c| &mut c.key));
         for key in keys.chain(&mut self.pausing) {

@@ -496,7 +496,7 @@ fn footprints_are_medians_over_blocks() {
     for (i, block) in run.blocks.iter_mut().enumerate() {
         let rss_bytes = 1000 * (i as u64 + 1);
         let startup_ns = 10 * (i as u64 + 1);
-        block.processes = vec![Process {
+        block.processes = vec![ProcessStart {
             subject: 0,
             startup_ns,
             startup_cpu_ns: 0,

@@ -247,7 +247,7 @@ fn runs_that_cannot_be_compared_are_errors() {
         let mut run = measured(&[1.2], 6, seed);
         plan(&mut run).targets = vec![Target {
             rows,
-            ..target(Kind::Sqlite)
+            ..target(TargetKind::Sqlite)
         }];
         run
     };

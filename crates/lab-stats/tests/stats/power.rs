@@ -8,12 +8,12 @@ use crate::simulator;
 use crate::simulator::{CALM, Simulator, World};
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
-use lab_stats::power::{DIFFERENCES, Forecast, Place, forecast};
+use lab_stats::power::{DIFFERENCES, Forecast, PlannedComparison, forecast};
 use lab_stats::results::results;
 use lab_stats::stop;
 
 /// A kind of run: how its blocks scatter, what is compared, which difference is looked for, and whether it looks.
-struct Kind {
+struct TargetKind {
     world: World,
     points: usize,
     subjects: usize,
@@ -28,7 +28,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
         process: 0.03,
         ..CALM
     };
-    let kind = |world: &World, points, subjects, difference, beyond, looks| Kind {
+    let kind = |world: &World, points, subjects, difference, beyond, looks| TargetKind {
         world: world.clone(),
         points,
         subjects,
@@ -88,7 +88,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
 /// The range that a pilot of eight blocks tells holds what a long one tells, as often as its level says.
 #[test]
 fn the_range_of_a_short_pilot_holds() {
-    let kind = Kind {
+    let kind = TargetKind {
         world: World {
             process: 0.03,
             ..CALM
@@ -132,7 +132,7 @@ fn nothing_is_forecast_of_one_block_and_the_time_is_that_of_blocks() {
     assert_eq!(forecast.places[0].metric, Metric::WALL);
 }
 
-impl Kind {
+impl TargetKind {
     fn world(&self, ratio: f64) -> World {
         let mut ratios = vec![1.0; self.subjects];
         ratios[0] = ratio;
@@ -163,13 +163,15 @@ impl Kind {
     }
 
     /// That of the first subject at the first point.
-    fn place(&self, seed: u64, blocks: u32) -> Place {
+    fn place(&self, seed: u64, blocks: u32) -> PlannedComparison {
         let places = self.forecast(seed, blocks).places;
-        let first = |p: &&Place| p.subject == "s1" && (self.points == 1 || p.point.ends_with("=0"));
+        let first = |p: &&PlannedComparison| {
+            p.subject == "s1" && (self.points == 1 || p.point.ends_with("=0"))
+        };
         places.iter().find(first).unwrap().clone()
     }
 
-    fn blocks(&self, place: &Place) -> Option<u32> {
+    fn blocks(&self, place: &PlannedComparison) -> Option<u32> {
         let need = place.differences[self.difference][0];
         let blocks = if self.beyond { need.beyond } else { need.there };
         blocks.estimate

@@ -141,7 +141,7 @@ fn with_processes(run: &mut Run) {
     let mut some = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
     for block in &mut run.blocks {
         for subject in 0..plan.subjects.len() {
-            block.processes.push(Process {
+            block.processes.push(ProcessStart {
                 subject,
                 startup_ns: some(2e6),
                 startup_cpu_ns: some(1e6),
@@ -309,7 +309,9 @@ fn targets() -> Run {
         cores: Cores::All,
         ..Case::default()
     });
-    plan.targets = [Kind::Sqlite, Kind::Postgresql].map(target).into();
+    plan.targets = [TargetKind::Sqlite, TargetKind::Postgresql]
+        .map(target)
+        .into();
     let plan = plan.clone();
     let mut random = Random(9);
     run.blocks = (0..12).map(|n| visit(&plan, n, &mut random)).collect();

@@ -16,7 +16,7 @@ use lab_stats::sign_flip::{Logs, together};
 const ALPHA: f64 = 0.05;
 
 /// A kind of run: its machine, how many points and subjects besides the baseline, and blocks.
-struct Kind {
+struct TargetKind {
     name: &'static str,
     world: World,
     points: usize,
@@ -34,7 +34,7 @@ fn runs_of_equal_subjects_say_nothing_false() {
         heavy: true,
         ..luck.clone()
     };
-    let kind = |name, world: &World, points, subjects, blocks| Kind {
+    let kind = |name, world: &World, points, subjects, blocks| TargetKind {
         name,
         world: world.clone(),
         points,
@@ -83,7 +83,7 @@ fn runs_of_equal_subjects_say_nothing_false() {
     documents::update("run-wide", &table);
 }
 
-impl Kind {
+impl TargetKind {
     fn run(&self, seed: u64) -> Results {
         let world = World {
             ratios: vec![1.0; self.subjects],

@@ -19,7 +19,7 @@ const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
 
 /// SQLite and PostgreSQL, with c, its control, ada and python on each; `go` on PostgreSQL alone, where
 /// python cannot prepare. Two points on SQLite; on PostgreSQL two, and those with many connections.
-fn run(targets: &[Kind], blocks: u32, slower: f64) -> Run {
+fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     let mut subjects = Vec::new();
     let mut points = Vec::new();
     for (target, &kind) in targets.iter().enumerate() {
@@ -119,10 +119,10 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
     }
 }
 
-const BOTH: [Kind; 2] = [Kind::Sqlite, Kind::Postgresql];
+const BOTH: [TargetKind; 2] = [TargetKind::Sqlite, TargetKind::Postgresql];
 
 /// What was done on a target by itself.
-fn on(run: &Run, kind: Kind) -> (Plan, Results) {
+fn on(run: &Run, kind: TargetKind) -> (Plan, Results) {
     let mut parts = parts(run).into_iter();
     let part = parts.find(|p| p.kind == Some(kind)).unwrap();
     let results = results(&part.run);
@@ -173,7 +173,7 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
             });
         }
     }
-    let (plan, results) = on(&run, Kind::Postgresql);
+    let (plan, results) = on(&run, TargetKind::Postgresql);
     let python = named(&plan, "python");
     assert!(results.refusals.is_empty(), "{:?}", results.refusals);
     let mut places = places(&results).into_iter();
@@ -197,7 +197,7 @@ fn what_holds_at_all_points_of_a_subject_is_said_once() {
         key: "tls".into(),
         value: "on".into(),
     });
-    let (_, results) = on(&run, Kind::Postgresql);
+    let (_, results) = on(&run, TargetKind::Postgresql);
     assert_eq!(results.refusals.len(), 1);
     assert_eq!(results.refusals[0].point, None);
 }
@@ -205,7 +205,7 @@ fn what_holds_at_all_points_of_a_subject_is_said_once() {
 #[test]
 fn the_time_of_an_operation_is_split_and_adds_up() {
     let run = run(&BOTH, 12, 1.0);
-    let (plan, results) = on(&run, Kind::Postgresql);
+    let (plan, results) = on(&run, TargetKind::Postgresql);
     let ada = named(&plan, "ada");
     let of = |metric| interval(&results, ada, 1, &metric);
     let wall = of(Metric::MEAN_WALL).estimate;
@@ -217,7 +217,7 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
         let split = maybe(&results, subject, point, &Metric::WAITING).is_some();
         assert_eq!(split, plan.case(point).cores == Cores::One);
     }
-    let (_, sqlite) = on(&run, Kind::Sqlite);
+    let (_, sqlite) = on(&run, TargetKind::Sqlite);
     let server = maybe(&sqlite, 0, 0, &Metric::SERVER_CPU);
     assert!(server.is_none(), "a library is no server");
     let of = |metric| interval(&sqlite, 0, 0, &metric).estimate;
@@ -226,11 +226,11 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
 
 #[test]
 fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
-    let mut run = run(&[Kind::Mariadb], 8, 1.0);
+    let mut run = run(&[TargetKind::Mariadb], 8, 1.0);
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         sample.batch.server_cpu_ns = Some(sample.batch.wall_ns * 3 / 4);
     }
-    let (_, results) = on(&run, Kind::Mariadb);
+    let (_, results) = on(&run, TargetKind::Mariadb);
     let of = |metric| interval(&results, 0, 0, &metric);
     let waiting = of(Metric::WAITING);
     assert_eq!((waiting.low, waiting.high), (0.0, 0.0));
@@ -240,9 +240,9 @@ fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
 
 #[test]
 fn a_server_whose_cpu_is_unknown_is_not_split() {
-    let mut run = run(&[Kind::Mariadb], 8, 1.0);
+    let mut run = run(&[TargetKind::Mariadb], 8, 1.0);
     run.blocks[3].samples[5].batch.server_cpu_ns = None;
-    let (_, results) = on(&run, Kind::Mariadb);
+    let (_, results) = on(&run, TargetKind::Mariadb);
     let known = run.blocks[3].samples[5];
     let split = |&(subject, point): &(SubjectId, PointId)| {
         let server = maybe(&results, subject, point, &Metric::SERVER_CPU);
@@ -283,8 +283,8 @@ fn buckets_are_those_of_the_protocol() {
 
 #[test]
 fn latencies_are_quantiles_of_whole_blocks() {
-    let run = run(&[Kind::Postgresql], 8, 1.0);
-    let (plan, results) = on(&run, Kind::Postgresql);
+    let run = run(&[TargetKind::Postgresql], 8, 1.0);
+    let (plan, results) = on(&run, TargetKind::Postgresql);
     let subjects = plan.subjects.len();
     let cells = results.cells.iter();
     let of_latencies = cells.filter(|c| c.key.metric == Metric::OPERATIONS);
@@ -306,8 +306,8 @@ fn latencies_are_quantiles_of_whole_blocks() {
 /// Of calls that may fail: in three of eight blocks ada's slow ones take 48 ns longer, in three 80 ns, in two 112 ns.
 #[test]
 fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
-    let mut run = run(&[Kind::Postgresql], 8, 1.0);
-    let (_, results) = on(&run, Kind::Postgresql);
+    let mut run = run(&[TargetKind::Postgresql], 8, 1.0);
+    let (_, results) = on(&run, TargetKind::Postgresql);
     let told = results.cells.iter();
     let mut told = told.filter(|c| c.key.metric == Metric::ADDED_P99);
     assert!(told.next().is_none(), "these cannot fail");
@@ -321,7 +321,7 @@ fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
             latencies.counts[1].0 = 192 + block.number % 3;
         }
     }
-    let (plan, results) = on(&run, Kind::Postgresql);
+    let (plan, results) = on(&run, TargetKind::Postgresql);
     let of = |name, metric| {
         let found = interval(&results, named(&plan, name), 2, &metric);
         (found.estimate, found.low, found.high)
@@ -334,11 +334,11 @@ fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
 
 #[test]
 fn a_quantile_needs_enough_operations() {
-    let mut run = run(&[Kind::Postgresql], 8, 1.0);
+    let mut run = run(&[TargetKind::Postgresql], 8, 1.0);
     for latencies in run.blocks.iter_mut().flat_map(|b| &mut b.latencies) {
         latencies.counts = vec![(82, 7)];
     }
-    let (_, results) = on(&run, Kind::Postgresql);
+    let (_, results) = on(&run, TargetKind::Postgresql);
     let has = |metric| maybe(&results, 0, 2, &metric).is_some();
     assert!(has(Metric::P90) && has(Metric::P99), "112 operations");
     assert!(!has(Metric::P999));
@@ -346,8 +346,8 @@ fn a_quantile_needs_enough_operations() {
 
 #[test]
 fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
-    let run = run(&[Kind::Postgresql], 12, 1.0);
-    let (plan, results) = on(&run, Kind::Postgresql);
+    let run = run(&[TargetKind::Postgresql], 12, 1.0);
+    let (plan, results) = on(&run, TargetKind::Postgresql);
     assert!(
         results.fits.is_empty(),
         "one more connection has no cost of its own"
@@ -371,7 +371,7 @@ fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
 
 #[test]
 fn a_law_that_does_not_describe_the_points_says_so() {
-    let mut run = run(&[Kind::Postgresql], 12, 1.0);
+    let mut run = run(&[TargetKind::Postgresql], 12, 1.0);
     let plan = run.plan.clone().unwrap();
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         // A cliff that no law has: with 16 connections everything takes twice as long.
@@ -379,16 +379,16 @@ fn a_law_that_does_not_describe_the_points_says_so() {
             sample.batch.wall_ns *= 2;
         }
     }
-    let (_, results) = on(&run, Kind::Postgresql);
+    let (_, results) = on(&run, TargetKind::Postgresql);
     let laws = || results.scalings.iter().flat_map(|s| &s.law);
     assert!(laws().count() == 4 && laws().all(|law| law.departs));
 }
 
 #[test]
 fn three_points_are_too_few_for_the_law() {
-    let mut run = run(&[Kind::Postgresql], 12, 1.0);
+    let mut run = run(&[TargetKind::Postgresql], 12, 1.0);
     run.plan.as_mut().unwrap().points.truncate(5);
-    let (_, results) = on(&run, Kind::Postgresql);
+    let (_, results) = on(&run, TargetKind::Postgresql);
     let scaling = &results.scalings[0];
     assert!(scaling.law.is_none());
     let why = scaling.why.as_deref().unwrap();
@@ -444,7 +444,7 @@ fn two_runs_are_compared_target_by_target() {
 
 #[test]
 fn a_run_on_one_target_is_compared_with_that_part_of_another() {
-    let first = run(&[Kind::Sqlite], 12, 1.0);
+    let first = run(&[TargetKind::Sqlite], 12, 1.0);
     let second = later(run(&BOTH, 12, 1.3));
     let found = compare(&first, &second);
     let ada = found.judged().find(|c| c.subject == "ada").unwrap();

@@ -50,7 +50,7 @@ fn plan() -> Plan {
 
 fn target() -> Target {
     Target {
-        kind: Kind::Sqlite,
+        kind: TargetKind::Sqlite,
         table: "CREATE TABLE t (id integer)".into(),
         rows: 7,
         ..Target::default()

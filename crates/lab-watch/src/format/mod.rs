@@ -36,7 +36,7 @@ pub struct Hints {
 /// A reader of lines.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    kind: Kind,
+    kind: FormatKind,
     /// In words, such as `combined log format, with $request_time, in s`.
     pub words: String,
     /// How fine durations are, ns; `None`: there are none.
@@ -46,7 +46,7 @@ pub struct Reader {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum FormatKind {
     Combined(Combined),
     Pattern(Box<Pattern>),
     HaProxy(HaProxy),
@@ -139,7 +139,7 @@ fn given(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
                 step_ns: pattern.step(),
                 words: "the format that was given".into(),
                 zone_advice: None,
-                kind: Kind::Pattern(Box::new(pattern)),
+                kind: FormatKind::Pattern(Box::new(pattern)),
             })
         }
     }
@@ -169,7 +169,7 @@ fn with_durations(mut duration: Option<combined::Duration>, what: &str, hints: &
         step_ns: duration.as_ref().map(|d| d.step.max(1)),
         words,
         zone_advice: None,
-        kind: Kind::Combined(Combined::new(duration)),
+        kind: FormatKind::Combined(Combined::new(duration)),
     }
 }
 
@@ -195,7 +195,7 @@ fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         words: "HAProxy's HTTP log, with its total time in ms".into(),
         step_ns: Some(1_000_000),
         zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
-        kind: Kind::HaProxy(haproxy),
+        kind: FormatKind::HaProxy(haproxy),
     })
 }
 
@@ -216,7 +216,7 @@ fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         },
         step_ns,
         zone_advice: None,
-        kind: Kind::Json(Box::new(json)),
+        kind: FormatKind::Json(Box::new(json)),
     })
 }
 
@@ -228,7 +228,7 @@ fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         words: "extended log format (W3C), times in UTC".into(),
         step_ns: w3c.has_durations().then_some(1_000_000),
         zone_advice: advice_unless_given(&hints.zone, IN_UTC),
-        kind: Kind::W3c(w3c),
+        kind: FormatKind::W3c(w3c),
     })
 }
 
@@ -242,7 +242,7 @@ fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         words: "slow query log of MariaDB or MySQL".into(),
         step_ns: Some(1_000),
         zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
-        kind: Kind::SlowLog(Box::new(SlowLog::new(hints.zone.clone()))),
+        kind: FormatKind::SlowLog(Box::new(SlowLog::new(hints.zone.clone()))),
     })
 }
 
@@ -267,7 +267,7 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         words: "PostgreSQL's log".into(),
         step_ns: Some(1_000),
         zone_advice: None,
-        kind: Kind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
+        kind: FormatKind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
     })
 }
 
@@ -277,13 +277,13 @@ impl Reader {
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
         let entry = match &mut self.kind {
             // By itself, so that its entries are in registers.
-            Kind::Combined(combined) => return told(combined.parse(line), line, sink),
-            Kind::Pattern(pattern) => pattern.parse(line),
-            Kind::HaProxy(haproxy) => haproxy.parse(line),
-            Kind::Json(json) => json.parse(line),
-            Kind::W3c(w3c) => return w3c.line(line, sink),
-            Kind::Postgresql(log) => return log.line(line, sink),
-            Kind::SlowLog(log) => return log.line(line, sink),
+            FormatKind::Combined(combined) => return told(combined.parse(line), line, sink),
+            FormatKind::Pattern(pattern) => pattern.parse(line),
+            FormatKind::HaProxy(haproxy) => haproxy.parse(line),
+            FormatKind::Json(json) => json.parse(line),
+            FormatKind::W3c(w3c) => return w3c.line(line, sink),
+            FormatKind::Postgresql(log) => return log.line(line, sink),
+            FormatKind::SlowLog(log) => return log.line(line, sink),
         };
         told(entry, line, sink)
     }
@@ -291,8 +291,8 @@ impl Reader {
     /// Gives away what waited for more lines.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         match &mut self.kind {
-            Kind::Postgresql(log) => log.end(sink),
-            Kind::SlowLog(log) => log.end(sink),
+            FormatKind::Postgresql(log) => log.end(sink),
+            FormatKind::SlowLog(log) => log.end(sink),
             _ => {}
         }
     }
@@ -300,16 +300,20 @@ impl Reader {
     /// What to change, where the log has no durations or their unit is in doubt.
     pub fn advice(&self) -> Option<String> {
         let advice = match &self.kind {
-            Kind::Combined(combined) if combined.is_doubtful() => {
+            FormatKind::Combined(combined) if combined.is_doubtful() => {
                 return Some(DOUBTFUL.into());
             }
-            Kind::Combined(_) => {
+            FormatKind::Combined(_) => {
                 "The log has no durations. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: add $request_time to \
                  log_format."
             }
-            Kind::Pattern(_) => "The format has no durations: add %D, or $request_time in nginx.",
-            Kind::Json(_) => "The log has no durations: add a field request_time or duration_ms.",
-            Kind::W3c(_) => "The log has no durations: choose the field time-taken.",
+            FormatKind::Pattern(_) => {
+                "The format has no durations: add %D, or $request_time in nginx."
+            }
+            FormatKind::Json(_) => {
+                "The log has no durations: add a field request_time or duration_ms."
+            }
+            FormatKind::W3c(_) => "The log has no durations: choose the field time-taken.",
             _ => return None,
         };
         self.step_ns.is_none().then(|| advice.to_string())

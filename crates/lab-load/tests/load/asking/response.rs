@@ -4,7 +4,7 @@
 use lab_load::response::*;
 
 /// The answers in a stream that comes in pieces of so many bytes, each with its body.
-fn read(stream: &[u8], piece: usize) -> Result<Vec<(Answer, Vec<u8>)>, Malformed> {
+fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malformed> {
     let (mut reader, mut answers, mut body) = (Reader::new(), Vec::new(), Vec::new());
     for mut bytes in stream.chunks(piece) {
         while !bytes.is_empty() {

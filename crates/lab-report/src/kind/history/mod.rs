@@ -17,7 +17,7 @@ use crate::document::{
     Stroke, Table,
 };
 use changed::Changes;
-use lab_model::{Direction, Kind, Metric, Unit};
+use lab_model::{Direction, Metric, TargetKind, Unit};
 use lab_stats::analysis::Interval;
 pub use past::Past;
 use record::{Record, records};
@@ -236,7 +236,7 @@ fn finding(mine: &[&Record]) -> Option<String> {
 /// The ratio, the baseline's time, the p99 and the errors of a run.
 fn rows(record: &Record) -> Vec<Row> {
     let row = |subject: &str, metric: Metric, value: Option<Quantity>| Row {
-        target: record.target.map_or("", Kind::name).into(),
+        target: record.target.map_or("", TargetKind::name).into(),
         case: record.case.clone().unwrap_or_default(),
         value,
         blocks: Some(record.blocks),

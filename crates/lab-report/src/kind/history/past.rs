@@ -8,7 +8,7 @@ use super::super::standings::standing;
 use super::super::{say, table};
 use super::audited::Audited;
 use crate::Report;
-use lab_model::{Figure, Host, Kind, Metric, PointId, Run, Subject, SubjectId};
+use lab_model::{Figure, Host, Metric, PointId, Run, Subject, SubjectId, TargetKind};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Over, WarningKind};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub struct Past {
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// The target, if it has one.
-    pub target: Option<Kind>,
+    pub target: Option<TargetKind>,
     /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
     pub case: Option<String>,
     /// Complete ones.

@@ -35,7 +35,7 @@ pub fn sample(blocks: u32) -> Run {
 }
 
 /// A target without settings to read.
-pub fn target(kind: Kind) -> Target {
+pub fn target(kind: TargetKind) -> Target {
     Target {
         kind,
         table: "CREATE TABLE test_simple (…)".into(),
@@ -82,7 +82,7 @@ pub fn plan() -> Plan {
             .into(),
             conditions: vec!["version".into(), "source_id".into()],
         },
-        targets: vec![target(Kind::Sqlite)],
+        targets: vec![target(TargetKind::Sqlite)],
         seed: 7,
         work: Work::Batches,
     }
@@ -371,7 +371,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         started_unix_s: 1_795_252_500.0 + f64::from(number) * 5.0,
         duration_ns: 5_000_000_000,
         processes: (0..6)
-            .map(|s| Process {
+            .map(|s| ProcessStart {
                 subject: s,
                 startup_ns: (startup(s) * noise.about(0.05)) as u64,
                 startup_cpu_ns: 900_000,

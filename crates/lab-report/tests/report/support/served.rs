@@ -521,7 +521,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
             }
         }
     }
-    let process = |(subject, server): (usize, &Server)| Process {
+    let process = |(subject, server): (usize, &Server)| ProcessStart {
         subject,
         startup_ns: (server.start_ms.0 * 1e6 * noise.about(0.06)) as u64,
         startup_cpu_ns: 900_000,

@@ -24,18 +24,22 @@ const NODE: Model = ("node", "JavaScript", 1.74, 63.0, 48.0, 11);
 pub const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// The targets of the SQL experiment.
-pub const DATABASES: [Kind; 3] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb];
+pub const DATABASES: [TargetKind; 3] = [
+    TargetKind::Sqlite,
+    TargetKind::Postgresql,
+    TargetKind::Mariadb,
+];
 
-fn models(kind: Kind) -> Vec<Model> {
+fn models(kind: TargetKind) -> Vec<Model> {
     match kind {
-        Kind::Sqlite => vec![C, ADA, JAVA, PYTHON, APSW, GO, RUST, NODE],
-        Kind::Postgresql => vec![C, ADA, JAVA, PYTHON, GO, RUST, NODE],
-        Kind::Mariadb => vec![C, ADA, JAVA, PYTHON, PYMYSQL, GO, RUST, NODE],
-        Kind::Folder | Kind::Link => Vec::new(), // The SQL experiment has none.
+        TargetKind::Sqlite => vec![C, ADA, JAVA, PYTHON, APSW, GO, RUST, NODE],
+        TargetKind::Postgresql => vec![C, ADA, JAVA, PYTHON, GO, RUST, NODE],
+        TargetKind::Mariadb => vec![C, ADA, JAVA, PYTHON, PYMYSQL, GO, RUST, NODE],
+        TargetKind::Folder | TargetKind::Link => Vec::new(), // The SQL experiment has none.
     }
 }
 
-fn driver(name: &str, kind: Kind) -> (&'static str, &'static str) {
+fn driver(name: &str, kind: TargetKind) -> (&'static str, &'static str) {
     let all = match name {
         "c" => [
             ("sqlite3 C API", "SQLite 3.40.1"),
@@ -91,7 +95,7 @@ fn runtime(language: &str) -> &'static str {
 }
 
 /// A run on these targets with that many complete blocks.
-pub fn run(targets: &[Kind], blocks: u32) -> Run {
+pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
     let plan = plan(targets);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
     let failed = plan.subjects.iter().rposition(|s| s.name == "node");
@@ -120,7 +124,7 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
     }
 }
 
-fn plan(targets: &[Kind]) -> Plan {
+fn plan(targets: &[TargetKind]) -> Plan {
     let mut subjects: Vec<Subject> = Vec::new();
     let mut points = Vec::new();
     let cases = cases();
@@ -131,7 +135,7 @@ fn plan(targets: &[Kind]) -> Plan {
         for (name, language, ..) in models {
             let original = name.trim_end_matches(" (control)");
             let mut without = Vec::new();
-            if ["python", "pymysql"].contains(&name) && kind == Kind::Mariadb {
+            if ["python", "pymysql"].contains(&name) && kind == TargetKind::Mariadb {
                 without.push(("statement".to_string(), "prepared".to_string()));
             }
             if name == "java" {
@@ -222,12 +226,12 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-fn points_of(cases: &[Case], case: usize, target: TargetId, kind: Kind) -> Vec<Point> {
+fn points_of(cases: &[Case], case: usize, target: TargetId, kind: TargetKind) -> Vec<Point> {
     let name = cases[case].name.as_str();
     let xs: &[f64] = match name {
         "select" => &[1.0, 100.0, 1000.0],
         "insert_tx" => &[1.0, 10.0, 100.0],
-        "connections" if kind == Kind::Sqlite => return Vec::new(),
+        "connections" if kind == TargetKind::Sqlite => return Vec::new(),
         "connections" => &CONNECTIONS,
         _ => &[0.0],
     };
@@ -286,13 +290,13 @@ fn parts(plan: &Plan, point: PointId) -> (f64, f64, f64) {
     let text = if has("text") { 1.25 } else { 1.0 };
     let unix = if has("unix") { 0.72 } else { 1.0 };
     match kind {
-        Kind::Sqlite | Kind::Folder | Kind::Link => (
+        TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => (
             (client * 0.3 + server * 0.1) * text,
             0.0,
             if waiting > 1e4 { 140e3 } else { 0.0 },
         ),
-        Kind::Postgresql => (client * unix, server * text, waiting * unix),
-        Kind::Mariadb => (
+        TargetKind::Postgresql => (client * unix, server * text, waiting * unix),
+        TargetKind::Mariadb => (
             client * 1.1 * unix,
             server * 0.85 * text,
             waiting * 0.9 * unix,
@@ -317,7 +321,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             let kind = plan.targets[at.target].kind;
             let (_, _, ratio, memory, _, threads) = model(plan, subject);
             let last = at.x == Some(100.0) && plan.case(point).name == "insert_tx";
-            if kind == Kind::Mariadb && last && plan.subjects[subject].name == "node" {
+            if kind == TargetKind::Mariadb && last && plan.subjects[subject].name == "node" {
                 continue;
             }
             let luck = noise.about(0.006);
@@ -382,14 +386,14 @@ fn block(plan: &Plan, number: u32) -> Block {
                 voluntary_switches: 310,
                 involuntary_switches: 12,
                 server_bytes: match kind {
-                    Kind::Sqlite | Kind::Folder | Kind::Link => None,
-                    Kind::Postgresql => Some((38.0 * noise.about(0.02) * 1048576.0) as u64),
-                    Kind::Mariadb => Some((131.0 * noise.about(0.01) * 1048576.0) as u64),
+                    TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => None,
+                    TargetKind::Postgresql => Some((38.0 * noise.about(0.02) * 1048576.0) as u64),
+                    TargetKind::Mariadb => Some((131.0 * noise.about(0.01) * 1048576.0) as u64),
                 },
             });
         }
     }
-    let processes = (0..plan.subjects.len()).map(|subject| Process {
+    let processes = (0..plan.subjects.len()).map(|subject| ProcessStart {
         subject,
         startup_ns: (model(plan, subject).4 * 1e6 * noise.about(0.05)) as u64,
         startup_cpu_ns: 900_000,
@@ -425,23 +429,23 @@ fn settings(plan: &Plan) -> Vec<Setting> {
         add(None, "library", driver(name, kind).1);
         for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
             for (key, value) in match kind {
-                Kind::Sqlite | Kind::Folder | Kind::Link => [
+                TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => [
                     ("version", "3.40.1"),
                     ("journal_mode", "delete"),
                     ("synchronous", "2"),
                 ],
-                Kind::Postgresql => [
+                TargetKind::Postgresql => [
                     ("version", "15.8"),
                     ("synchronous_commit", "on"),
                     ("tls", "off"),
                 ],
-                Kind::Mariadb => [
+                TargetKind::Mariadb => [
                     ("version", "10.11.6"),
                     ("innodb_flush_log_at_trx_commit", "1"),
                     ("tls", "off"),
                 ],
             } {
-                let bundled = key == "version" && kind == Kind::Sqlite && name == "java";
+                let bundled = key == "version" && kind == TargetKind::Sqlite && name == "java";
                 add(Some(point), key, if bundled { "3.50.3" } else { value });
             }
         }
@@ -449,17 +453,17 @@ fn settings(plan: &Plan) -> Vec<Setting> {
     settings
 }
 
-fn services(targets: &[Kind]) -> Vec<Service> {
+fn services(targets: &[TargetKind]) -> Vec<Service> {
     let facts = |facts: &[(&str, &str)]| -> Vec<(String, String)> {
         facts
             .iter()
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect()
     };
-    let of = |(target, kind): (usize, &Kind)| {
+    let of = |(target, kind): (usize, &TargetKind)| {
         let facts = match kind {
-            Kind::Sqlite | Kind::Folder | Kind::Link => return None,
-            Kind::Postgresql => facts(&[
+            TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => return None,
+            TargetKind::Postgresql => facts(&[
                 ("version", "PostgreSQL 15.8 (Debian 15.8-0+deb12u1)"),
                 ("place", "private: started for this run, on 127.0.0.1"),
                 (
@@ -468,7 +472,7 @@ fn services(targets: &[Kind]) -> Vec<Service> {
                 ),
                 ("max_connections", "100"),
             ]),
-            Kind::Mariadb => facts(&[
+            TargetKind::Mariadb => facts(&[
                 ("version", "10.11.6-MariaDB-0+deb12u1"),
                 ("place", "the reader's own: 127.0.0.1:13306"),
                 ("changed", "nothing"),

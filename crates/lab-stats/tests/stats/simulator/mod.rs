@@ -172,7 +172,7 @@ pub fn subject(name: &str, control_of: Option<SubjectId>) -> Subject {
 }
 
 /// A target with a table of one row.
-pub fn target(kind: Kind) -> Target {
+pub fn target(kind: TargetKind) -> Target {
     Target {
         kind,
         table: "t".into(),

@@ -86,7 +86,7 @@ impl World {
             }
         }
         add(run, slices);
-        let processes = (0..self.costs.len()).map(|subject| Process {
+        let processes = (0..self.costs.len()).map(|subject| ProcessStart {
             subject,
             startup_ns: 2_000_000 + subject as u64,
             startup_cpu_ns: 1_000_000,
