@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-PROGRAM = Path(__file__).parents[1] / "build/disk/rust/release/disk"
+PROGRAM = Path(__file__).parents[1] / "build/rust/release/disk"
 TURN_S = 1
 ROUNDS = 12
 
