@@ -3,11 +3,13 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
+sys.path.append(str(TESTS))
 
 
 @pytest.fixture
