@@ -91,19 +91,19 @@ impl<'a> Builder<'a> {
     }
 
     /// Builds those of which something changed that they are made from: of each, in their order, the SHA-256 of what it
-    /// was made from. Those of one language share files, and are built one after the other; languages share none.
+    /// was made from. Those that share files are built one after the other.
     pub fn ready(
         &self,
         subjects: &[&Subject],
         tell: &(dyn Fn(Step) + Sync),
     ) -> Vec<Result<String, Unready>> {
-        let languages = by_language(subjects);
+        let groups = sharing_files(subjects);
         // At least two: a build waits for the network, too.
         let at_once = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(vec![None; subjects.len()]);
         let work = || {
-            while let Some(members) = languages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some(members) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut done = HashSet::new();
                 for &member in members {
                     if interrupt::requested() {
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
             }
         };
         thread::scope(|scope| {
-            for _ in 0..at_once.min(languages.len()) {
+            for _ in 0..at_once.min(groups.len()) {
                 scope.spawn(work);
             }
         });
@@ -328,17 +328,24 @@ fn stopped() -> Unready {
     }
 }
 
-/// The subjects of each language, in the order in which languages first occur.
-fn by_language(subjects: &[&Subject]) -> Vec<Vec<usize>> {
-    let mut languages: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (i, subject) in subjects.iter().enumerate() {
-        let language = &*subject.model.language;
-        match languages.iter_mut().find(|(name, _)| *name == language) {
-            Some((_, members)) => members.push(i),
-            None => languages.push((language, vec![i])),
-        }
+/// The subjects by the files that their builds may share: those of one language do, and those with a command in common.
+fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
+    let share = |a: usize, b: usize| {
+        let [a, b] = [a, b].map(|i| subjects[i]);
+        a.model.language == b.model.language
+            || a.recipe
+                .build
+                .iter()
+                .any(|command| b.recipe.build.contains(command))
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for i in 0..subjects.len() {
+        let of_it = |group: &mut Vec<usize>| group.iter().any(|&other| share(i, other));
+        let mut group: Vec<usize> = groups.extract_if(.., of_it).flatten().collect();
+        group.push(i);
+        groups.push(group);
     }
-    languages.into_iter().map(|(_, members)| members).collect()
+    groups
 }
 
 /// Whether a toolchain is there.

@@ -323,9 +323,10 @@ driver"#;
     assert_eq!(builds(), 2);
 }
 
-/// Each of the first two ends when the other has begun; the last two of one language would find each other's folder.
+/// Each of the first two ends when the other has begun; the others of one language, and those with the same command, would find
+/// each other's folder.
 #[test]
-fn subjects_of_several_languages_are_built_at_once_and_those_of_one_in_turn() {
+fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
     let built = |name: &str, language: &str, script: &str| {
         let lines = format!("build = [[\"sh\", \"-c\", \"{script}\"]]\ndriver");
         let text = subject(name, &["plain.py"]).replace("driver", &lines);
@@ -337,11 +338,14 @@ fn subjects_of_several_languages_are_built_at_once_and_those_of_one_in_turn() {
         )
     };
     let alone = "mkdir alone && sleep 0.1 && rmdir alone";
+    let shared = "mkdir shared && sleep 0.1 && rmdir shared";
     let project = Project::noop(&[
         built("ada", "Ada", &meets("ada", "java")),
         built("java", "Java", &meets("java", "ada")),
         built("c", "C", alone),
         built("c-again", "C", &format!("true; {alone}")),
+        built("go", "Go", shared),
+        built("rust", "Rust", shared),
     ]);
     project.run(&[]).expect(0);
     assert_failures(&project.load(), &[]);

@@ -88,7 +88,7 @@ fn findings(scope: &Scope) -> Vec<Finding> {
             Over::all(&scope.points()),
             &points,
         ),
-        group.and_then(|group| scaling::most(scope, &group.points, " at once")),
+        group.and_then(|group| scaling::most(scope, &group.points, "")),
         sentence::pauses(scope),
     ];
     let others = others.into_iter().flatten().map(findings::plain);

@@ -109,7 +109,7 @@ pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option
         ratio_axis(scope, metric),
         scope.results.margin,
         points.iter().map(group).collect(),
-        "A group for each point: left of 1 is better; the lines are intervals, which hold together.",
+        "A group for each point: left of 1 is better; the lines are intervals that hold for all rows at once.",
     )
 }
 

@@ -226,7 +226,7 @@ pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(Po
     some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
 }
 
-/// Who does most over the points of a sweep, in a sentence; `what`: of what, such as ` at once`.
+/// Who does most over the points of a sweep, in a sentence; `what`: of what, such as ` in json`.
 pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
     let over = Over::Best(*points.first()?);
     let mut rankings = scope.results.rankings.iter();
@@ -241,7 +241,10 @@ pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
     let (point, rate) = peak(scope, first, points)?;
     let tie = match tied {
         [] => String::new(),
-        many => format!("; {} may reach as much", sentence::names(scope, many)),
+        many => format!(
+            "; whether that is more than {} reaches is not decided",
+            sentence::names(scope, many)
+        ),
     };
     let limited = if cell::is_saturated(scope, (first, Some(point))) {
         " There the generator was the limit."
@@ -257,6 +260,6 @@ pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
     let (name, x) = (scope.name(first), scope.swept(point));
     let rate = say::figure(&rate, &unit(scope), scope.level());
     Some(format!(
-        "{so_far}{name} does most{what}: {rate} at {sweep}={x}{tie}.{limited}"
+        "{so_far}{name} has the highest rate{what}: {rate} at {sweep}={x}{tie}.{limited}"
     ))
 }

@@ -226,8 +226,8 @@ fn cpu(view: &View) -> Option<Finding> {
 /// Who serves most of the first case, and who may serve as much.
 fn most(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
-    let of = format!(" of {}", view.case_name(case));
-    let text = scaling::most(&view.scope, &view.closed(case), &of)?;
+    let case_name = format!(" in {}", view.case_name(case));
+    let text = scaling::most(&view.scope, &view.closed(case), &case_name)?;
     Some(labelled("Throughput", text))
 }
 

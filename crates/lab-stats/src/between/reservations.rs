@@ -155,8 +155,8 @@ fn few_blocks(between: &Between, sides: &Sides) -> Option<String> {
     let few = !between.changes.is_empty() && first.min(second) < needed;
     few.then(|| {
         format!(
-            "There are {first} and {second} blocks: intervals take them to scatter normally. With {needed} of each run \
-             they take less for granted. {how}"
+            "The runs have {first} and {second} blocks. Intervals of fewer than {needed} assume that blocks scatter normally. \
+             {how}"
         )
     })
 }

@@ -72,7 +72,9 @@ pub fn chart(report: &BetweenReport, changes: &[&Changed], id: &str) -> Option<C
     });
     let caption = match id {
         "answer" => "The greatest changes; left of 1 is better; the lines are intervals.",
-        _ => "Every change; left of 1 is better; the lines are intervals, which hold together.",
+        _ => {
+            "Every change; left of 1 is better; the lines are intervals that hold for all rows at once."
+        }
     };
     let axis = "second run / first run".into();
     charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)

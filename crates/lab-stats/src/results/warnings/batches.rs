@@ -141,14 +141,13 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
     let points = list(points.into_iter().map(|point| label(plan, point)));
     let text = if one_place(plan) {
         format!(
-            "Two copies of {name} differ: the noise floor was not met, and the margin is raised to \
-             {margin}. Measure again when the machine is quiet."
+            "Two copies of {name} differ: the machine was not quiet enough. Only differences beyond {margin} count. \
+             Measure again when it is quiet."
         )
     } else {
         format!(
-            "Two copies of {name} differ at {points}: the noise floor was not met, and the margin is \
-             raised there, up to {margin}. With {} points, {} such by chance alone would be no \
-             surprise.",
+            "Two copies of {name} differ at {points}: only differences beyond {margin} count there. With {} points, {} \
+             such by chance alone would be no surprise.",
             controls.len(),
             (controls.len() as f64 * plan.measure.alpha).ceil(),
         )

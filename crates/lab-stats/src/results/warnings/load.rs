@@ -131,8 +131,8 @@ impl Naming<'_> {
         });
         warning(WarningKind::Saturated, &busy, || {
             format!(
-                "The generator was the limit, not the server. This part of the time its \
-                 busiest thread had a core: {parts}. The figures there are its own. Give it more threads (--threads), \
+                "The load generator was the limit. Its busiest thread used so much of a core: {parts}. \
+                 Figures there tell what the generator can do, not the server. Give it more threads (--threads), \
                  have the server send smaller answers, or generate the load on another machine."
             )
         })

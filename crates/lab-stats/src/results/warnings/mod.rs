@@ -87,8 +87,8 @@ fn tails(cells: &[Cell]) -> Option<Warning> {
     let needed =
         list(needed.map(|(name, part)| format!("{} for {name}", quantiles::blocks_needed(part))));
     let text = format!(
-        "There is no interval for {names}, of {blocks} blocks: what happens now and then may be in none of them. It \
-         takes {needed}, and 6 blocks in which requests take that long. Give the run more time (--for)."
+        "There is no interval for {names}. The run has {blocks} blocks. An interval takes {needed}, and requests \
+         that slow in 6 of them. Give the run more time (--for)."
     );
     Some(Warning::new(WarningKind::Tails, text))
 }
