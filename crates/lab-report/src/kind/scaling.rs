@@ -242,7 +242,7 @@ pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
     let tie = match tied {
         [] => String::new(),
         many => format!(
-            "; whether that is more than {} reaches is not decided",
+            "; whether it is above that of {} is not decided",
             sentence::names(scope, many)
         ),
     };
