@@ -71,9 +71,10 @@ impl Root {
     pub fn told_line(&self, path: &str) -> Result<String, String> {
         let text = self.text(path).map_err(|why| format!("{why}."))?;
         let line = text.lines().next().unwrap_or_default().trim();
-        match line.is_empty() {
-            true => Err(format!("/{path} is empty.")),
-            false => Ok(line.to_owned()),
+        if line.is_empty() {
+            Err(format!("/{path} is empty."))
+        } else {
+            Ok(line.to_owned())
         }
     }
 

@@ -322,9 +322,10 @@ fn wait_for(candidates: &mut [Candidate], starting: &Starting) -> Result<(), Sta
         thread::sleep(LOOK);
     }
     let refused: Vec<String> = candidates.iter().filter_map(Candidate::refused).collect();
-    match refused.is_empty() {
-        true => Ok(()),
-        false => Err(StartError::Refused(refused.join("\n"))),
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(StartError::Refused(refused.join("\n")))
     }
 }
 

@@ -54,9 +54,10 @@ impl TimesColumns {
     pub fn read(&self, r: &Row, first: usize, row: i64) -> rusqlite::Result<[SliceTimes; 3]> {
         let response = times(r, first, &self.response, row)?;
         // In a closed loop requests wait for nothing.
-        let service = match r.get_ref(first)? == r.get_ref(first + 1)? {
-            true => response.clone(),
-            false => times(r, first + 1, &self.service, row)?,
+        let service = if r.get_ref(first)? == r.get_ref(first + 1)? {
+            response.clone()
+        } else {
+            times(r, first + 1, &self.service, row)?
         };
         Ok([response, service, times(r, first + 2, &self.lag, row)?])
     }

@@ -101,9 +101,10 @@ pub fn folded(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Pag
 
 /// Where methods end and routes begin in a page's name.
 fn route_at(name: &str) -> usize {
-    match name.starts_with('/') {
-        true => 0,
-        false => name.find(" /").map_or(name.len(), |space| space + 1),
+    if name.starts_with('/') {
+        0
+    } else {
+        name.find(" /").map_or(name.len(), |space| space + 1)
     }
 }
 
@@ -138,9 +139,10 @@ fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
         return NOT_FOUND.into();
     }
     let is_named = rules.names(&page.name[route_at(&page.name)..]);
-    match page.kind == PageKind::Page && !is_named {
-        true => renamed(variables, &page.name),
-        false => page.name.clone(),
+    if page.kind == PageKind::Page && !is_named {
+        renamed(variables, &page.name)
+    } else {
+        page.name.clone()
     }
 }
 

@@ -506,9 +506,10 @@ fn ratios(all: &[Looked]) -> String {
         ))
     });
     let told: Vec<String> = told.collect();
-    match told.is_empty() {
-        true => String::new(),
-        false => format!(" IPv6 / IPv4: {}.", told.join("; ")),
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!(" IPv6 / IPv4: {}.", told.join("; "))
     }
 }
 

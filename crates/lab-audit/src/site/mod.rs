@@ -259,9 +259,10 @@ fn table(site: &Site) -> EvidenceTable {
 
 /// A word that a server may have left out.
 fn said(text: &str) -> EvidenceValue {
-    match text.is_empty() {
-        true => EvidenceValue::Nothing,
-        false => EvidenceValue::Word(text.to_owned()),
+    if text.is_empty() {
+        EvidenceValue::Nothing
+    } else {
+        EvidenceValue::Word(text.to_owned())
     }
 }
 

@@ -294,9 +294,10 @@ pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
     thing.set("https", Value::Flag(url.scheme() == "https"));
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.looped));
-    let path = match redirects.path.is_empty() {
-        true => "none".into(),
-        false => redirects.path.join(", then "),
+    let path = if redirects.path.is_empty() {
+        "none".into()
+    } else {
+        redirects.path.join(", then ")
     };
     thing.set("redirect_path", Value::Word(path));
     thing.set("complete", Value::Flag(!page.cut));

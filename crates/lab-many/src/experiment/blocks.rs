@@ -82,9 +82,10 @@ impl<'a> BlockAgents<'a> {
     /// Gives each host that has nothing to do the next block that is missing. One alone finds what servers serve at the
     /// most: parts of it are offered on all.
     fn hand_out(&mut self, run: &RunContext) {
-        let at_once = match finds_peaks(self.plan, &run.run) {
-            true => 1,
-            false => usize::MAX,
+        let at_once = if finds_peaks(self.plan, &run.run) {
+            1
+        } else {
+            usize::MAX
         };
         for agent in self.agents.present().into_iter().take(at_once) {
             if self.under_way.contains_key(&agent) {

@@ -44,11 +44,12 @@ impl Launcher for Slurm {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
         command.args(["--job-name=benchlab", "--nodes=1", "--ntasks=1"]);
-        match self.has_nodes {
+        if self.has_nodes {
             // A step that asks for no part of a node has all of it.
-            true => command.arg(format!("--relative={place}")),
-            false => command.arg("--exclusive"),
-        };
+            command.arg(format!("--relative={place}"));
+        } else {
+            command.arg("--exclusive");
+        }
         // The agent binds its threads itself.
         command.args(["--cpu-bind=none", "--unbuffered"]);
         command.args(["sh", "-c", &receive_and_run(bytes.len())]);

@@ -271,13 +271,14 @@ fn missing(measured: &Measured) -> Option<String> {
         let says = if names.len() == 1 { one } else { many };
         (!names.is_empty()).then(|| format!("{} {says}.", list(&names)))
     };
-    let failed = match several_points {
-        true => sentence(
+    let failed = if several_points {
+        sentence(
             failed,
             "failed and is left out where it failed",
             "failed and are left out where they failed",
-        ),
-        false => sentence(failed, "failed and is left out", "failed and are left out"),
+        )
+    } else {
+        sentence(failed, "failed and is left out", "failed and are left out")
     };
     let alone = sentence(
         alone,

@@ -112,9 +112,10 @@ fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> 
 }
 
 fn decided(differ: bool) -> Cell {
-    match differ {
-        true => Cell::from("yes").toned(Tone::Alarm),
-        false => Cell::from("not decided"),
+    if differ {
+        Cell::from("yes").toned(Tone::Alarm)
+    } else {
+        Cell::from("not decided")
     }
 }
 

@@ -134,9 +134,10 @@ impl<'v, 'r> PairPercentiles<'v, 'r> {
             parts: parts
                 .map(|&part| (part, quantiles::have_intervals(&tails, part)))
                 .collect(),
-            shift: match plan.is_open(point) {
-                true => quantiles::shift(&tails, alpha),
-                false => Vec::new(),
+            shift: if plan.is_open(point) {
+                quantiles::shift(&tails, alpha)
+            } else {
+                Vec::new()
             },
             blocks,
             alpha,

@@ -25,9 +25,10 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
         let _ = stdin.write_all(text.as_bytes());
     }
     let ended = child.wait_with_output().map_err(|e| e.to_string())?;
-    match ended.status.success() {
-        true => serde_json::from_slice(&ended.stdout).map_err(|e| format!("kubectl: {e}")),
-        false => Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned()),
+    if ended.status.success() {
+        serde_json::from_slice(&ended.stdout).map_err(|e| format!("kubectl: {e}"))
+    } else {
+        Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned())
     }
 }
 

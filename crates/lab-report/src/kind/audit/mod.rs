@@ -172,9 +172,10 @@ fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
 fn to_do(fixes: &[Fix]) -> String {
     let [fix] = fixes else {
         let servers: Vec<&str> = fixes.iter().map(|fix| fix.of.as_str()).collect();
-        return match servers.is_empty() {
-            true => String::new(),
-            false => format!("Lines for {}: --full.", say::list(&servers)),
+        return if servers.is_empty() {
+            String::new()
+        } else {
+            format!("Lines for {}: --full.", say::list(&servers))
         };
     };
     let mut lines = fix.lines.iter().map(|line| line.trim());
