@@ -148,7 +148,11 @@ fn few_blocks_say_what_they_take_for_granted() {
     assert_eq!(change.verdict, Some(Verdict::Slower));
     assert_eq!(change.change.level, 0.95);
     assert_eq!(reservations(&found), ["few-blocks", "same-program"]);
-    assert!(found.reservations[0].text.contains("6 of each run"));
+    assert!(
+        found.reservations[0]
+            .text
+            .contains("Intervals of fewer than 6")
+    );
 }
 
 #[test]
