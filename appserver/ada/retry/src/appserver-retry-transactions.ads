@@ -7,8 +7,9 @@
 --     …
 --     Transactions.Run (By => Orders, On => DB, Work => Place_Order'Access);
 --
---  An attempt that fails is rolled back before the pause, and keeps its session, unless told. If that
---  is lost, or was in a commit whose outcome is unknown, the connection is closed and opened again.
+--  An attempt that fails is rolled back before the pause, and keeps its session, unless told.
+--  If that is lost, or was in a commit whose outcome is unknown, the connection is closed and
+--  opened again.
 --
 --  Inside a transaction that is open on the connection, work is a part of that, and is not made
 --  again. If the part fails with a fault that passes, the whole cannot be committed any more, also
@@ -26,8 +27,8 @@ generic
    --  For Run_Once
 
    Session_Per_Attempt : Boolean := False;
-   --  Whether a fault closes the session always: for work that leaves in it what a rollback does not
-   --  undo, such as locks of the session, variables, or temporary tables of MariaDB
+   --  Whether a fault closes the session always: for work that leaves in it what a rollback does
+   --  not undo, such as locks of the session, variables, or temporary tables of MariaDB
 
    with procedure Before_Commit is null;
    with procedure After_Commit is null;
