@@ -83,8 +83,8 @@ impl<'a> Builder<'a> {
     pub fn builds(&self, subjects: &[&Subject]) -> usize {
         let stale = subjects.iter().filter(|s| {
             let recipe = &s.recipe;
-            let lacks = self.missing(&[&recipe.needs[..], &self.services(s)].concat());
-            !recipe.build.is_empty() && lacks.is_empty() && !self.fresh(s)
+            let needs = || [&recipe.needs[..], &self.services(s)].concat();
+            !recipe.build.is_empty() && !self.fresh(s) && self.missing(&needs()).is_empty()
         });
         let recipes: HashSet<_> = stale.map(|s| &s.recipe.build).collect();
         recipes.len()
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
             return Err(self.lacks(&services));
         }
         let key = self.key(recipe);
-        if self.fresh(subject) {
+        if self.is_made_as(subject, &key) {
             return Ok(key);
         }
         let missing = self.missing(&recipe.needs);
@@ -173,8 +173,13 @@ impl<'a> Builder<'a> {
     }
 
     fn fresh(&self, subject: &Subject) -> bool {
+        self.is_made_as(subject, &self.key(&subject.recipe))
+    }
+
+    /// Whether it is there, made from what has this key.
+    fn is_made_as(&self, subject: &Subject, key: &str) -> bool {
         let built = fs::read_to_string(self.beside(subject, "stamp")).unwrap_or_default();
-        built == self.key(&subject.recipe) && self.program(subject).is_some()
+        built == key && self.program(subject).is_some()
     }
 
     /// The file that must be there for a subject to run, if it is.

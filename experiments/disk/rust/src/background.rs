@@ -273,9 +273,10 @@ impl Group {
         let root = Path::new("/sys/fs/cgroup");
         let unified = fs::read_to_string(root.join("cgroup.controllers"))
             .is_ok_and(|all| all.split_whitespace().any(|name| name == "io"));
-        let parent = match unified {
-            true => root.to_path_buf(),
-            false => root.join("blkio"),
+        let parent = if unified {
+            root.to_path_buf()
+        } else {
+            root.join("blkio")
         };
         remove_abandoned(&parent);
         let folder = parent.join(format!("{GROUP}{}", std::process::id()));
