@@ -43,6 +43,17 @@ impl Counts {
         }
     }
 
+    /// Those of this one that are not in a part of it.
+    pub fn without(&self, part: &Counts) -> Counts {
+        let mut parts = part.0.iter().peekable();
+        let left = self.0.iter().map(|&(value, count)| {
+            while parts.next_if(|(v, _)| *v < value).is_some() {}
+            let taken = parts.next_if(|(v, _)| *v == value);
+            (value, count.saturating_sub(taken.map_or(0, |(_, n)| *n)))
+        });
+        Counts(left.filter(|(_, count)| *count > 0).collect())
+    }
+
     /// A value that half of them do not exceed.
     pub fn median(&self) -> Option<u64> {
         let half = self.total().div_ceil(2);
@@ -66,5 +77,13 @@ mod tests {
         assert_eq!(sum, Counts(vec![(0, 1), (1, 2), (5, 5), (9, 3)]));
         sum.add(&Counts::default());
         assert_eq!(sum.total(), 11);
+    }
+
+    #[test]
+    fn what_is_left_without_a_part_is_the_rest() {
+        let (one, other) = (Counts(vec![(1, 2), (5, 1)]), Counts(vec![(0, 1), (5, 4)]));
+        let mut sum = one.clone();
+        sum.add(&other);
+        assert_eq!((sum.without(&one), sum.without(&other)), (other, one));
     }
 }

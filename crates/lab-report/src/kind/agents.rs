@@ -65,10 +65,10 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         alarming(result.not_sent),
         requests(result.served),
         alarming(result.errors),
-        time(result.response.quantile(0.5)),
-        time(result.response.quantile(0.99)),
+        time(result.p50),
+        time(result.p99),
         result.path.as_ref().map(Quantity::ratio).into(),
-        time(result.lag.quantile(0.99)),
+        time(result.lag_p99),
         Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
         Cell::from(marks.join(", ")).toned(if marks.is_empty() {
             Tone::Plain

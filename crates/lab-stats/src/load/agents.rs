@@ -5,6 +5,7 @@ use super::{BUSY, OWN};
 use crate::analysis::Interval;
 use crate::order::{median, median_interval};
 use lab_model::{AgentId, AgentSlice, Counts, Run, Slice};
+use std::collections::BTreeMap;
 
 /// An agent that begins so much later than planned, ns, is late; besides what the clocks' comparison leaves open.
 const LATE_NS: u64 = 10_000_000;
@@ -29,10 +30,12 @@ pub struct AgentResult {
     pub late_ns: u64,
     /// The part of the time in which its busiest thread had a core.
     pub busy: f64,
-    /// Of all its requests.
-    pub response: Counts,
-    /// How late it looked at requests.
-    pub lag: Counts,
+    /// Of all its requests half were answered within this time, ns.
+    pub p50: Option<u64>,
+    /// 99 % were.
+    pub p99: Option<u64>,
+    /// How late it looked at requests: 99 % at most so late, ns.
+    pub lag_p99: Option<u64>,
     /// Its median service time as a multiple of the other agents' in the same slice: the median over slices.
     pub path: Option<Interval>,
     /// In what it was unlike the others, or too slow.
@@ -64,16 +67,19 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         .filter(|(_, a)| !a.is_left_out);
     let counted: Vec<AgentId> = counted.map(|(id, _)| id).collect();
     let alpha = alpha / counted.len().max(1) as f64;
-    let mut results: Vec<AgentResult> = counted
-        .iter()
-        .map(|&agent| result(agent, &slices, alpha))
-        .collect();
-    let lags: Vec<f64> = results.iter().filter_map(|r| p99(&r.lag)).collect();
+    let paths = paths(&slices);
+    let of = |&agent: &AgentId| {
+        let ratios = paths.get(&agent).map_or(&[][..], Vec::as_slice);
+        result(agent, &slices, ratios, alpha)
+    };
+    let mut results: Vec<AgentResult> = counted.iter().map(of).collect();
+    let ns = |time: Option<u64>| time.map(|ns| ns as f64);
+    let lags: Vec<f64> = results.iter().filter_map(|r| ns(r.lag_p99)).collect();
     let usual_lag = median(&lags).unwrap_or(0.0);
     for result in &mut results {
         let agent = &run.agents[result.agent];
-        let lag = p99(&result.lag).unwrap_or(0.0);
-        let is_own = lag > OWN * p99(&result.response).unwrap_or(f64::INFINITY);
+        let lag = ns(result.lag_p99).unwrap_or(0.0);
+        let is_own = lag > OWN * ns(result.p99).unwrap_or(f64::INFINITY);
         let marks = [
             (Mark::Lost, agent.lost.is_some()),
             (
@@ -93,11 +99,7 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     results
 }
 
-fn p99(counts: &Counts) -> Option<f64> {
-    counts.quantile(0.99).map(|ns| ns as f64)
-}
-
-fn result(agent: AgentId, slices: &[&Slice], alpha: f64) -> AgentResult {
+fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> AgentResult {
     let of = |slice: &&Slice| {
         slice
             .agents
@@ -121,28 +123,38 @@ fn result(agent: AgentId, slices: &[&Slice], alpha: f64) -> AgentResult {
         errors: sum(|p| p.slice.errors.iter().map(|(_, n)| n).sum()),
         late_ns: parts.iter().map(|p| p.late_ns).max().unwrap_or(0),
         busy: sum(|p| p.slice.busiest_cpu_ns) as f64 / wall_ns as f64,
-        response,
-        lag,
-        path: path(agent, slices, alpha),
+        p50: response.quantile(0.5),
+        p99: response.quantile(0.99),
+        lag_p99: lag.quantile(0.99),
+        path: path(ratios, alpha),
         marks: Vec::new(),
     }
 }
 
-/// Of few slices the interval has not the level that is asked for, and nothing is said.
-fn path(agent: AgentId, slices: &[&Slice], alpha: f64) -> Option<Interval> {
-    let ratio = |slice: &&Slice| {
-        let (mut own, mut others) = (Counts::default(), Counts::default());
-        for part in &slice.agents {
-            if part.agent == agent {
-                own.add(&part.slice.service.counts())
-            } else {
-                others.add(&part.slice.service.counts())
+/// Of each agent the logarithm of its median service time as a multiple of the others', in each slice in which both
+/// have one. The others' distribution is that of all without its own, so that agents cost no more than their number.
+fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
+    let mut ratios: BTreeMap<AgentId, Vec<f64>> = BTreeMap::new();
+    for slice in slices {
+        let parts = slice.agents.iter();
+        let parts: Vec<(AgentId, Counts)> = parts
+            .map(|part| (part.agent, part.slice.service.counts().into_owned()))
+            .collect();
+        let mut all = Counts::default();
+        parts.iter().for_each(|(_, own)| all.add(own));
+        for (agent, own) in &parts {
+            if let (Some(own), Some(others)) = (own.median(), all.without(own).median()) {
+                let ratio = (own as f64 / others.max(1) as f64).ln();
+                ratios.entry(*agent).or_default().push(ratio);
             }
         }
-        Some((own.median()? as f64 / others.median()?.max(1) as f64).ln())
-    };
-    let ratios: Vec<f64> = slices.iter().filter_map(ratio).collect();
-    let interval = median_interval(&ratios, alpha)?;
+    }
+    ratios
+}
+
+/// Of few slices the interval has not the level that is asked for, and nothing is said.
+fn path(ratios: &[f64], alpha: f64) -> Option<Interval> {
+    let interval = median_interval(ratios, alpha)?;
     (interval.level >= 1.0 - alpha - 1e-9).then(|| Interval {
         estimate: interval.estimate.exp(),
         low: interval.low.exp(),
