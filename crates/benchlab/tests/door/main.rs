@@ -2,6 +2,7 @@
 //! Tests of the built program from outside: commands in, exit codes, messages and run files out.
 
 mod audit;
+mod audit_names;
 mod bad_input;
 mod builds;
 mod calls;
@@ -11,6 +12,8 @@ mod faults;
 mod folders;
 mod full_disk;
 mod history;
+#[path = "../../../lab-audit/tests/audit/line.rs"]
+mod line;
 mod links;
 mod listings;
 mod load;

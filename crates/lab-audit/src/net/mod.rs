@@ -19,7 +19,7 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use lab_stats::order::median;
 use lab_stats::signed_rank::centre;
 use names::Names;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 pub use turns::{Round, Step};
 use turns::{Side, take_turns};
@@ -141,15 +141,12 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 /// Looks a name up and takes turns on its addresses. `step` is told how many rounds are done.
 pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
     let began = Instant::now();
-    let found = (asked.name.as_str(), asked.port).to_socket_addrs();
+    let found = names::addresses(&asked.name, asked.port);
     let lookup_ns = began.elapsed().as_nanos() as f64;
-    let sides = found
-        .map_err(|e| e.to_string())
-        .map(|all| pinned(&all.collect::<Vec<_>>()))
-        .map(|sides| {
-            let sides = sides.into_iter();
-            sides.map(|side| side.with_lookups(&asked.name)).collect()
-        });
+    let sides = found.map(|all| {
+        let sides = pinned(&all).into_iter();
+        sides.map(|side| side.with_lookups(&asked.name)).collect()
+    });
     let mut looked = Looked {
         asked: asked.clone(),
         lookup_ns,
@@ -272,8 +269,7 @@ fn things(looked: &Looked, reached: bool) -> Vec<Thing> {
     let sides = match &looked.sides {
         Ok(sides) => sides,
         Err(why) => {
-            // A name that is wrong and a network that is away look the same from here.
-            let why = format!("The name was not found: {why}.");
+            let why = format!("The name could not be looked up: {why}.");
             for value in ["found", "ipv4", "ipv6"] {
                 name.set(value, Value::Unknown(why.clone()));
             }

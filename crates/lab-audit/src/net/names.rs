@@ -2,7 +2,9 @@
 //! Names around an address: what it is an alias of, what the address is called, who resolves.
 
 use super::family::Family;
-use dns_lookup::{AddrInfoHints, LookupErrorKind, SockType, getaddrinfo, lookup_addr};
+use dns_lookup::{
+    AddrInfo, AddrInfoHints, LookupError, LookupErrorKind, SockType, getaddrinfo, lookup_addr,
+};
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -66,12 +68,38 @@ fn canonical(name: &str, family: Family) -> Option<String> {
 fn reverse(address: IpAddr) -> Result<Option<String>, String> {
     match lookup_addr(&address) {
         Ok(name) => Ok(Some(name).filter(|name| name.parse::<IpAddr>().is_err())),
-        Err(e) if matches!(e.kind(), LookupErrorKind::NoName | LookupErrorKind::NoData) => Ok(None),
+        Err(e) if no_such_name(&e) => Ok(None),
         Err(e) => Err(format!(
             "The name of the address could not be asked for: {}.",
             io::Error::from(e)
         )),
     }
+}
+
+/// A name's addresses in the order in which the system tries them (RFC 6724); none if the name has none. Error: nobody could say.
+pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    let hints = AddrInfoHints {
+        socktype: SockType::Stream.into(),
+        ..AddrInfoHints::default()
+    };
+    let of = |found: io::Result<AddrInfo>| {
+        let mut address = found.ok()?.sockaddr;
+        address.set_port(port);
+        Some(address)
+    };
+    match getaddrinfo(Some(name), None, Some(hints)) {
+        Ok(found) => Ok(found.filter_map(of).collect()),
+        Err(e) if no_such_name(&e) => Ok(Vec::new()),
+        Err(e) => Err(io::Error::from(e).to_string()),
+    }
+}
+
+/// A resolver said so. One that is away is another failure (`EAI_AGAIN`).
+fn no_such_name(error: &LookupError) -> bool {
+    matches!(
+        error.kind(),
+        LookupErrorKind::NoName | LookupErrorKind::NoData
+    )
 }
 
 /// How long a lookup of a name's addresses of one family takes, in ns; `None`: it fails.

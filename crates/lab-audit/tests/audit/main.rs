@@ -3,6 +3,8 @@
 
 mod cookies;
 mod host;
+mod line;
 mod measured;
 mod net;
+mod net_lines;
 mod site;

@@ -3,16 +3,23 @@
 
 use super::hosts::assert_whole;
 use super::{Place, assert_added_up, parts};
+use crate::line;
 use crate::load::sums;
 use crate::load::web::{Manner, Web};
 use crate::project::{Project, blocks_of, ended};
-use std::process::Command;
+use lab_audit::namespace::ip;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Two network namespaces, each with a line to this one. They are gone when this is dropped.
 struct Networks {
     names: [String; 2],
+    /// How long what the second one sends is under way, ns; [`LOST`]: it does not arrive.
+    delay_ns: Arc<AtomicU64>,
 }
+
+const LOST: u64 = u64::MAX;
 
 /// The addresses of the lines' ends: of this one, and of the namespace's.
 const ENDS: [[&str; 2]; 2] = [
@@ -20,43 +27,57 @@ const ENDS: [[&str; 2]; 2] = [
     ["10.199.62.1", "10.199.62.2"],
 ];
 
-fn ip(words: &[&str]) -> bool {
-    Command::new("ip")
-        .args(words)
-        .output()
-        .is_ok_and(|o| o.status.success())
-}
-
 impl Networks {
+    /// Names of this process that end so; nothing is made.
+    fn named(ends: [&str; 2]) -> Networks {
+        Networks {
+            names: ends.map(|end| format!("bl{}{end}", std::process::id() % 100_000)),
+            delay_ns: Arc::default(),
+        }
+    }
+
     /// `None`: this user may not make them, which is said.
     fn new() -> Option<Networks> {
-        let names = ["a", "b"].map(|end| format!("bl{}{end}", std::process::id() % 100_000));
-        let networks = Networks { names };
-        for (name, [here, there]) in networks.names.iter().zip(ENDS) {
-            let (own, other) = (format!("{name}0"), format!("{name}1"));
-            let made = ip(&["netns", "add", name])
-                && ip(&[
-                    "link", "add", &own, "type", "veth", "peer", "name", &other, "netns", name,
-                ])
-                && ip(&["address", "add", &format!("{here}/30"), "dev", &own])
-                && ip(&["link", "set", &own, "up"])
-                && ip(&[
-                    "-n",
-                    name,
-                    "address",
-                    "add",
-                    &format!("{there}/30"),
-                    "dev",
-                    &other,
-                ])
-                && ip(&["-n", name, "link", "set", &other, "up"])
-                && ip(&["-n", name, "route", "add", "default", "via", here]);
-            if !made {
-                eprintln!("networks are not tried out: this user may not make namespaces");
-                return None;
-            }
+        let networks = Networks::named(["a", "b"]);
+        let made = networks.lay();
+        if let Err(why) = &made {
+            eprintln!("networks are not tried out: {why}");
         }
-        Some(networks)
+        made.is_ok().then_some(networks)
+    }
+
+    /// The first line is a cable, the second one delays and loses.
+    fn lay(&self) -> Result<(), String> {
+        for name in &self.names {
+            ip(&["netns", "add", name])?;
+        }
+        let [[near, far], [late, later]] = self.devices();
+        let [first, second] = &self.names;
+        let cable = ["link", "add", &near, "type", "veth", "peer", "name", &far];
+        ip(&[&cable[..], &["netns", first]].concat())?;
+        let (here, there) = (line::device(&late)?, line::device(&later)?);
+        ip(&["link", "set", &later, "netns", second])?;
+        let delay = Arc::clone(&self.delay_ns);
+        line::join(there, here, move |_| {
+            let ns = delay.load(Ordering::Relaxed);
+            (ns != LOST).then_some(Duration::from_nanos(ns))
+        })?;
+        let own = [near, late].into_iter().zip([far, later]);
+        for ((name, [here, there]), (own, other)) in self.names.iter().zip(ENDS).zip(own) {
+            ip(&["address", "add", &format!("{here}/30"), "dev", &own])?;
+            ip(&["link", "set", &own, "up"])?;
+            let there = format!("{there}/30");
+            ip(&["-n", name, "address", "add", &there, "dev", &other])?;
+            ip(&["-n", name, "link", "set", &other, "up"])?;
+            ip(&["-n", name, "route", "add", "default", "via", here])?;
+        }
+        Ok(())
+    }
+
+    /// Of each line the device on this side and that on the other.
+    fn devices(&self) -> [[String; 2]; 2] {
+        let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
+        [of(&self.names[0]), of(&self.names[1])]
     }
 
     fn on(&self) -> String {
@@ -66,29 +87,13 @@ impl Networks {
     /// Has the second one's line carry nothing, or carry what is sent again.
     fn cut(&self, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
-        let device = format!("{}0", self.names[1]);
-        assert!(ip(&["link", "set", &device, state]));
+        let [_, [device, _]] = self.devices();
+        ip(&["link", "set", &device, state]).unwrap();
     }
 
-    /// Has what the second one sends treated so (tc-netem(8)). `false`: this kernel cannot.
-    fn treat(&self, how: &[&str]) -> bool {
-        let device = format!("{}1", self.names[1]);
-        let words = [
-            "-n",
-            &self.names[1],
-            "qdisc",
-            "replace",
-            "dev",
-            &device,
-            "root",
-            "netem",
-        ];
-        let treated = Command::new("tc").args(words).args(how).output();
-        let is_so = treated.is_ok_and(|o| o.status.success());
-        if !is_so {
-            eprintln!("lines that delay are not tried out: the kernel has no netem");
-        }
-        is_so
+    /// How long what the second one sends is under way from now on.
+    fn delay(&self, ns: u64) {
+        self.delay_ns.store(ns, Ordering::Relaxed);
     }
 }
 
@@ -96,8 +101,9 @@ impl Drop for Networks {
     fn drop(&mut self) {
         for name in &self.names {
             // What is on the line's other end goes with it.
-            ip(&["link", "delete", &format!("{name}0")]);
-            ip(&["netns", "delete", name]);
+            // One that was not made cannot be deleted.
+            let _ = ip(&["link", "delete", &format!("{name}0")]);
+            let _ = ip(&["netns", "delete", name]);
         }
     }
 }
@@ -118,31 +124,27 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let words = [
         "load", &url, "--on", &on, "-c", "4", "--redo", "0", "--for", "4s", "--rate", "200",
     ];
-    if networks.treat(&["delay", "60ms"]) {
-        let ended = place.0.call(&words);
-        ended.expect(0);
-        let run = place.0.load();
-        assert_added_up(&run);
-        let second = parts(&run, 1);
-        let times = second
-            .iter()
-            .flat_map(|p| p.slice.service.counts().into_owned().0);
-        assert!(times.map(|(ns, _)| ns).min() >= Some(60_000_000));
-        let file = place.0.file();
-        let file = file.to_str().unwrap();
-        let name = &networks.names[1];
-        place.0.call(&["report", file, "--without", name]).expect(0);
-        std::fs::remove_file(file).unwrap();
-    }
-    if networks.treat(&["loss", "100%"]) {
-        // Nothing of it reaches the server, so that it is told at once.
-        let ended = place
-            .0
-            .call(&[&words[..], &["--timeout", "500ms"]].concat());
-        ended
-            .expect(1)
-            .says(&[&networks.names[1], "does not answer", "nothing was loaded"]);
-    }
+    networks.delay(60_000_000);
+    place.0.call(&words).expect(0);
+    let run = place.0.load();
+    assert_added_up(&run);
+    let second = parts(&run, 1);
+    let times = second
+        .iter()
+        .flat_map(|p| p.slice.service.counts().into_owned().0);
+    assert!(times.map(|(ns, _)| ns).min() >= Some(60_000_000));
+    let file = place.0.file();
+    let file = file.to_str().unwrap();
+    let name = &networks.names[1];
+    place.0.call(&["report", file, "--without", name]).expect(0);
+    std::fs::remove_file(file).unwrap();
+    // Nothing of it reaches the server, so that it is told at once.
+    networks.delay(LOST);
+    let limited = [&words[..], &["--timeout", "500ms"]].concat();
+    let ended = place.0.call(&limited);
+    ended
+        .expect(1)
+        .says(&[name, "does not answer", "nothing was loaded"]);
 }
 
 /// Agents speak over pipes: one whose line to the server is cut for a while is there, and its requests fail.
@@ -171,13 +173,12 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
 /// Subjects need no network of the coordinator's.
 #[test]
 fn hosts_in_namespaces_measure_blocks() {
-    let names = ["c", "d"].map(|end| format!("bl{}{end}", std::process::id() % 100_000));
-    let networks = Networks { names };
-    if !networks
+    let networks = Networks::named(["c", "d"]);
+    let made = networks
         .names
         .iter()
-        .all(|name| ip(&["netns", "add", name]))
-    {
+        .try_for_each(|name| ip(&["netns", "add", name]));
+    if made.is_err() {
         eprintln!("networks are not tried out: this user may not make namespaces");
         return;
     }

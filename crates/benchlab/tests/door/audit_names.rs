@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab audit net` in a network of the test's own: names with addresses of one family or both or none, addresses
+//! without names, resolvers of one family.
+
+use lab_audit::namespace::Pair;
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, UdpSocket};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use tempfile::TempDir;
+
+/// What the resolver knows: a name, the type of the record (RFC 1035, RFC 3596), its data.
+const RECORDS: [(&str, u16, &[u8]); 5] = [
+    ("both.test", 1, &[192, 0, 2, 1]),
+    ("both.test", 28, V6),
+    ("four.test", 1, &[192, 0, 2, 1]),
+    ("six.test", 28, V6),
+    ("1.2.0.192.in-addr.arpa", 12, b"\x04both\x04test\0"),
+];
+const V6: &[u8] = &[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+
+/// The name that a question asks for, and its type.
+fn asked(question: &[u8]) -> Option<(String, u16, usize)> {
+    let (mut at, mut labels) = (12, Vec::new());
+    loop {
+        let length = usize::from(*question.get(at)?);
+        let label = question.get(at + 1..at + 1 + length)?;
+        at += 1 + length;
+        if length == 0 {
+            let kind = u16::from_be_bytes([*question.get(at)?, *question.get(at + 1)?]);
+            return Some((labels.join("."), kind, at + 4));
+        }
+        labels.push(String::from_utf8_lossy(label).to_lowercase());
+    }
+}
+
+/// The answer to a question: what is known of it, or that there is no such name.
+fn answer(question: &[u8]) -> Option<Vec<u8>> {
+    let (name, kind, end) = asked(question)?;
+    let known = RECORDS.iter().filter(|(of, ..)| *of == name);
+    let found: Vec<&[u8]> = known
+        .clone()
+        .filter(|(_, of, _)| *of == kind)
+        .map(|(.., data)| *data)
+        .collect();
+    let no_such_name = if known.count() == 0 && !name.is_empty() {
+        3
+    } else {
+        0
+    };
+    let mut reply = question[..2].to_vec();
+    reply.extend([
+        0x85,
+        0x80 | no_such_name,
+        0,
+        1,
+        0,
+        found.len() as u8,
+        0,
+        0,
+        0,
+        0,
+    ]);
+    reply.extend(question.get(12..end)?);
+    for data in found {
+        reply.extend([0xc0, 12]);
+        reply.extend(kind.to_be_bytes());
+        reply.extend([0, 1, 0, 0, 0, 60, 0, data.len() as u8]);
+        reply.extend(data);
+    }
+    Some(reply)
+}
+
+/// Answers questions at an address of the thread's namespace, until the process ends.
+fn resolve(at: &str) {
+    let socket = UdpSocket::bind((at, 53)).expect("a port");
+    thread::spawn(move || {
+        let mut room = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut room) {
+            if let Some(reply) = answer(&room[..length]) {
+                let _ = socket.send_to(&reply, from);
+            }
+        }
+    });
+}
+
+fn serve(address: &str) {
+    let listener = TcpListener::bind((address, 80)).expect("a port");
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let (mut room, mut head) = ([0; 8192], Vec::new());
+                while !head.ends_with(b"\r\n\r\n") {
+                    match stream.read(&mut room) {
+                        Ok(n @ 1..) => head.extend(&room[..n]),
+                        _ => return,
+                    }
+                }
+                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+            });
+        }
+    });
+}
+
+/// The findings for a name, where /etc/resolv.conf names this resolver: rule and state.
+fn audited(pair: &Pair, folder: &Path, resolver: &str, name: &str) -> Vec<(String, String)> {
+    let file = |name: &str, text: &str| {
+        fs::write(folder.join(name), text).expect("a file");
+    };
+    file("resolv.conf", &format!("nameserver {resolver}\n"));
+    file("hosts", "127.0.0.1 localhost\n");
+    file("nsswitch.conf", "hosts: files dns\n");
+    let script = "for file in resolv.conf hosts nsswitch.conf; do \
+                  [ ! -e /etc/$file ] || mount --bind $file /etc/$file || exit; done; exec \"$@\"";
+    let words = [
+        "audit", "net", name, "--plain", "--port", "80", "--rounds", "20",
+    ];
+    let run = || {
+        let mut command = Command::new("unshare");
+        command.args([
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            env!("CARGO_BIN_EXE_benchlab"),
+        ]);
+        command.args(words).args(["--no-run", "--format", "json"]);
+        command.current_dir(folder).stdin(Stdio::null()).output()
+    };
+    let output = pair
+        .client
+        .within(run)
+        .expect("a namespace")
+        .expect("unshare");
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let rows = report["rows"].as_array().expect("rows");
+    let word = |row: &Value, column: &str| row[column].as_str().expect("a word").to_owned();
+    rows.iter()
+        .map(|row| (word(row, "case"), word(row, "verdict")))
+        .collect()
+}
+
+#[test]
+fn names_addresses_and_resolvers_are_good_or_not() {
+    let pair = match Pair::new() {
+        Ok(pair) => pair,
+        Err(why) => return println!("left out: {why}"),
+    };
+    let folder = TempDir::new().expect("a folder");
+    pair.client
+        .within(|| ["127.0.0.1", "::1"].map(resolve))
+        .expect("a namespace");
+    pair.server
+        .within(|| Pair::SERVER.map(serve))
+        .expect("a namespace");
+    // Of the two addresses IPv4's alone has a name.
+    let cases = [
+        ("both.test", "::1", "good", vec!["good", "advice"], "good"),
+        ("four.test", "127.0.0.1", "advice", vec!["good"], "advice"),
+        ("six.test", "::1", "advice", vec!["advice"], "good"),
+        (
+            "none.test",
+            "127.0.0.1",
+            "bad",
+            vec!["not-applicable"],
+            "advice",
+        ),
+    ];
+    for (name, resolver, named, reverse, resolved) in cases {
+        let found = audited(&pair, folder.path(), resolver, name);
+        let states = |rule: &str| -> Vec<&str> {
+            let of = found.iter().filter(|(of, _)| of == rule);
+            let mut states: Vec<&str> = of.map(|(_, state)| state.as_str()).collect();
+            states.sort_unstable_by(|a, b| b.cmp(a));
+            states
+        };
+        assert_eq!(states("net-name"), [named], "{name}: {found:?}");
+        assert_eq!(states("net-reverse"), reverse, "{name}: {found:?}");
+        assert_eq!(states("net-resolver"), [resolved], "{name}: {found:?}");
+    }
+}

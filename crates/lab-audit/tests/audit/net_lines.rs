@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The audit of a line that is slower for one family and loses its echo requests.
+
+use crate::line;
+use lab_audit::namespace::{Namespace, Pair, ip};
+use lab_audit::net::{self, Family, Looked};
+use lab_model::audit::{Audit, State};
+use std::fs::File;
+use std::time::Duration;
+
+const ROUNDS: u32 = 20;
+/// Each round has two turns of a family, each with one echo request.
+const ECHOES: usize = 2 * ROUNDS as usize;
+
+fn family(packet: &[u8]) -> Family {
+    if packet[0] >> 4 == 4 {
+        Family::V4
+    } else {
+        Family::V6
+    }
+}
+
+/// An echo request of the usual 56 bytes. Those that look for the largest packet have other lengths.
+fn is_usual_echo(packet: &[u8]) -> bool {
+    match family(packet) {
+        Family::V4 => packet.len() == 84 && packet[9] == 1 && packet[20] == 8,
+        Family::V6 => packet.len() == 104 && packet[6] == 58 && packet[40] == 128,
+    }
+}
+
+/// Packets of the family are under way for 3 ms longer; of its echo requests every so many-th is lost.
+fn slower(slow: Family, every: usize) -> Result<Looked, String> {
+    let [client, server] = [Namespace::new()?, Namespace::new()?];
+    let mut echoes = 0;
+    let delay = move |packet: &[u8]| {
+        if family(packet) != slow {
+            return Some(Duration::ZERO);
+        }
+        if is_usual_echo(packet) {
+            echoes += 1;
+            if echoes % every == 0 {
+                return None;
+            }
+        }
+        Some(Duration::from_millis(3))
+    };
+    let end = |space: &Namespace, addresses| space.within(|| end(addresses))?;
+    line::join(
+        end(&client, Pair::CLIENT)?,
+        end(&server, Pair::SERVER)?,
+        delay,
+    )?;
+    net::between([&client, &server], Pair::SERVER, ROUNDS, &mut |_| {})
+}
+
+/// An end of the line in the thread's namespace.
+fn end([v4, v6]: [&str; 2]) -> Result<File, String> {
+    const NAME: &str = "line0";
+    let file = line::device(NAME)?;
+    for address in [format!("{v4}/24"), format!("{v6}/64")] {
+        ip(&["address", "add", &address, "dev", NAME])?;
+    }
+    ip(&["link", "set", NAME, "up"])?;
+    Ok(file)
+}
+
+/// The state of a rule for each thing whose sentence has this word.
+fn states(audit: &Audit, rule: &str, word: &str) -> Vec<State> {
+    let of = audit.findings.iter().filter(|f| f.rule == rule);
+    of.filter(|f| f.seen.contains(word))
+        .map(|f| f.state)
+        .collect()
+}
+
+#[test]
+fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
+    let rules = net::rules().expect("rules");
+    let cases = [
+        (Family::V6, Family::V4, ECHOES / 5, State::Bad, "12.5 %"),
+        (Family::V4, Family::V6, ECHOES, State::Advice, "2.5 %"),
+    ];
+    for (slow, other, every, wanted, share) in cases {
+        let looked = match slower(slow, every) {
+            Ok(looked) => looked,
+            Err(why) => return println!("left out: {why}"),
+        };
+        let audit = net::audit(&[looked], &rules);
+        assert_eq!(
+            states(&audit, "net-loss", share),
+            [wanted],
+            "{:?}",
+            audit.findings
+        );
+        assert_eq!(states(&audit, "net-loss", other.name()), [State::Good]);
+        assert_eq!(states(&audit, "net-families", "times"), [State::Advice]);
+        let cost = audit.findings.iter().find(|f| f.rule == "net-families");
+        let cost = &cost.expect("a finding").cost;
+        assert_eq!(
+            slow == Family::V4,
+            cost.contains("for users of IPv4"),
+            "{cost}"
+        );
+    }
+}
