@@ -181,15 +181,44 @@ fn a_clock_that_is_ten_minutes_off_delays_nothing() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", LATE_CLOCK)]) else {
         return;
     };
-    let run = loaded_by_two(&sshd);
+    assert_began_together(&loaded_by_two(&sshd));
+}
+
+fn assert_began_together(run: &Run) {
     for agent in 0..2 {
-        let parts = parts(&run, agent);
+        let parts = parts(run, agent);
         assert!(
             !parts.is_empty() && parts.iter().all(|p| p.late_ns < 10_000_000_000),
             "{parts:?}"
         );
         assert!(parts.iter().map(|p| p.slice.offered).sum::<u64>() > 100);
     }
+}
+
+/// The same of the time of day, by libfaketime: what a clock says is in the report, and nothing depends on it.
+#[test]
+fn a_time_of_day_that_is_ten_minutes_off_is_told() {
+    let folders = fs::read_dir("/usr/lib").unwrap().flatten();
+    let libraries = folders.map(|f| f.path().join("faketime/libfaketime.so.1"));
+    let Some(library) = libraries.into_iter().find(|path| path.is_file()) else {
+        eprintln!("a time of day that is off is not tried out: libfaketime is not installed");
+        return;
+    };
+    let wrong = format!(
+        "exec env LD_PRELOAD={} FAKETIME=+600s FAKETIME_DONT_FAKE_MONOTONIC=1 sh -c \"$SSH_ORIGINAL_COMMAND\"",
+        library.display()
+    );
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &wrong)]) else {
+        return;
+    };
+    let run = loaded_by_two(&sshd);
+    let ahead_s = |agent: usize| run.agents[agent].clock.ahead_ns / 1_000_000_000;
+    assert!(
+        (599..=601).contains(&ahead_s(1)) && ahead_s(0).abs() <= 1,
+        "{:?}",
+        run.agents
+    );
+    assert_began_together(&run);
 }
 
 #[test]
