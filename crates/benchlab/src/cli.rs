@@ -754,6 +754,9 @@ pub struct ImportArgs {
 pub struct ListArgs {
     /// Only this experiment
     pub experiment: Option<String>,
+    /// Each subject's driver, each case's values, and how to get what is missing
+    #[arg(long, requires = "experiment")]
+    pub full: bool,
     /// The runs in runs/ instead
     #[arg(long)]
     pub runs: bool,

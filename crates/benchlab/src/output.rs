@@ -26,7 +26,7 @@ macro_rules! say {
 pub(crate) use say;
 
 /// Columns of a screen.
-const SCREEN: usize = 80;
+pub const SCREEN: usize = 80;
 
 /// Of text whose lead is too long to stand beside it.
 const INDENT: usize = 8;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab list`: what there is, and what is missing for it.
 
+mod brief;
+
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
 use crate::output::{hanging, say, widest};
 use crate::verbs::{project, run_files};
 use lab_bench::build::present;
 use lab_model::audit::State;
-use lab_plan::{Experiment, Project, Subject, Toolchains};
+use lab_plan::{Case, Experiment, Project, Subject, Toolchain, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,7 +21,17 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
     }
     let toolchains = Toolchains::read(&project)?;
     match &args.experiment {
-        Some(name) => show(&project, &toolchains, name)?,
+        Some(name) => {
+            let experiment = Experiment::read(&project, name)?;
+            say!("{}\n", hanging(&format!("{name}: "), &experiment.question));
+            if args.full {
+                show_all(&experiment, &toolchains)?;
+            } else {
+                brief::show(&experiment, &toolchains)?;
+                say!("\nDrivers, and every case's values: benchlab list {name} --full");
+            }
+            say!("benchlab run {name} --quick");
+        }
         None => overview(&project)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -37,47 +49,75 @@ fn overview(project: &Project) -> Result<(), Exit> {
     Ok(())
 }
 
-fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Exit> {
-    let experiment = Experiment::read(project, name)?;
-    say!("{}", hanging(&format!("{name}: "), &experiment.question));
-    say!("\n  cases");
+/// Each case with its values, each subject of each target with its driver.
+fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
+    say!("cases");
     let width = widest(experiment.cases.iter().map(|case| &*case.name));
     for case in &experiment.cases {
-        let below = format!("    {:<width$}  ", "");
+        let below = format!("  {:<width$}  ", "");
         say!(
             "{}",
-            hanging(&format!("    {:<width$}  ", case.name), &case.work)
+            hanging(&format!("  {:<width$}  ", case.name), &case.work)
         );
-        if let Some((parameter, values)) = &case.sweep {
-            let text = format!("sweep {parameter} = {}", join(values));
-            say!("{}", hanging(&below, &text));
-        }
-        for factor in &case.factors {
-            let text = format!("factor {} = {}", factor.name, join(&factor.values));
-            say!("{}", hanging(&below, &text));
+        for (parameter, values) in parameters(case) {
+            say!("{}", hanging(&below, &format!("{parameter} = {values}")));
         }
     }
     let width = widest(experiment.subjects.iter().map(|s| &*s.model.name));
     for target in 0..experiment.targets.len().max(1) {
         match experiment.targets.get(target) {
-            Some(target) => say!("\n  subjects on {}", target.kind.title()),
-            None => say!("\n  subjects"),
+            Some(target) => say!("\nsubjects on {}", target.kind.title()),
+            None => say!("\nsubjects"),
         }
         let there = |s: &&Subject| s.model.target == target;
         for subject in experiment.subjects.iter().filter(there) {
-            show_subject(&experiment, toolchains, subject, width)?;
+            show_subject(experiment, toolchains, subject, width)?;
         }
     }
+    selections(experiment)
+}
+
+/// What `--set` takes of a case: names and values.
+fn parameters(case: &Case) -> impl Iterator<Item = (&str, String)> {
+    let sweep = case
+        .sweep
+        .iter()
+        .map(|(name, values)| (&**name, join(values)));
+    let factors = case
+        .factors
+        .iter()
+        .map(|factor| (&*factor.name, join(&factor.values)));
+    sweep.chain(factors)
+}
+
+fn selections(experiment: &Experiment) -> Result<(), Exit> {
     if !experiment.selections.is_empty() {
-        say!("\n  selections of subjects");
+        say!("\nselections of subjects");
         let width = widest(experiment.selections.keys().map(String::as_str));
         for (selection, members) in &experiment.selections {
-            let lead = format!("    {selection:<width$}  = ");
+            let lead = format!("  {selection:<width$}  ");
             say!("{}", hanging(&lead, &members.join(", ")));
         }
     }
-    say!("\n  benchlab run {name} --quick\n");
     Ok(())
+}
+
+/// What a subject is besides its driver.
+fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
+    let s = &subject.model;
+    match (s.limit, s.name == experiment.baseline, subject.default) {
+        (true, _, _) => Some("the limit"),
+        (_, true, _) => Some("the baseline"),
+        (_, _, false) => Some("only when named"),
+        _ => None,
+    }
+}
+
+/// What a subject needs and is not here.
+fn missing<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
+    let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
+    let needs = needs.filter_map(|n| toolchains.get(n));
+    needs.filter(|t| !present(t)).collect()
 }
 
 fn show_subject(
@@ -87,19 +127,13 @@ fn show_subject(
     width: usize,
 ) -> Result<(), Exit> {
     let s = &subject.model;
-    let role = match (s.limit, s.name == experiment.baseline, subject.default) {
-        (true, _, _) => " (the limit)",
-        (_, true, _) => " (the baseline)",
-        (_, _, false) => " (only when named)",
-        _ => "",
-    };
+    let role = role(experiment, subject);
+    let role = role.map_or(String::new(), |role| format!(" ({role})"));
     let text = format!("{}, {}{role}", s.language, s.driver);
-    say!("{}", hanging(&format!("    {:<width$}  ", s.name), &text));
-    let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
-    let needs = needs.filter_map(|n| toolchains.get(n));
-    for toolchain in needs.filter(|t| !present(t)) {
+    say!("{}", hanging(&format!("  {:<width$}  ", s.name), &text));
+    for toolchain in missing(toolchains, subject) {
         let text = format!("missing: {} ({})", toolchain.title, toolchain.how());
-        say!("{}", hanging(&format!("    {:<width$}  ", ""), &text));
+        say!("{}", hanging(&format!("  {:<width$}  ", ""), &text));
     }
     Ok(())
 }

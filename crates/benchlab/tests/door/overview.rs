@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `list` and `doctor`: columns that fit a screen, whatever names are in them, and advice that is never empty.
 
-use crate::project::{Project, subject};
+use crate::project::{Project, ended, subject};
 use std::fs;
 
 const LONG: &str = "a-name-that-is-as-long-as-somebody-who-tries-out-names-would-make-it";
@@ -28,9 +28,41 @@ fn fits(text: &str) {
 #[test]
 fn long_names_break_no_column() {
     let project = project();
-    for words in [&["list"][..], &["list", "t"], &["doctor"]] {
+    for words in [
+        &["list"][..],
+        &["list", "t"],
+        &["list", "t", "--full"],
+        &["doctor"],
+    ] {
         fits(&project.call(words).expect(0).stdout);
     }
+}
+
+/// The lab's own experiments: names, values and what is missing on one screen, drivers with `--full`.
+#[test]
+fn each_experiment_is_one_screen() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let listed = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_benchlab"));
+        let command = command.arg("list").args(words).args(["--project", folder]);
+        ended(command.output().unwrap()).expect(0).stdout.clone()
+    };
+    let overview = listed(&[]);
+    let is_name = |line: &&str| !line.starts_with([' ', '`']) && !line.is_empty();
+    let names = overview.lines().filter(is_name);
+    let names: Vec<&str> = names.filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains(&"sql") && names.len() > 10, "{overview}");
+    for name in names {
+        let brief = listed(&[name]);
+        fits(&brief);
+        assert!(brief.lines().count() <= 40, "{name}:\n{brief}");
+        let full = listed(&[name, "--full"]);
+        fits(&full);
+        assert!(full.contains("\nsubjects"), "{full}");
+    }
+    let sql = listed(&["sql"]);
+    assert!(sql.contains("c-nomutex (the limit; SQLite)"), "{sql}");
+    assert!(listed(&["sql", "--full"]).contains("Java, JDBC, pgjdbc"));
 }
 
 #[test]
