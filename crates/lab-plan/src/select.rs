@@ -329,16 +329,21 @@ impl Selection {
         Ok(points)
     }
 
-    /// Whether a further value of a factor, which nobody asked for, leaves a sweep value out.
+    /// Whether a further value of a factor, which nobody asked for, leaves a sweep value out. A table of the experiment that
+    /// names the sweep and not the factor wants it with all values.
     fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
-        let swept = case.sweep.as_ref().map(|(name, _)| name);
-        if swept.is_none_or(|sweep| self.asked(case, sweep).is_some()) {
+        let Some((sweep, _)) = &case.sweep else {
+            return false;
+        };
+        let is_set = |name: &str| self.set.iter().any(|(key, _)| key == name);
+        let is_named = |name: &str| self.asked(case, name).is_some();
+        if is_set(sweep) {
             return false;
         }
         let further = |name: &String, value: &String| {
             let factor = case.factors.iter().find(|f| f.name == *name);
             let usual = factor.is_some_and(|f| f.values[0] == *value);
-            !usual && self.asked(case, name).is_none()
+            !usual && !is_set(name) && is_named(name) == is_named(sweep)
         };
         factors.iter().any(|(name, value)| {
             let kept = case.thin.get(name);
@@ -357,7 +362,10 @@ impl Selection {
             return Ok(vec![None]);
         };
         if let Some(asked) = self.asked(case, name).filter(|a| *a != ["all"]) {
-            return asked_values(name, asked, *values.first().unwrap_or(&1));
+            let all = asked_values(name, asked, *values.first().unwrap_or(&1))?;
+            let is_kept = |x: &Option<u64>| x.is_none_or(|x| !self.thins(case, factors, x));
+            let kept: Vec<Option<u64>> = all.iter().copied().filter(is_kept).collect();
+            return Ok(if kept.is_empty() { all } else { kept });
         }
         let thinned = |x: &&u64| !self.thins(case, factors, **x);
         let kept: Vec<&u64> = values.iter().filter(thinned).collect();

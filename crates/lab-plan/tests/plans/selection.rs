@@ -274,6 +274,24 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
     }
 }
 
+/// A table that names both the sweep's values and the factor's keeps the case's `thin`; one that names the sweep alone does not.
+#[test]
+fn further_values_are_thinned_among_those_that_an_experiment_names() {
+    let of = |lines: &str| {
+        let experiment = with_table("usual", lines);
+        points_of(&experiment, Extent::Usual, all()).unwrap()
+    };
+    assert_eq!(
+        of("swept = { n = [1, 10], how = [\"usual\", \"third\"] }"),
+        [
+            "swept n=1 how=usual",
+            "swept n=10 how=usual",
+            "swept n=1 how=third"
+        ]
+    );
+    assert_eq!(of("swept = { n = [1, 10] }").len(), 6);
+}
+
 #[test]
 fn a_selection_named_for_an_extent_has_its_subjects() {
     let experiment =
