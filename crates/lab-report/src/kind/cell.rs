@@ -14,13 +14,13 @@ pub const UNABLE: &str = "—";
 /// What has no figure.
 pub const NONE: &str = "–";
 
-/// The verdicts in the order in which they are counted, as data have them.
-const VERDICTS: [&str; 5] = [
-    "faster",
-    "slower",
-    "equivalent",
-    "small-but-real",
-    "inconclusive",
+/// The verdicts in the order in which they are counted: as data have them, and as they are shown.
+const VERDICTS: [(&str, &str); 5] = [
+    ("faster", "faster"),
+    ("slower", "slower"),
+    ("equivalent", "equivalent"),
+    ("small-but-real", "small but real"),
+    ("inconclusive", "not decided"),
 ];
 
 /// A figure, or why there is none.
@@ -120,9 +120,9 @@ fn missing(scope: &Scope, place: SubjectScope) -> Cell {
 
 /// How many verdicts there are of each kind: `12 slower, 2 equivalent`.
 pub fn counted(verdicts: &[Verdict]) -> Cell {
-    let parts = VERDICTS.iter().filter_map(|word| {
-        let same = verdicts.iter().filter(|v| identifier(v) == *word).count();
-        (same > 0).then(|| format!("{same} {}", word.replace('-', " ")))
+    let parts = VERDICTS.iter().filter_map(|(id, word)| {
+        let same = verdicts.iter().filter(|v| identifier(v) == *id).count();
+        (same > 0).then(|| format!("{same} {word}"))
     });
     let cell = Cell::from(parts.collect::<Vec<_>>().join(", "));
     match verdicts {
@@ -140,13 +140,16 @@ pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Faster if !is_time => "less",
         Verdict::Slower if !is_time => "more",
-        Verdict::SmallButReal { .. } => "small but real",
-        verdict => identifier(verdict),
+        verdict => named(verdict).1,
     }
 }
 
 /// The same in CSV and the like, whatever the metric.
 pub fn identifier(verdict: &Verdict) -> &'static str {
+    named(verdict).0
+}
+
+fn named(verdict: &Verdict) -> (&'static str, &'static str) {
     VERDICTS[match verdict {
         Verdict::Faster => 0,
         Verdict::Slower => 1,

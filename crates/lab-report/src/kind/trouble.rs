@@ -7,7 +7,7 @@ use crate::document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
 use lab_stats::results::WarningKind;
 
-/// Failures and refusals, each reason of a subject once.
+/// Failures, and who is not compared, each reason once.
 pub fn failed(measured: &Measured) -> Section {
     let mut section = Section::new("What failed, and what was not compared");
     for failure in &measured.run.failures {
@@ -15,14 +15,17 @@ pub fn failed(measured: &Measured) -> Section {
     }
     let refusals = measured.refusals();
     let refusals = say::grouped(refusals.map(|r| ((r.subject, &r.why), r.point)));
-    for ((subject, why), points) in refusals {
+    let each = refusals.into_iter().map(|((subject, why), points)| {
         let at = match points.as_slice() {
             [one] => measured.at(*one),
             many => format!(" at {}", count(many.len(), "point")),
         };
+        ((why, at), measured.label(subject))
+    });
+    for ((why, at), names) in say::grouped(each) {
         section.push(Finding {
-            label: measured.label(subject),
-            text: format!("It is not compared{at}: {why}"),
+            label: "not compared".into(),
+            text: format!("{}{at}: {why}", list(&names)),
             tone: Tone::Alarm,
         });
     }

@@ -14,13 +14,16 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
     let peaks = Peaks::of(plan, run);
     for point in 0..plan.points.len() {
         let idle = |subject| {
-            without_peak(plan, &peaks, subject, point).or_else(|| idle(visits, subject, point))
+            without_peak(plan, &peaks, subject, point).or_else(|| {
+                let why = idle(visits, subject, point)?;
+                Some([why.clone(), why])
+            })
         };
         let baseline = idle(plan.baseline);
         for subject in 0..plan.subjects.len() {
             let why = match (idle(subject), &baseline) {
-                (Some(why), _) => why,
-                (None, Some(why)) if visits.of(subject, point).flatten().next().is_some() => {
+                (Some([why, _]), _) => why,
+                (None, Some([_, why])) if visits.of(subject, point).flatten().next().is_some() => {
                     let name = &plan.subjects[plan.baseline].name;
                     format!("there is nothing to compare it with: the baseline {name} {why}")
                 }
@@ -40,12 +43,19 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
     refusals::gathered(all, plan)
 }
 
-/// Where no part of a server's peak is offered, in words.
-fn without_peak(plan: &Plan, peaks: &Peaks, subject: SubjectId, point: PointId) -> Option<String> {
+/// Where no part of a server's peak is offered, in words: by itself, and behind the server's name.
+fn without_peak(
+    plan: &Plan,
+    peaks: &Peaks,
+    subject: SubjectId,
+    point: PointId,
+) -> Option<[String; 2]> {
     plan.part_of_peak(point)?;
     let is_limited = peaks.at(plan, subject, point) == Some(Peak::Generator);
-    (is_limited && plan.takes_part(subject, point))
-        .then(|| "has no known peak, for the generator was the limit".to_string())
+    (is_limited && plan.takes_part(subject, point)).then(|| {
+        let why = "for the generator was the limit";
+        ["no peak is known", "has no known peak"].map(|what| format!("{what}, {why}"))
+    })
 }
 
 /// Where a server served nothing, in words.
