@@ -88,7 +88,7 @@ fn carry_out(work: Work) -> io::Result<()> {
                 let left = begin_ns + (ended * slice_ns) as i64 - Reading::now().monotonic_ns;
                 thread::sleep(Duration::from_nanos(left.max(0) as u64));
                 let mut slice = made_up.clone();
-                let body = sent::take(&mut slice);
+                let body = sent::take(&mut slice).map_err(io::Error::other)?;
                 let report = Report::Slice {
                     number,
                     late_ns: 0,

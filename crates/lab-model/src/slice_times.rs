@@ -13,8 +13,21 @@ use std::sync::Arc;
 pub enum SliceTimes {
     /// In memory.
     Here(Counts),
+    /// In memory, in the few bytes in which a run file has it. It is not empty.
+    Packed(PackedTimes),
     /// In a run file, from which it is read each time that it is asked for. It is not empty.
     InFile(TimesInFile),
+}
+
+/// A distribution as a run file has it, and what is asked of it most often.
+#[derive(Clone, Debug)]
+pub struct PackedTimes {
+    /// Sound, as `unpack` has found.
+    pub blob: Arc<[u8]>,
+    /// The distribution in a blob.
+    pub unpack: fn(&[u8]) -> Counts,
+    /// A value that half of them do not exceed.
+    pub median: u64,
 }
 
 /// Where a distribution is in a run file, and what is asked of it most often.
@@ -39,6 +52,7 @@ impl SliceTimes {
     pub fn counts(&self) -> Cow<'_, Counts> {
         match self {
             SliceTimes::Here(counts) => Cow::Borrowed(counts),
+            SliceTimes::Packed(packed) => Cow::Owned((packed.unpack)(&packed.blob)),
             SliceTimes::InFile(kept) => Cow::Owned(kept.column.read(kept.row)),
         }
     }
@@ -52,13 +66,14 @@ impl SliceTimes {
     pub fn median(&self) -> Option<u64> {
         match self {
             SliceTimes::Here(counts) => counts.median(),
+            SliceTimes::Packed(packed) => Some(packed.median),
             SliceTimes::InFile(kept) => Some(kept.median),
         }
     }
 
     /// Adds another distribution of the same buckets.
     pub fn add(&mut self, other: &SliceTimes) {
-        let mut sum = self.counts().into_owned();
+        let mut sum = Counts::from(std::mem::take(self));
         sum.add(&other.counts());
         *self = sum.into();
     }
@@ -87,7 +102,7 @@ impl From<SliceTimes> for Counts {
     fn from(times: SliceTimes) -> Counts {
         match times {
             SliceTimes::Here(counts) => counts,
-            SliceTimes::InFile(_) => times.counts().into_owned(),
+            _ => times.counts().into_owned(),
         }
     }
 }
@@ -96,6 +111,7 @@ impl PartialEq for SliceTimes {
     fn eq(&self, other: &SliceTimes) -> bool {
         match (self, other) {
             (SliceTimes::InFile(a), SliceTimes::InFile(b)) if a.is_same_place(b) => true,
+            (SliceTimes::Packed(a), SliceTimes::Packed(b)) if a.blob == b.blob => true,
             _ => self.counts() == other.counts(),
         }
     }

@@ -3,7 +3,8 @@
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
-use lab_model::Counts;
+use lab_model::{Counts, PackedTimes, SliceTimes};
+use std::borrow::Cow;
 
 /// The length of what stands before the counts in the V2 format: cookie, length, offset, digits, lowest and
 /// highest value, ratio.
@@ -30,14 +31,42 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     Ok(histogram)
 }
 
-/// A distribution as HdrHistogram's V2 format, not compressed; `None`: it is empty. Errors: as for
-/// [`histogram`].
+/// A distribution as HdrHistogram's V2 format, not compressed; `None`: it is empty.
+///
+/// # Errors
+/// In words: a time or a number of them is beyond what it can hold.
 pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
     let histogram = histogram(counts)?;
     let mut blob = Vec::new();
     let written = V2Serializer::new().serialize(&histogram, &mut blob);
     written.map_err(|e| e.to_string())?;
     Ok((!histogram.is_empty()).then_some(blob))
+}
+
+/// A distribution in the bytes of [`encode`], kept in memory; nothing is kept of an empty one.
+///
+/// # Errors
+/// As for [`decode`].
+pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
+    if blob.is_empty() {
+        return Ok(SliceTimes::default());
+    }
+    Ok(match decode(blob)?.median() {
+        None => SliceTimes::default(),
+        Some(median) => SliceTimes::Packed(PackedTimes {
+            blob: blob.into(),
+            unpack: |blob| decode(blob).unwrap_or_default(),
+            median,
+        }),
+    })
+}
+
+/// The bytes of [`encode`], which some distributions are kept in.
+pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
+    match times {
+        SliceTimes::Packed(packed) => Ok(Some(Cow::Borrowed(&packed.blob))),
+        times => Ok(encode(&times.counts())?.map(Cow::Owned)),
+    }
 }
 
 /// The distribution in a blob. Errors, in words: it is none that [`encode`] made. A report reads thousands of them,

@@ -8,7 +8,7 @@
 //! Distributions of times are kept as HdrHistograms; [`hlog()`] writes them as such tools' log.
 
 mod error;
-mod histogram;
+pub mod histogram;
 mod hlog;
 mod in_file;
 mod read;

@@ -10,7 +10,7 @@ use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure,
     Figure, Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, ProcessStart,
-    Reading, Resources, Run, Sample, Service, Setting, Slice, SliceTimes, Timeline, Watched,
+    Reading, Resources, Run, Sample, Service, Setting, Slice, Timeline, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -506,7 +506,7 @@ impl BlockWriter<'_> {
     /// Keeps a slice. The numbers of its row and of its agents'.
     fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |why| StoreError::Other(self.run.path.clone(), why);
-        let blob = |times: &SliceTimes| histogram::encode(&times.counts()).map_err(beyond);
+        let blob = |times| histogram::blob(times).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
             self.run.execute(
@@ -546,7 +546,7 @@ impl BlockWriter<'_> {
     /// Keeps what an agent did in a slice. The number of its row.
     fn part(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
         let beyond = |why| StoreError::Other(self.run.path.clone(), why);
-        let blob = |times: &SliceTimes| histogram::encode(&times.counts()).map_err(beyond);
+        let blob = |times| histogram::blob(times).map_err(beyond);
         let s = &part.slice;
         self.run.execute(
             "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

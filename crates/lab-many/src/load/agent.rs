@@ -121,7 +121,7 @@ fn wait_until(begin_ns: i64) {
 
 fn tell(record: &Record, (number, late_ns): (u64, u64), to: &Coordinator) -> Result<(), String> {
     let mut slice = record.slice(0, 0, 0);
-    let body = sent::take(&mut slice);
+    let body = sent::take(&mut slice)?;
     let report = Report::Slice {
         number,
         late_ns,

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Distributions as bytes: exact, and in few of them.
+//! Distributions as bytes: as a run file has them, so that the coordinator keeps what agents tell as it comes.
 
-use lab_model::{Counts, Slice};
+use lab_model::Slice;
+use lab_store::histogram;
 
-/// Takes the distributions of a slice out of it, as bytes.
-pub fn take(slice: &mut Slice) -> Vec<u8> {
+/// Takes the distributions of a slice out of it, as bytes: each behind its length, as four bytes, the highest first.
+///
+/// # Errors
+/// A time is too long for a histogram, in words.
+pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    for counts in [&mut slice.response, &mut slice.service, &mut slice.lag] {
-        let counts = Counts::from(std::mem::take(counts));
-        put(&mut bytes, counts.0.len() as u64);
-        let mut last = 0;
-        for (value, count) in counts.0 {
-            // Ascending: differences are small.
-            put(&mut bytes, value - last);
-            put(&mut bytes, count);
-            last = value;
-        }
+    for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
+        let times = std::mem::take(times);
+        let blob = histogram::blob(&times)?.unwrap_or_default();
+        bytes.extend((blob.len() as u32).to_be_bytes());
+        bytes.extend_from_slice(&blob);
     }
-    bytes
+    Ok(bytes)
 }
 
-/// Puts them back. Error: these are no such bytes.
+/// Puts them back.
+///
+/// # Errors
+/// These are no such bytes, in words.
 pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
-    for counts in [&mut slice.response, &mut slice.service, &mut slice.lag] {
-        let found = distribution(&mut rest).ok_or("a distribution of times is damaged")?;
-        *counts = found.into();
+    for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
+        let blob = behind_length(&mut rest).ok_or("a distribution of times is cut off")?;
+        *times = histogram::packed(blob)?;
     }
     match rest {
         [] => Ok(()),
@@ -33,73 +35,54 @@ pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-fn distribution(rest: &mut &[u8]) -> Option<Counts> {
-    let length = get(rest)?;
-    let mut counts = Counts::default();
-    let mut last = 0_u64;
-    for _ in 0..length {
-        let step = get(rest)?;
-        last = last.checked_add(step)?;
-        let is_ascending = step > 0 || counts.0.is_empty();
-        let is_time = last <= 2 * Counts::LONGEST_NS;
-        counts.0.push((last, get(rest)?));
-        (is_ascending && is_time).then_some(())?;
-    }
-    Some(counts)
-}
-
-/// LEB128: seven bits a byte, the lowest first.
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn get(rest: &mut &[u8]) -> Option<u64> {
-    let mut number = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, behind) = rest.split_first()?;
-        *rest = behind;
-        let bits = u64::from(byte & 0x7f);
-        if shift == 63 && bits > 1 {
-            return None;
-        }
-        number |= bits << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
+fn behind_length<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (length, behind) = rest.split_first_chunk::<4>()?;
+    let (blob, behind) = behind.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    *rest = behind;
+    Some(blob)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::SliceTimes;
+    use lab_model::{Counts, SliceTimes};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn counts() -> impl Strategy<Value = Counts> {
-        let pairs = prop::collection::btree_map(0..=Counts::LONGEST_NS, 1..u64::MAX, 0..40);
-        pairs.prop_map(|pairs: BTreeMap<u64, u64>| Counts(pairs.into_iter().collect()))
+    /// Values as a histogram has them, the highest of their buckets.
+    fn times() -> impl Strategy<Value = SliceTimes> {
+        let pairs = prop::collection::btree_map(0..=Counts::LONGEST_NS, 1..1_000_000_u64, 0..40);
+        pairs.prop_map(|pairs: BTreeMap<u64, u64>| {
+            let counts = Counts(pairs.into_iter().collect());
+            let blob = histogram::encode(&counts).unwrap();
+            let blob = blob.map(|blob| histogram::decode(&blob).unwrap());
+            blob.unwrap_or_default().into()
+        })
     }
 
     proptest! {
         #[test]
-        fn nothing_is_lost_on_the_way(response in counts(), service in counts(), lag in counts()) {
-            let [response, service, lag] = [response, service, lag].map(SliceTimes::from);
+        fn nothing_is_lost_on_the_way(response in times(), service in times(), lag in times()) {
             let whole = Slice { response, service, lag, ..Slice::default() };
             let mut slice = whole.clone();
-            let bytes = take(&mut slice);
+            let bytes = take(&mut slice).unwrap();
             prop_assert_eq!(&slice, &Slice::default());
             put_back(&mut slice, &bytes).unwrap();
             prop_assert_eq!(slice, whole);
         }
 
         #[test]
-        fn what_is_damaged_is_refused_or_a_distribution(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn what_is_damaged_is_refused_or_a_distribution(
+            whole in times(),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            length in any::<prop::sample::Index>(),
+        ) {
+            let mut bytes = take(&mut Slice { response: whole, ..Slice::default() }).unwrap();
+            for (at, byte) in damage {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            bytes.truncate(length.index(bytes.len() + 1));
             let mut slice = Slice::default();
             if put_back(&mut slice, &bytes).is_ok() {
                 prop_assert!(slice.response.counts().0.windows(2).all(|w| w[0].0 < w[1].0));
