@@ -38,11 +38,13 @@ package body Appserver.Documents is
 
    --  XML's names, less the colon, which is for namespaces, and the letters beyond ASCII
 
+   Is_In_Names : constant array (Character) of Boolean :=
+     ['A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_' | '-' | '.' => True, others => False];
+
    function Is_Name (Text : String) return Boolean is
      (Text'Length in 1 .. Longest_Name
       and then Text (Text'First) in 'A' .. 'Z' | 'a' .. 'z' | '_'
-      and then (for all C of Text =>
-                   C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_' | '-' | '.'));
+      and then (for all C of Text => Is_In_Names (C)));
 
    ---------
    -- XML --
@@ -120,7 +122,7 @@ package body Appserver.Documents is
       type Data (<>) is private;
       with procedure Put_JSON (To : in out JSON.Writers.Writer; Value : Data);
       with procedure Put_XML (To : in out Text_Sink'Class; Value : Data);
-   procedure Put_Value (Self : in out Writer; Name : String; Value : Data);
+   procedure Put_Value (Self : in out Writer; Name : String; Value : Data) with Inline;
 
    procedure Put_Value (Self : in out Writer; Name : String; Value : Data) is
    begin
@@ -220,7 +222,9 @@ package body Appserver.Documents is
    --  Names take their room in JSON too, so that what fits does not depend on who asks. Only XML
    --  writes them again.
 
-   procedure Keep (Self : in out Writer; Name : String; Kept : out Name_Range) is
+   procedure Keep (Self : in out Writer; Name : String; Kept : out Name_Range)
+     with Inline
+   is
    begin
       Kept := (Self.Used + 1, Self.Used + Name'Length);
       Self.Used := Kept.Last;
@@ -229,7 +233,9 @@ package body Appserver.Documents is
       end if;
    end Keep;
 
-   procedure Open (Self : in out Writer; Name : String; Part : Open_Part) is
+   procedure Open (Self : in out Writer; Name : String; Part : Open_Part)
+     with Inline
+   is
    begin
       case Self.Form is
          when As_JSON =>
@@ -247,7 +253,7 @@ package body Appserver.Documents is
       Self.Parts (Self.Depth) := Part;
    end Open;
 
-   procedure Close (Self : in out Writer) is
+   procedure Close (Self : in out Writer) with Inline is
       Part : constant Open_Part := Self.Parts (Self.Depth);
    begin
       case Self.Form is

@@ -53,35 +53,52 @@ package body Appserver.HTTP.REST.Trees is
                        Segment (K) in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_'));
    end Read_Segment;
 
-   --  The child of Parent for the segment; a new one is linked behind those of its kind
+   --  Whether a child of the segment's kind is the segment's own; names may not differ
+
+   function Is_For
+     (Self : Service; Child : Link; Kind : Segment_Kind; Text : String) return Boolean
+   is
+      Node : REST.Node renames Self.Nodes (Child);
+      Name : Capture_Name renames Self.Names (Child);
+   begin
+      if Kind = Literal then
+         return Self.Texts (Node.Text.First .. Node.Text.Last) = Text;
+      elsif Name.Text (1 .. Name.Length) /= Text then
+         raise Route_Error with "{" & Text & "} has another name in another route";
+      end if;
+      return True;
+   end Is_For;
+
+   --  The child of Parent for the segment; a new text is linked behind the others
 
    procedure Descend
      (Self : in out Service; Parent : Link; Kind : Segment_Kind; Text : String; To : out Link)
    is
       Before : Link := 0;
-      Next   : Link := Self.Nodes (Parent).Child;
    begin
-      while Next > 0 and then Self.Nodes (Next).Kind <= Kind loop
-         if Self.Nodes (Next).Kind = Kind then
-            To := Next;
-            if Self.Texts (Self.Nodes (Next).Text.First .. Self.Nodes (Next).Text.Last) = Text then
-               return;
-            elsif Kind /= Literal then
-               raise Route_Error with "{" & Text & "} has another name in another route";
-            end if;
+      To := Self.Nodes (Parent).Children (Kind);
+      while To > 0 loop
+         if Is_For (Self, To, Kind, Text) then
+            return;
          end if;
-         Before := Next;
-         Next   := Self.Nodes (Next).Next;
+         Before := To;
+         To     := Self.Nodes (To).Next;
       end loop;
       Self.Node_Count := Self.Node_Count + 1;
       To := Self.Node_Count;
-      Self.Nodes (To).Kind := Kind;
-      Self.Nodes (To).Text := (Self.Text_Length + 1, Self.Text_Length + Text'Length);
-      Self.Nodes (To).Next := Next;
-      Self.Texts (Self.Text_Length + 1 .. Self.Text_Length + Text'Length) := Text;
-      Self.Text_Length := Self.Text_Length + Text'Length;
+      case Kind is
+         when Literal =>
+            Self.Nodes (To).Text  := (Self.Text_Length + 1, Self.Text_Length + Text'Length);
+            Self.Nodes (To).Start := (if Text = "" then '/' else Text (Text'First));
+            Self.Texts (Self.Text_Length + 1 .. Self.Text_Length + Text'Length) := Text;
+            Self.Text_Length := Self.Text_Length + Text'Length;
+         when others =>
+            Self.Names (To).Text (1 .. Text'Length) := Text;
+            Self.Names (To).Length := Text'Length;
+            Self.Nodes (Parent).Has_Names := True;
+      end case;
       if Before = 0 then
-         Self.Nodes (Parent).Child := To;
+         Self.Nodes (Parent).Children (Kind) := To;
       else
          Self.Nodes (Before).Next := To;
       end if;
@@ -116,10 +133,10 @@ package body Appserver.HTTP.REST.Trees is
          exit when Last = Pattern'Last;
          First := Last + 2;
       end loop;
-      if Self.Nodes (At_Node).Routes (Route.Method).Kind /= None then
+      if Self.Routes (At_Node) (Route.Method).Kind /= None then
          raise Route_Error with "two routes for " & Route.Method'Image & " " & Pattern;
       end if;
-      Self.Nodes (At_Node).Routes (Route.Method) := Route.Handle;
+      Self.Routes (At_Node) (Route.Method) := Route.Handle;
       Self.Nodes (At_Node).Is_End := True;
    end Add;
 
@@ -127,72 +144,123 @@ package body Appserver.HTTP.REST.Trees is
    -- Finding --
    -------------
 
-   --  Not inlined: who calls it need not mark the secondary stack where nothing is encoded
+   --  The text, of those linked from List on, that a segment with percent-encoded bytes stands for
 
-   function Is_Decoded (Segment, Text : String) return Boolean is (Decoded (Segment) = Text)
-     with No_Inline;
-
-   --  What is percent-encoded in the path stands for itself in a pattern
-
-   function Is_Text (Segment, Text : String) return Boolean is
-     (Segment = Text
-      or else (Segment'Length > Text'Length
-               and then (for some C of Segment => C = '%')
-               and then Is_Decoded (Segment, Text)));
-
-   procedure Note (Found : in out Match; Name : String; Value : Span) is
-   begin
-      Found.Count := Found.Count + 1;
-      Found.Captured (Found.Count).Name_Length := Name'Length;
-      Found.Captured (Found.Count).Name (1 .. Name'Length) := Name;
-      Found.Captured (Found.Count).First := Value.First;
-      Found.Captured (Found.Count).Last := Value.Last;
-   end Note;
-
-   --  From the children of At_Node on, along what is left of the path
-
-   procedure Follow
-     (Self    : Service;
-      Path    : String;
-      First   : Positive;
-      At_Node : Link;
-      Found   : in out Match)
+   function Decoded_Child (Self : Service; List : Link; Segment : String) return Link
+     with No_Inline
    is
-      Last  : constant Natural := Segment_Last (Path (First .. Path'Last));
-      Count : constant Natural := Found.Count;
-      Child : Link := Self.Nodes (At_Node).Child;
+      Text  : constant String := Decoded (Segment);
+      Child : Link := List;
    begin
       while Child > 0 loop
          declare
             Node : REST.Node renames Self.Nodes (Child);
-            Kind : constant Segment_Kind := Node.Kind;
-            Text : String renames Self.Texts (Node.Text.First .. Node.Text.Last);
-            Stop : constant Natural := (if Kind = All_Segments then Path'Last else Last);
-            Fits : constant Boolean :=
-              (if Kind = Literal then Is_Text (Path (First .. Last), Text) else First <= Stop);
          begin
-            if Fits then
-               if Kind /= Literal then
-                  Note (Found, Text, (First, Stop));
+            exit when Self.Texts (Node.Text.First .. Node.Text.Last) = Text;
+            Child := Node.Next;
+         end;
+      end loop;
+      return Child;
+   end Decoded_Child;
+
+   --  The text, of those linked from List on, that the segment from First on is, or 0, and where
+   --  the segment ends. Its end is looked for only if no text has it, as each text has a length.
+
+   procedure Find_Text
+     (Self  : Service;
+      List  : Link;
+      Path  : String;
+      First : Positive;
+      Child : out Link;
+      Last  : out Natural)
+   is
+      Start : constant Character := (if First <= Path'Last then Path (First) else '/');
+   begin
+      Child := List;
+      while Child > 0 loop
+         declare
+            Node : REST.Node renames Self.Nodes (Child);
+         begin
+            if Node.Start = Start then
+               Last := First + (Node.Text.Last - Node.Text.First);
+               if (if Last < Path'Last then Path (Last + 1) = '/' else Last = Path'Last)
+                 and then Path (First .. Last) = Self.Texts (Node.Text.First .. Node.Text.Last)
+               then
+                  return;
                end if;
-               if Stop < Path'Last then
-                  Follow (Self, Path, Stop + 2, Child, Found);
-               elsif Node.Is_End then
-                  Found.Node := Child;
-               end if;
-               exit when Found.Node > 0;
-               Found.Count := Count;
             end if;
             Child := Node.Next;
          end;
       end loop;
+      Last := Segment_Last (Path (First .. Path'Last));
+      if List > 0 and then (for some C of Path (First .. Last) => C = '%') then
+         Child := Decoded_Child (Self, List, Path (First .. Last));
+      end if;
+   end Find_Text;
+
+   procedure Note
+     (Found : in out Match; Place : Positive; Name : Link; First : Positive; Last : Natural) is
+   begin
+      Found.Count := Place;
+      Found.Captured (Place) := (Name, First, Last);
+   end Note;
+
+   --  From a node on, to which the path led until Before. Only a child that is not the last one
+   --  that fits is followed by recursion.
+
+   procedure Follow
+     (Self   : Service;
+      Path   : String;
+      From   : Link;
+      Before : Natural;
+      Found  : in out Match)
+   is
+      At_Node : Link := From;
+      Last    : Natural := Before;
+      First   : Positive;
+      Child   : Link;
+   begin
+      while Last < Path'Last loop
+         declare
+            Node     : REST.Node renames Self.Nodes (At_Node);
+            Children : Links renames Node.Children;
+            Place    : constant Positive := Found.Count + 1;
+         begin
+            First := Last + 2;
+            Find_Text (Self, Children (Literal), Path, First, Child, Last);
+            if Node.Has_Names then
+               if Children (One_Segment) > 0 and then First <= Last then
+                  if Child > 0 then
+                     Follow (Self, Path, Child, Last, Found);
+                     exit when Found.Node > 0;
+                  end if;
+                  Child := Children (One_Segment);
+                  Note (Found, Place, Child, First, Last);
+               end if;
+               if Children (All_Segments) > 0 and then First <= Path'Last then
+                  if Child > 0 then
+                     Follow (Self, Path, Child, Last, Found);
+                     exit when Found.Node > 0;
+                  end if;
+                  Child := Children (All_Segments);
+                  Last  := Path'Last;
+                  Note (Found, Place, Child, First, Last);
+               end if;
+            end if;
+            At_Node := Child;
+            exit when At_Node = 0;
+         end;
+      end loop;
+      if Found.Node = 0 and then At_Node > 0 and then Self.Nodes (At_Node).Is_End then
+         Found.Node := At_Node;
+      end if;
    end Follow;
 
    procedure Find (Self : Service; Request : HTTP.Request; Found : in out Match) is
       Path : String renames Request.Bytes (Request.Target.First .. Request.Target.Last);
    begin
       if Path'Length > 0 and then Path (Path'First) = '/' then
-         Follow (Self, Path, Path'First + 1, Root, Found);
+         Follow (Self, Path, Root, Path'First - 1, Found);
       end if;
    end Find;
 

@@ -83,21 +83,39 @@ package body Appserver.HTTP.REST is
 
    end Choice_Parameters;
 
+   --  The decoded text is kept here rather than on the secondary stack, which takes longer
+
+   procedure Read_Decoded
+     (Text          : String;
+      Plus_Is_Space : Boolean;
+      Read          : not null access procedure (Text : String))
+   is
+      Result : String (1 .. Text'Length);
+      Last   : Natural;
+   begin
+      Decode (Text, Plus_Is_Space, Result, Last);
+      Read (Result (1 .. Last));
+   end Read_Decoded;
+
    procedure Read_From_Path
-     (Text : String; Read : not null access procedure (Text : String)) is
+     (Text : String; Read : not null access procedure (Text : String))
+     with Inline
+   is
    begin
       if (for some C of Text => C = '%') then
-         Read (Decoded (Text));
+         Read_Decoded (Text, Plus_Is_Space => False, Read => Read);
       else
          Read (Text);
       end if;
    end Read_From_Path;
 
    procedure Read_From_Query
-     (Text : String; Read : not null access procedure (Text : String)) is
+     (Text : String; Read : not null access procedure (Text : String))
+     with Inline
+   is
    begin
       if (for some C of Text => C in '%' | '+') then
-         Read (Decoded (Text, Plus_Is_Space => True));
+         Read_Decoded (Text, Plus_Is_Space => True, Read => Read);
       else
          Read (Text);
       end if;
@@ -154,7 +172,7 @@ package body Appserver.HTTP.REST is
       case Place is
          when In_Path =>
             for Capture of Self.Captured (1 .. Self.Capture_Count) loop
-               if Capture.Name (1 .. Capture.Name_Length) = Name then
+               if Capture.Name.Text (1 .. Capture.Name.Length) = Name then
                   Read_From_Path (Request.Bytes (Capture.First .. Capture.Last), Read);
                   return;
                end if;
@@ -375,7 +393,8 @@ package body Appserver.HTTP.REST is
      (Documents.Chosen (Request.Field (Accept_Name)))
      with No_Inline;
 
-   --  What the client accepts, where it is if it is in one line, as it mostly is
+   --  What the client accepts, where it is if it is in one line, as it mostly is. JSON without one
+   --  is as Documents.Chosen has it.
 
    function Chosen (Request : HTTP.Request) return Documents.Choice is
       Found : Natural := 0;
@@ -390,7 +409,7 @@ package body Appserver.HTTP.REST is
          end if;
       end loop;
       if Found = 0 then
-         return Documents.Chosen ("");
+         return (True, Documents.As_JSON);
       end if;
       return Documents.Chosen
         (Request.Bytes (Request.Lines (Found).Value.First .. Request.Lines (Found).Value.Last));
@@ -406,7 +425,8 @@ package body Appserver.HTTP.REST is
    end Constant_Response;
 
    function Document_Response
-     (Request : HTTP.Request;
+     (Self    : Service;
+      Request : HTTP.Request;
       Handle  : not null Document_Reference;
       Found   : Trees.Match) return Response
    is
@@ -420,7 +440,12 @@ package body Appserver.HTTP.REST is
          Answer : Document_Answer (Request'Access, Request.Draft, Choice.Form);
       begin
          Answer.Capture_Count := Found.Count;
-         Answer.Captured (1 .. Found.Count) := Found.Captured (1 .. Found.Count);
+         for K in 1 .. Found.Count loop
+            Answer.Captured (K) :=
+              (Name  => Self.Names (Found.Captured (K).Name),
+               First => Found.Captured (K).First,
+               Last  => Found.Captured (K).Last);
+         end loop;
          Handle (Answer);
          if Answer.Refused then
             return Refusal (Answer);
@@ -442,7 +467,7 @@ package body Appserver.HTTP.REST is
          return Empty (Not_Found);
       end if;
       declare
-         Routes : Targets renames Self.Nodes (Found.Node).Routes;
+         Routes : Targets renames Self.Routes (Found.Node);
          Route  : Target renames Routes (Request.Method);
       begin
          case Route.Kind is
@@ -453,7 +478,7 @@ package body Appserver.HTTP.REST is
             when Constant_Document =>
                return Constant_Response (Request, Route.Texts);
             when Document =>
-               return Document_Response (Request, Route.Document, Found);
+               return Document_Response (Self, Request, Route.Document, Found);
          end case;
       end;
    end Answer;

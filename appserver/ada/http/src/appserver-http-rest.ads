@@ -199,11 +199,15 @@ private
    Longest_Capture : constant := 32;
    --  Parameters of a path, and characters of their names
 
+   type Capture_Name is record
+      Text   : String (1 .. Longest_Capture);
+      Length : Natural range 0 .. Longest_Capture;
+   end record;
+
    type Capture is record
-      Name        : String (1 .. Longest_Capture);
-      Name_Length : Natural range 0 .. Longest_Capture;
-      First       : Positive;
-      Last        : Natural;
+      Name  : Capture_Name;
+      First : Positive;
+      Last  : Natural;
       --  Of the value, in the request's bytes
    end record;
    --  Without initial values: a request has room for all of them, and needs one or two
@@ -271,34 +275,46 @@ private
    -- Services --
    --------------
 
-   --  A tree of segments. The children of a node are its texts, then a name, then one for all that
-   --  is left; they are linked in that order.
+   --  A tree of segments. The children of a node are texts, which are linked, a name, and one for
+   --  all that is left; a path takes the first of them that leads to a route.
 
    type Segment_Kind is (Literal, One_Segment, All_Segments);
 
    subtype Link is Natural;
    --  To a node; 0 to none
 
-   type Targets is array (Method_Kind) of Target;
+   type Links is array (Segment_Kind) of Link;
 
    type Node is record
-      Kind   : Segment_Kind := Literal;
-      Text   : Span;
-      --  Of the service's texts: what a segment is compared with, or a name
-      Child  : Link := 0;
-      Next   : Link := 0;
-      Is_End : Boolean := False;
+      Text      : Span;
+      --  Of the service's texts: what a segment is compared with
+      Children  : Links := [others => 0];
+      Next      : Link := 0;
+      --  Of its parent's texts
+      Start     : Character := '/';
+      --  The text's first one; where there is none, a path goes on with a "/", or ends
+      Has_Names : Boolean := False;
+      --  Whether there are other children than texts
+      Is_End    : Boolean := False;
       --  Whether there is a route to it
-      Routes : Targets;
    end record;
 
    type Node_List is array (Positive range <>) of Node;
 
+   type Name_List is array (Positive range <>) of Capture_Name;
+
+   type Targets is array (Method_Kind) of Target;
+
+   type Targets_List is array (Positive range <>) of Targets;
+
    type Service (Node_Room, Text_Room : Natural) is tagged limited record
       Node_Count  : Natural := 0;
       Text_Length : Natural := 0;
-      Texts       : String (1 .. Text_Room);
       Nodes       : Node_List (1 .. Node_Room);
+      Names       : Name_List (1 .. Node_Room);
+      Routes      : Targets_List (1 .. Node_Room);
+      --  Of the nodes, apart from what a path is compared with
+      Texts       : String (1 .. Text_Room);
    end record;
 
 end Appserver.HTTP.REST;

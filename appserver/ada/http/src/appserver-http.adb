@@ -290,15 +290,29 @@ package body Appserver.HTTP is
       end if;
    end Take_Decoded;
 
-   function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String is
-      Result : String (1 .. Text'Length);
-      Last   : Natural  := 0;
-      Next   : Positive := Text'First;
+   procedure Decode
+     (Text : String; Plus_Is_Space : Boolean; Result : out String; Last : out Natural)
+   is
+      Next : Positive := Text'First;
+      Size : Natural  := 0;
    begin
       while Next <= Text'Last loop
-         Last := Last + 1;
-         Take_Decoded (Text, Next, Result (Last), Plus_Is_Space);
+         Size := Size + 1;
+         if Text (Next) in '%' | '+' then
+            Take_Decoded (Text, Next, Result (Size), Plus_Is_Space);
+         else
+            Result (Size) := Text (Next);
+            Next := Next + 1;
+         end if;
       end loop;
+      Last := Size;
+   end Decode;
+
+   function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String is
+      Result : String (1 .. Text'Length);
+      Last   : Natural;
+   begin
+      Decode (Text, Plus_Is_Space, Result, Last);
       return Result (1 .. Last);
    end Decoded;
 

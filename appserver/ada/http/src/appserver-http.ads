@@ -375,6 +375,11 @@ private
      with Pre => Next <= Text'Last;
    --  The byte that is encoded at Next, which is behind it then
 
+   procedure Decode
+     (Text : String; Plus_Is_Space : Boolean; Result : out String; Last : out Natural)
+     with Pre => Result'First = 1 and then Result'Length >= Text'Length;
+   --  Result (1 .. Last) is Decoded (Text, Plus_Is_Space)
+
    ---------------
    -- The draft --
    ---------------

@@ -46,6 +46,9 @@ package body REST_Tests is
       Gives ("/hello/nobod%79", "{""path"":""/hello/nobody""}");
       Gives ("/%68ello/Ada", "{""name"":""Ada""}");
       Gives ("/slash/", "{""path"":""/slash/""}");
+      Gives ("/it's", "{""path"":""/it's""}");
+      Gives ("/it%27s", "{""path"":""/it%27s""}");
+      Is_Refused ("/it%28s", "404");
       Gives ("/plain", "always the same");
       Gives ("/rest/of/it", "{""path"":""/rest/of/it""}");
       Is_Refused ("/slash", "404");

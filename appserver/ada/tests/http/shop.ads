@@ -73,6 +73,7 @@ private
       Route (Get, "/a/{name}/b/{amount}/c/{colour}", Three_Route'Access),
       Route (Get, "/a/x/b/y", Show_Root'Access),
       Route (Get, "/slash/", Show_Root'Access),
+      Route (Get, "/it's", Show_Root'Access),
       Route (Put, "/nothing", Show_Nothing'Access),
       Route (Get, "/refused", Refuse'Access),
       Route (Get, "/forgotten", Forget'Access),
