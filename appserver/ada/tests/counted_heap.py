@@ -122,6 +122,13 @@ ANSWERED = [
     ([200], [request("GET", "/stream?size=1000000")]),
     ([200], [request("GET", "/stream?size=1000000&counted=1000000")]),
     ([200], [request("HEAD", "/stream?size=1000000")]),
+    # Values as long as a header may have them
+    ([200], [request("GET", "/hello?name=" + "a" * 7_500)]),
+    ([200], [request("GET", "/hello?name=" + "%61" * 2_500)]),
+    ([200], [request("GET", "/files/file.bin", "Accept-Encoding: gzip;q=0." + "0" * 7_500)]),
+    ([200], [request("GET", "/files/file.bin", *["Accept-Encoding: " + "x," * 1_800 + "x"] * 2)]),
+    ([200], [request("GET", "/calculate/6/7", *["Accept: " + "*/*," * 900 + "*/*"] * 2)]),
+    ([200], [request("GET", "/cookies", "Cookie: " + "; ".join(f"c{n}=1" for n in range(900)))]),
     ([505], [b"GET / HTTP/3.0\r\nHost: device\r\n\r\n"]),
 ]
 

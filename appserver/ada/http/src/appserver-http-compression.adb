@@ -211,19 +211,16 @@ package body Appserver.HTTP.Compression is
    -- Answers --
    -------------
 
-   function Is_Wanted (Request : HTTP.Request) return Boolean is
+   function Wants_Gzip (Accepted : String) return Boolean is
+      Weight : constant Media_Ranges.Listed_Weight :=
+        Media_Ranges.Coding_Weight (Accepted, "gzip");
    begin
-      if not Request.Has_Field ("Accept-Encoding") then
-         return False;
-      end if;
-      declare
-         Accepted : constant String := Request.Field ("Accept-Encoding");
-         Weight   : constant Media_Ranges.Listed_Weight :=
-           Media_Ranges.Coding_Weight (Accepted, "gzip");
-      begin
-         return Weight > 0 and then Weight >= Media_Ranges.Own_Weight (Accepted, "identity");
-      end;
-   end Is_Wanted;
+      return Weight > 0 and then Weight >= Media_Ranges.Own_Weight (Accepted, "identity");
+   end Wants_Gzip;
+
+   function Is_Wanted (Request : HTTP.Request) return Boolean is
+     (Request.Has_Field ("Accept-Encoding")
+      and then Wants_Gzip (Request.Field ("Accept-Encoding")));
 
    function Length_Of (Draft : Answer_Draft; Answer : Response) return Natural is
      (case Answer.Kind is

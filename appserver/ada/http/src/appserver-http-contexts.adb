@@ -281,20 +281,12 @@ package body Appserver.HTTP.Contexts is
    -- Answers --
    -------------
 
-   procedure Put_Answer
+   procedure Put_Attached
      (Self   : in out Context;
       Answer : Response;
       Date   : Dates.Date_Text;
       Closes : Boolean) is
    begin
-      if (Answer.Kind = File_Bytes and then not Self.Draft.Has_File)
-        or else (Answer.Kind = Source_Bytes and then not Self.Draft.Has_Source)
-      then
-         --  The handler promised what it did not attach
-         Self.Draft.Clear;
-         Put_Answer (Self, Empty (Internal_Error), Date, Closes);
-         return;
-      end if;
       Put_Status (Self, Answer.Status, Date);
       if Has_Content (Answer.Status) then
          if Answer.Media_Type /= null then
@@ -312,6 +304,23 @@ package body Appserver.HTTP.Contexts is
       end if;
       if Self.Draft.Has_File or else Self.Draft.Has_Source then
          Self.Draft.Clear;
+      end if;
+   end Put_Attached;
+
+   procedure Put_Answer
+     (Self   : in out Context;
+      Answer : Response;
+      Date   : Dates.Date_Text;
+      Closes : Boolean) is
+   begin
+      if (Answer.Kind = File_Bytes and then not Self.Draft.Has_File)
+        or else (Answer.Kind = Source_Bytes and then not Self.Draft.Has_Source)
+      then
+         --  The handler promised what it did not attach
+         Self.Draft.Clear;
+         Put_Attached (Self, Empty (Internal_Error), Date, Closes);
+      else
+         Put_Attached (Self, Answer, Date, Closes);
       end if;
    end Put_Answer;
 

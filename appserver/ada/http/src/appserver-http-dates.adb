@@ -181,18 +181,19 @@ package body Appserver.HTTP.Dates is
    end Short_Value;
 
    function Value (Text : String; Now : Common_Time) return Unix_Time is
-      From_1 : constant String (1 .. Text'Length) := Text;
-      Start  : Integer;
+      Before : constant Integer := Text'Length - Short_Text'Length;
+      --  Of a long name of a day and ", "
+      Start  : Positive;
    begin
-      if From_1'Length = Date_Text'Length and then From_1 (4) = ',' then
-         return Fixed_Value (From_1);
-      elsif From_1'Length = C_Text'Length and then From_1 (4) = ' ' then
-         return C_Value (From_1);
-      end if;
-      --  A long name of a day comes before it: "Sunday, "
-      Start := From_1'Last - Short_Text'Length + 1;
-      if Start in 9 .. 12 and then From_1 (Start - 2 .. Start - 1) = ", " then
-         return Short_Value (From_1 (Start .. From_1'Last), Now);
+      if Text'Length = Date_Text'Length and then Text (Text'First + 3) = ',' then
+         return Fixed_Value (Text);
+      elsif Text'Length = C_Text'Length and then Text (Text'First + 3) = ' ' then
+         return C_Value (Text);
+      elsif Before in 8 .. 11 then
+         Start := Text'First + Before;
+         if Text (Start - 2 .. Start - 1) = ", " then
+            return Short_Value (Text (Start .. Text'Last), Now);
+         end if;
       end if;
       return No_Time;
    end Value;

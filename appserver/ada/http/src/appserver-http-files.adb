@@ -274,15 +274,14 @@ package body Appserver.HTTP.Files is
    --  wants none of them. It wants a coding that it lists, and "identity" with no more weight.
 
    procedure Open_Coded
-     (Self    : Folder;
-      Request : HTTP.Request;
-      Path    : String;
-      Coded   : out Coding;
-      Facts   : out Linux_Files.File_Facts;
-      Result  : out Linux_Files.Failure)
+     (Self     : Folder;
+      Accepted : String;
+      Draft    : in out Answer_Draft;
+      Path     : String;
+      Coded    : out Coding;
+      Facts    : out Linux_Files.File_Facts;
+      Result   : out Linux_Files.Failure)
    is
-      Accepted : constant String := Request.Field ("Accept-Encoding");
-
       function Weight_Of (Item : Coding) return Media_Ranges.Listed_Weight is
         (Media_Ranges.Coding_Weight (Accepted, Name_Of (Item)));
 
@@ -297,7 +296,7 @@ package body Appserver.HTTP.Files is
       for Item of Order loop
          Coded := Item;
          if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Least then
-            Open_And_Look (Self, Path, Item, Request.Draft.all, Facts, Result);
+            Open_And_Look (Self, Path, Item, Draft, Facts, Result);
          end if;
          exit when Result /= Linux_Files.Not_There;
       end loop;
@@ -313,7 +312,9 @@ package body Appserver.HTTP.Files is
    begin
       Result := Linux_Files.Not_There;
       if Self.Options.Precompressed and then Request.Has_Field ("Accept-Encoding") then
-         Open_Coded (Self, Request, Path, Coded, Facts, Result);
+         Open_Coded
+           (Self, Request.Field ("Accept-Encoding"), Request.Draft.all, Path, Coded, Facts,
+            Result);
       end if;
       if Result = Linux_Files.Not_There then
          Coded := Identity;

@@ -205,62 +205,73 @@ package body Appserver.HTTP.REST.Trees is
       Found.Captured (Place) := (Name, First, Last);
    end Note;
 
-   --  From a node on, to which the path led until Before. Only a child that is not the last one
-   --  that fits is followed by recursion.
+   --  Follows the path as far as it fits. What else fits on the way is noted, and tried where that
+   --  led to no route: as many as patterns have segments, and two of each, at the most.
 
-   procedure Follow
-     (Self   : Service;
-      Path   : String;
-      From   : Link;
-      Before : Natural;
-      Found  : in out Match)
-   is
-      At_Node : Link := From;
+   Most_Left : constant := 2 * Longest_Pattern;
+
+   type Alternative is record
+      Child : Link;
+      First : Positive;  --  Of what the child captures
+      Last  : Natural;
+      Place : Positive;
+   end record;
+
+   procedure Follow (Self : Service; Path : String; Before : Natural; Found : in out Match) is
+      Left    : array (1 .. Most_Left) of Alternative;
+      Count   : Natural := 0;
+      At_Node : Link := Root;
       Last    : Natural := Before;
       First   : Positive;
       Child   : Link;
    begin
-      while Last < Path'Last loop
-         declare
-            Node     : REST.Node renames Self.Nodes (At_Node);
-            Children : Links renames Node.Children;
-            Place    : constant Positive := Found.Count + 1;
-         begin
-            First := Last + 2;
-            Find_Text (Self, Children (Literal), Path, First, Child, Last);
-            if Node.Has_Names then
-               if Children (One_Segment) > 0 and then First <= Last then
-                  if Child > 0 then
-                     Follow (Self, Path, Child, Last, Found);
-                     exit when Found.Node > 0;
+      loop
+         if Last < Path'Last then
+            declare
+               Node     : REST.Node renames Self.Nodes (At_Node);
+               Children : Links renames Node.Children;
+               Place    : constant Positive := Found.Count + 1;
+            begin
+               First := Last + 2;
+               Find_Text (Self, Children (Literal), Path, First, Child, Last);
+               At_Node := Child;
+               if Node.Has_Names then
+                  --  The last one that fits is tried last: it is noted first
+                  if Children (All_Segments) > 0 and then First <= Path'Last then
+                     Count := Count + 1;
+                     Left (Count) := (Children (All_Segments), First, Path'Last, Place);
                   end if;
-                  Child := Children (One_Segment);
-                  Note (Found, Place, Child, First, Last);
-               end if;
-               if Children (All_Segments) > 0 and then First <= Path'Last then
-                  if Child > 0 then
-                     Follow (Self, Path, Child, Last, Found);
-                     exit when Found.Node > 0;
+                  if Children (One_Segment) > 0 and then First <= Last then
+                     Count := Count + 1;
+                     Left (Count) := (Children (One_Segment), First, Last, Place);
                   end if;
-                  Child := Children (All_Segments);
-                  Last  := Path'Last;
-                  Note (Found, Place, Child, First, Last);
                end if;
-            end if;
-            At_Node := Child;
-            exit when At_Node = 0;
-         end;
+            end;
+         elsif Self.Nodes (At_Node).Is_End then
+            Found.Node := At_Node;
+            return;
+         else
+            At_Node := 0;
+         end if;
+         if At_Node = 0 then
+            exit when Count = 0;
+            declare
+               Next : Alternative renames Left (Count);
+            begin
+               Note (Found, Next.Place, Next.Child, Next.First, Next.Last);
+               At_Node := Next.Child;
+               Last    := Next.Last;
+            end;
+            Count := Count - 1;
+         end if;
       end loop;
-      if Found.Node = 0 and then At_Node > 0 and then Self.Nodes (At_Node).Is_End then
-         Found.Node := At_Node;
-      end if;
    end Follow;
 
    procedure Find (Self : Service; Request : HTTP.Request; Found : in out Match) is
       Path : String renames Request.Bytes (Request.Target.First .. Request.Target.Last);
    begin
       if Path'Length > 0 and then Path (Path'First) = '/' then
-         Follow (Self, Path, Root, Path'First - 1, Found);
+         Follow (Self, Path, Path'First - 1, Found);
       end if;
    end Find;
 

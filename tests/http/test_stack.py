@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No recursion, and no object on the stack that grows with what a client sends: what GCC says of each subprogram of the
+HTTP library (-fcallgraph-info=su,da). Of calls by access values and of dispatching ones it does not say whom they call."""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CRATES = ROOT / "appserver" / "ada"
+LIBRARY = CRATES / "http" / "src"
+OUTPUT = ROOT / "build" / "tests" / "stack"
+# Generics are compiled where they are instantiated: those of REST, of JSON.Objects and of Embedded are here.
+INSTANCES = [CRATES / "tests" / "http" / "shop.adb", ROOT / "experiments" / "rest" / "ada" / "orders.adb",
+             CRATES / "tests" / "http" / "counted_device.adb"]
+# As a user compiles it, but so that each subprogram is there by itself, and calls what its source calls
+SWITCHES = ["-fcallgraph-info=su,da", "-fno-inline", "-fno-ipa-cp", "-fno-ipa-icf", "-fno-optimize-sibling-calls"]
+NODE = re.compile(r'^node: \{ title: "([^"]*)" label: "([^"]*)"', re.MULTILINE)
+EDGE = re.compile(r'^edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', re.MULTILINE)
+
+# Subprograms with objects whose size GCC does not know, how many each has, and why none of them grows without bound
+BOUNDED = {
+    "images of numbers, literals that are chosen from, octets of an address": {
+        "documents.append_xml.2": 1, "http.access_logs.add_field": 2, "http.access_logs.add_request": 3,
+        "http.access_logs.append_number": 1, "http.access_logs.escape": 2, "http.cookies.image": 1, "http.dates.c_value": 1,
+        "http.files.image": 1, "http.linux.accept_connection": 1, "http.proxies.found": 1, "http.rest.allow_of": 5,
+        "ip_addresses.decimal": 1, "ip_addresses.from_octets": 1, "json.writers.write": 1, "json.writers.write.4": 1,
+        "json.writers.write_name": 1},
+    "at most JSON.Writers.Short bytes, or Numerals.Longest_Fraction": {
+        "json.writers.append_text": 1, "numerals.convert_exactly": 1},
+    "a part of a request's header, that is of Limits.Header: Server.Stack_Of has room for two": {
+        "http.files.open_below": 2, "http.files.redirected": 1, "http.joined": 1, "http.line": 3,
+        "http.multipart.start": 1, "http.report_on_standard_error": 1},
+    "what it is called with: by the library parts of a header, by a handler what Handler_Stack has to have room for": {
+        "http.decoded": 1, "http.rest.read_decoded": 1},
+    "paths, addresses and names that the application gives": {
+        "http.access_logs.open": 2, "http.cookies.set_cookie": 5, "http.files.open": 1, "http.linux.address_of": 1,
+        "http.linux.listening_socket": 1, "http.rest.read_parameter": 1, "media_ranges.closeness_of": 2},
+    "patterns of routes, of REST.Longest_Pattern bytes, when the application makes its service": {
+        "http.rest.constant_route": 1, "http.rest.trees.add": 3, "http.rest.trees.is_for": 1},
+    "an element for each loop, of which Settings decides": {
+        "http.linux.wait_for_any": 2, "http.server.wait_anywhere.2": 2, "http.server.watch.2": 2},
+    "Trials: an application's own tests call them, clients do not": {
+        "http.trials.answers.3": 1, "http.trials.take_output": 1},
+}
+
+
+@dataclass
+class Subprogram:
+    """Where it is, what its frame takes, its objects without a static size, and whom it calls."""
+
+    place: str
+    usage: str
+    objects: int
+    calls: set[str] = field(default_factory=set)
+
+
+def short(name: str) -> str:
+    """Those that the linker does not see have their file before the name."""
+    return name.rpartition(":")[2].removeprefix("appserver__").replace("__", ".")
+
+
+def read(graph: Path, found: dict[str, Subprogram], is_library: bool) -> None:
+    """What is called and not compiled here has no usage."""
+    text = graph.read_text()
+    for name, label in NODE.findall(text):
+        # Name, place, "96 bytes (dynamic)", "2 dynamic objects", these; the place is <built-in> of what the compiler adds
+        _, place, usage, objects, *_ = label.split("\\n") + [""] * 4
+        if usage and (is_library or place.startswith(f"{LIBRARY}/")):
+            found[name] = Subprogram(place.removeprefix(f"{LIBRARY}/"), usage, int(objects.split()[0]))
+    for caller, called in EDGE.findall(text):
+        if caller in found:
+            found[caller].calls.add(called)
+
+
+@pytest.fixture(scope="module")
+def subprograms() -> dict[str, Subprogram]:
+    """Those of the library, by the linker's names."""
+    for old in OUTPUT.glob("**/*.ci"):
+        old.unlink()
+    crates = ":".join(str(path.parent) for path in CRATES.glob("*/appserver*.gpr"))
+    environment = {**os.environ, "GPR_PROJECT_PATH": crates, "APPSERVER_OUTPUT": f"{OUTPUT}/"}
+    subprocess.run(["gprbuild", "-q", "-p", "-f", "-c", "-P", CRATES / "http" / "appserver_http.gpr", "-cargs", *SWITCHES],
+                   env=environment, check=True)
+    found: dict[str, Subprogram] = {}
+    for graph in OUTPUT.glob("obj/*/*.ci"):
+        read(graph, found, is_library=True)
+    folders = [LIBRARY, CRATES / "core" / "src", *(source.parent for source in INSTANCES)]
+    for source in INSTANCES:
+        subprocess.run(["gcc", "-c", "-gnat2022", "-gnatW8", "-O2", "-gnatn2", "-fstack-check", *SWITCHES,
+                        *(f"-I{folder}" for folder in folders), source], cwd=OUTPUT, check=True)
+        read(OUTPUT / f"{source.stem}.ci", found, is_library=False)
+    return found
+
+
+def circles(subprograms: dict[str, Subprogram]) -> list[list[str]]:
+    """Groups that call each other, or one that calls itself (R. Tarjan, SIAM Journal on Computing 1, 1972)."""
+    numbers: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    waiting: list[str] = []
+    groups: list[list[str]] = []
+
+    def visit(root: str) -> None:
+        work = [(root, iter(sorted(subprograms[root].calls)))]
+        numbers[root] = lowest[root] = len(numbers)
+        waiting.append(root)
+        while work:
+            name, calls = work[-1]
+            for called in calls:
+                if called not in subprograms:
+                    continue
+                if called not in numbers:
+                    numbers[called] = lowest[called] = len(numbers)
+                    waiting.append(called)
+                    work.append((called, iter(sorted(subprograms[called].calls))))
+                    break
+                if called in waiting:
+                    lowest[name] = min(lowest[name], numbers[called])
+            else:
+                work.pop()
+                if work:
+                    lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[name])
+                if lowest[name] == numbers[name]:
+                    at = waiting.index(name)
+                    group, waiting[at:] = waiting[at:], []
+                    if len(group) > 1 or name in subprograms[name].calls:
+                        groups.append(sorted(group))
+
+    for name in subprograms:
+        if name not in numbers:
+            visit(name)
+    return groups
+
+
+def test_all_of_the_library_is_looked_at(subprograms: dict[str, Subprogram]) -> None:
+    seen = {sub.place.split(":")[0] for sub in subprograms.values()}
+    unseen = {path.name for path in LIBRARY.glob("*.adb")} - seen
+    assert len(subprograms) > 1000 and unseen == set(), unseen
+
+
+def test_nothing_calls_itself(subprograms: dict[str, Subprogram]) -> None:
+    assert [[short(name) for name in group] for group in circles(subprograms)] == []
+
+
+def test_no_frame_grows_with_input(subprograms: dict[str, Subprogram]) -> None:
+    allowed = {name: objects for group in BOUNDED.values() for name, objects in group.items()}
+    growing = [f"{sub.place}: {short(name)}: {sub.usage}, {sub.objects} objects" for name, sub in subprograms.items()
+               if "(dynamic)" in sub.usage and sub.objects > allowed.get(short(name), -1)]
+    assert sorted(growing) == []
+    assert allowed.keys() <= {short(name) for name in subprograms}
