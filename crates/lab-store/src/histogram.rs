@@ -2,7 +2,6 @@
 //! Distributions of times as HdrHistograms: what a run file keeps of them, and what their log holds.
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2Serializer};
 use lab_model::{Counts, PackedTimes, SliceTimes};
 use std::borrow::Cow;
 
@@ -31,16 +30,54 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     Ok(histogram)
 }
 
-/// A distribution as HdrHistogram's V2 format, not compressed; `None`: it is empty.
+/// A distribution as HdrHistogram's V2 format, not compressed; `None`: it is empty. Written bucket by bucket: a
+/// histogram of the library's makes room for all 33,792, which agents and coordinators would pay for in each slice.
 ///
 /// # Errors
 /// In words: a time or a number of them is beyond what it can hold.
 pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
-    let histogram = histogram(counts)?;
-    let mut blob = Vec::new();
-    let written = V2Serializer::new().serialize(&histogram, &mut blob);
-    written.map_err(|e| e.to_string())?;
-    Ok((!histogram.is_empty()).then_some(blob))
+    countable(counts.total())?;
+    let (mut blob, mut next) = (vec![0; HEADER], 0);
+    if let Some((value, _)) = counts.0.iter().find(|(value, _)| bucket(*value) >= BUCKETS) {
+        return Err(format!("a time of {value} ns is too long for a histogram"));
+    }
+    let buckets = counts
+        .0
+        .iter()
+        .map(|(value, count)| (bucket(*value), *count));
+    let mut buckets = buckets.peekable();
+    while let Some((at, mut count)) = buckets.next() {
+        while let Some((_, more)) = buckets.next_if(|(same, _)| *same == at) {
+            count += more;
+        }
+        if count == 0 {
+            continue;
+        }
+        // One that is empty is a 0; so many are that number, negative, in zigzag.
+        match at - next {
+            0 => {}
+            1 => put_varint(&mut blob, 0),
+            empty => put_varint(&mut blob, (empty << 1) - 1),
+        }
+        put_varint(&mut blob, count << 1);
+        next = at + 1;
+    }
+    if blob.len() == HEADER {
+        return Ok(None);
+    }
+    let length = (blob.len() - HEADER) as u64;
+    let digits = u64::from(Counts::DIGITS);
+    let header = [
+        COOKIE << 32 | length,
+        digits,
+        1,
+        Counts::LONGEST_NS,
+        1.0_f64.to_bits(),
+    ];
+    for (room, number) in blob.chunks_exact_mut(8).zip(header) {
+        room.copy_from_slice(&number.to_be_bytes());
+    }
+    Ok(Some(blob))
 }
 
 /// A distribution in the bytes of [`encode`], kept in memory; nothing is kept of an empty one.
@@ -93,6 +130,15 @@ pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     Ok(counts)
 }
 
+/// LEB128 of numbers below 2⁶³, which take nine bytes at most.
+fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
 /// LEB128 of at most nine bytes, all eight bits of the last of which count.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -107,6 +153,12 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
         }
     }
     Some(number)
+}
+
+/// The bucket of a time.
+fn bucket(ns: u64) -> u64 {
+    let doublings = u64::from((u64::BITS - ns.leading_zeros()).saturating_sub(11));
+    (ns >> doublings) + doublings * HALF
 }
 
 /// The longest time in a bucket: the first 2,048 hold 1 ns each, the next 1,024 hold 2, and so on.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Distributions as bytes, beside HdrHistogram's own serializer.
+
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+use lab_model::{Counts, SliceTimes};
+use lab_store::histogram::{self, decode, encode};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn counts() -> impl Strategy<Value = Counts> {
+    // Of all sizes, not most of them near an hour
+    let value = (0..42_u32, any::<u64>()).prop_map(|(bits, any)| any % (1 << bits));
+    let pairs = prop::collection::btree_map(value, 0..1_000_000_000_u64, 0..60);
+    pairs.prop_map(|pairs: BTreeMap<u64, u64>| {
+        let within = pairs
+            .into_iter()
+            .filter(|(ns, _)| *ns <= Counts::LONGEST_NS);
+        Counts(within.collect())
+    })
+}
+
+proptest! {
+    #[test]
+    fn bytes_are_those_of_the_library(counts in counts()) {
+        let histogram = histogram::histogram(&counts).unwrap();
+        let mut known = Vec::new();
+        V2Serializer::new().serialize(&histogram, &mut known).unwrap();
+        let known = (!histogram.is_empty()).then_some(known);
+        prop_assert_eq!(encode(&counts).unwrap(), known);
+    }
+
+    #[test]
+    fn a_distribution_that_is_packed_is_the_same(counts in counts()) {
+        let Some(blob) = encode(&counts).unwrap() else { return Ok(()) };
+        let whole = decode(&blob).unwrap();
+        let packed = histogram::packed(&blob).unwrap();
+        prop_assert_eq!(packed.median(), whole.median());
+        prop_assert_eq!(&*histogram::blob(&packed).unwrap().unwrap(), &blob[..]);
+        prop_assert_eq!(packed, SliceTimes::from(whole));
+    }
+}
+
+#[test]
+fn what_no_histogram_holds_is_refused() {
+    let longest = Counts(vec![(Counts::LONGEST_NS, 1)]);
+    assert!(encode(&longest).unwrap().is_some());
+    let error = encode(&Counts(vec![(u64::MAX, 1)])).unwrap_err();
+    assert!(error.contains("too long"), "{error}");
+    let error = encode(&Counts(vec![(1, u64::MAX)])).unwrap_err();
+    assert!(error.contains("more than can be counted"), "{error}");
+    assert_eq!(encode(&Counts::default()), Ok(None));
+}
