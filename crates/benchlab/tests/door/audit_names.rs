@@ -2,25 +2,59 @@
 //! `benchlab audit net` in a network of the test's own: names with addresses of one family or both or none, addresses
 //! without names, resolvers of one family.
 
-use lab_audit::namespace::Pair;
+use lab_audit::namespace::{Pair, ip};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use tempfile::TempDir;
 
 /// What the resolver knows: a name, the type of the record (RFC 1035, RFC 3596), its data.
-const RECORDS: [(&str, u16, &[u8]); 5] = [
-    ("both.test", 1, &[192, 0, 2, 1]),
-    ("both.test", 28, V6),
-    ("four.test", 1, &[192, 0, 2, 1]),
-    ("six.test", 28, V6),
-    ("1.2.0.192.in-addr.arpa", 12, b"\x04both\x04test\0"),
-];
-const V6: &[u8] = &[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+type Record = (String, u16, Vec<u8>);
+
+const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+
+/// The address that ends so.
+fn v6(end: u16) -> Ipv6Addr {
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end)
+}
+
+fn records() -> Vec<Record> {
+    let has_v4 = ["both.test", "four.test", "same.test", "apart.test"];
+    let has_v6 = [
+        ("both.test", 1),
+        ("six.test", 1),
+        ("same.test", 3),
+        ("apart.test", 4),
+    ];
+    // 2001:db8::1 has no name.
+    let named = [("3", "both.test"), ("4", "other.test")];
+    let v4 = has_v4.map(|name| (name.to_owned(), 1, V4.octets().to_vec()));
+    let v6 = has_v6.map(|(name, end)| (name.to_owned(), 28, v6(end).octets().to_vec()));
+    let reverse = named.map(|(digit, name)| {
+        let zeros = "0.".repeat(23);
+        let address = format!("{digit}.{zeros}8.b.d.0.1.0.0.2.ip6.arpa");
+        (address, 12, labels(name))
+    });
+    let v4_name = ("1.2.0.192.in-addr.arpa".to_owned(), 12, labels("both.test"));
+    v4.into_iter()
+        .chain(v6)
+        .chain(reverse)
+        .chain([v4_name])
+        .collect()
+}
+
+/// A name as a message has it.
+fn labels(name: &str) -> Vec<u8> {
+    let each = name.split('.').flat_map(|label| {
+        let length = [label.len() as u8].into_iter();
+        length.chain(label.bytes())
+    });
+    each.chain([0]).collect()
+}
 
 /// The name that a question asks for, and its type.
 fn asked(question: &[u8]) -> Option<(String, u16, usize)> {
@@ -38,14 +72,11 @@ fn asked(question: &[u8]) -> Option<(String, u16, usize)> {
 }
 
 /// The answer to a question: what is known of it, or that there is no such name.
-fn answer(question: &[u8]) -> Option<Vec<u8>> {
+fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
     let (name, kind, end) = asked(question)?;
-    let known = RECORDS.iter().filter(|(of, ..)| *of == name);
-    let found: Vec<&[u8]> = known
-        .clone()
-        .filter(|(_, of, _)| *of == kind)
-        .map(|(.., data)| *data)
-        .collect();
+    let known = records.iter().filter(|(of, ..)| *of == name);
+    let found = known.clone().filter(|(_, of, _)| *of == kind);
+    let found: Vec<&[u8]> = found.map(|(.., data)| &data[..]).collect();
     let no_such_name = if known.count() == 0 && !name.is_empty() {
         3
     } else {
@@ -78,9 +109,9 @@ fn answer(question: &[u8]) -> Option<Vec<u8>> {
 fn resolve(at: &str) {
     let socket = UdpSocket::bind((at, 53)).expect("a port");
     thread::spawn(move || {
-        let mut room = [0; 512];
+        let (mut room, records) = ([0; 512], records());
         while let Ok((length, from)) = socket.recv_from(&mut room) {
-            if let Some(reply) = answer(&room[..length]) {
+            if let Some(reply) = answer(&room[..length], &records) {
                 let _ = socket.send_to(&reply, from);
             }
         }
@@ -155,23 +186,71 @@ fn names_addresses_and_resolvers_are_good_or_not() {
     pair.client
         .within(|| ["127.0.0.1", "::1"].map(resolve))
         .expect("a namespace");
-    pair.server
-        .within(|| Pair::SERVER.map(serve))
-        .expect("a namespace");
-    // Of the two addresses IPv4's alone has a name.
+    let more = [v6(3).to_string(), v6(4).to_string()];
+    let served = pair.server.within(|| {
+        for address in &more {
+            let address = format!("{address}/64");
+            ip(&["address", "add", &address, "dev", Pair::DEVICES[1], "nodad"])?;
+        }
+        let all = Pair::SERVER
+            .into_iter()
+            .chain(more.iter().map(String::as_str));
+        all.for_each(serve);
+        Ok::<(), String>(())
+    });
+    served.expect("a namespace").expect("addresses");
+    // What is told of the name, of each address's name, of the ends that they lead to, and of the resolvers.
     let cases = [
-        ("both.test", "::1", "good", vec!["good", "advice"], "good"),
-        ("four.test", "127.0.0.1", "advice", vec!["good"], "advice"),
-        ("six.test", "::1", "advice", vec!["advice"], "good"),
+        (
+            "both.test",
+            "::1",
+            "good",
+            vec!["good", "advice"],
+            "unknown",
+            "good",
+        ),
+        (
+            "same.test",
+            "::1",
+            "good",
+            vec!["good", "good"],
+            "good",
+            "good",
+        ),
+        (
+            "apart.test",
+            "::1",
+            "good",
+            vec!["good", "good"],
+            "advice",
+            "good",
+        ),
+        (
+            "four.test",
+            "127.0.0.1",
+            "advice",
+            vec!["good"],
+            "not-applicable",
+            "advice",
+        ),
+        (
+            "six.test",
+            "::1",
+            "advice",
+            vec!["advice"],
+            "not-applicable",
+            "good",
+        ),
         (
             "none.test",
             "127.0.0.1",
             "bad",
             vec!["not-applicable"],
+            "not-applicable",
             "advice",
         ),
     ];
-    for (name, resolver, named, reverse, resolved) in cases {
+    for (name, resolver, named, reverse, ends, resolved) in cases {
         let found = audited(&pair, folder.path(), resolver, name);
         let states = |rule: &str| -> Vec<&str> {
             let of = found.iter().filter(|(of, _)| of == rule);
@@ -181,6 +260,7 @@ fn names_addresses_and_resolvers_are_good_or_not() {
         };
         assert_eq!(states("net-name"), [named], "{name}: {found:?}");
         assert_eq!(states("net-reverse"), reverse, "{name}: {found:?}");
+        assert_eq!(states("net-ends"), [ends], "{name}: {found:?}");
         assert_eq!(states("net-resolver"), [resolved], "{name}: {found:?}");
     }
 }
