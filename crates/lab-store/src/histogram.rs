@@ -92,7 +92,7 @@ pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
         None => SliceTimes::default(),
         Some(median) => SliceTimes::Packed(PackedTimes {
             blob: blob.into(),
-            unpack: |blob| decode(blob).unwrap_or_default(),
+            unpack: |blob| decode(blob).expect("it was sound when it was packed"),
             median,
         }),
     })
