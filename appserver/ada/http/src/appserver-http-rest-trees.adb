@@ -3,20 +3,37 @@
 
 pragma Ada_2022;
 
+with Interfaces.C;
+with System.Storage_Elements;
+
 package body Appserver.HTTP.REST.Trees is
 
+   use Interfaces.C;
+   use type System.Address;
+   use System.Storage_Elements;
+
    Root : constant Link := 1;
+
+   --  Of C's library, which looks at many bytes at a time
+
+   function Memory_Search
+     (From : System.Address; Byte : int; Length : size_t)
+      return System.Address
+     with Import, Convention => C, External_Name => "memchr";
+
+   function Memory_Compare
+     (Left, Right : System.Address; Length : size_t) return int
+     with Import, Convention => C, External_Name => "memcmp";
 
    --  The first segment of what is left of a path ends before the next "/", or with the path
 
    function Segment_Last (Rest : String) return Natural is
+      Slash : constant System.Address :=
+        Memory_Search (Rest'Address, Character'Pos ('/'), Rest'Length);
    begin
-      for K in Rest'Range loop
-         if Rest (K) = '/' then
-            return K - 1;
-         end if;
-      end loop;
-      return Rest'Last;
+      return
+        (if Slash = System.Null_Address then Rest'Last
+         else Rest'First + Natural (Slash - Rest'Address) - 1);
    end Segment_Last;
 
    -------------
@@ -184,7 +201,10 @@ package body Appserver.HTTP.REST.Trees is
             if Node.Start = Start then
                Last := First + (Node.Text.Last - Node.Text.First);
                if (if Last < Path'Last then Path (Last + 1) = '/' else Last = Path'Last)
-                 and then Path (First .. Last) = Self.Texts (Node.Text.First .. Node.Text.Last)
+                 and then (Last < First
+                           or else Memory_Compare
+                             (Path (First)'Address, Self.Texts (Node.Text.First)'Address,
+                              size_t (Length (Node.Text))) = 0)
                then
                   return;
                end if;
