@@ -17,7 +17,7 @@ use std::time::Duration;
 const LEAD_NS: i64 = 50_000_000;
 
 /// How long it listens before it is asked whether to stop.
-const LISTEN: Duration = Duration::from_millis(20);
+const LISTEN: Duration = Duration::from_millis(100);
 
 /// Agents that put a run's load on.
 pub struct LoadAgents<'a> {
