@@ -5,7 +5,6 @@ use super::api_server::{ApiServer, Pods};
 use super::{Place, assert_added_up, is_there};
 use crate::load::web::{Manner, Web};
 use crate::project::{Ended, ended, wait_until};
-use lab_model::Run;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -22,14 +21,6 @@ fn start(place: &Place, server: &ApiServer, words: &[&str]) -> Child {
 
 fn load(place: &Place, server: &ApiServer, words: &[&str]) -> Ended {
     ended(start(place, server, words).wait_with_output().unwrap())
-}
-
-/// Once so many slices are kept.
-fn wait_for_slices(place: &Place, slices: usize) {
-    let kept = |run: Run| run.complete_blocks().count() >= slices;
-    wait_until("slices", || {
-        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
-    });
 }
 
 #[track_caller]
@@ -77,7 +68,7 @@ fn no_job_is_left_of_a_coordinator_that_was_killed() {
         &server,
         &[&web.url("/"), "--on", "k8s:2", "--for", "60s"],
     );
-    wait_for_slices(&place, 1);
+    wait_until("a slice", || place.has_slices(1));
     let clients = super::children(lab.id());
     lab.kill().unwrap();
     lab.wait().unwrap();
@@ -98,17 +89,18 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
         "--on",
         "k8s:2",
         "--for",
-        "12s",
+        "20s",
+        // On a busy machine kubectl is silent for seconds.
         "--lost-after",
-        "3s",
+        "6s",
     ];
     let lab = start(&place, &server, &words);
-    wait_for_slices(&place, 2);
+    wait_until("two slices", || place.has_slices(2));
     killpg(Pid::from_raw(server.containers()[0]), Signal::SIGSTOP).unwrap();
     wait_until("the Job's end", || server.jobs().len() == 1);
     ended(lab.wait_with_output().unwrap())
         .expect(0)
-        .says(&["said nothing for 3 s"]);
+        .says(&["said nothing for 6 s"]);
     let run = place.0.load();
     assert_added_up(&run);
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);

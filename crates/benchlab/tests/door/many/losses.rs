@@ -104,12 +104,10 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
         "load", &url, "--strict", "--for", "30s", "--redo", "0", "--on", "local:2", "-c", "4",
     ];
     let mut lab = place.0.start(&words);
-    let kept = |run: Run| run.complete_blocks().count() >= 2;
     let mut unfit = false;
     wait_until("two slices", || {
         unfit = lab.try_wait().unwrap().is_some();
-        let begun = || !place.0.files().is_empty();
-        unfit || begun() && lab_store::load(&place.0.file()).is_ok_and(kept)
+        unfit || place.has_slices(2)
     });
     let Some(&agent) = children(lab.id()).first().filter(|_| !unfit) else {
         ended(lab.wait_with_output().unwrap())
@@ -178,10 +176,7 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
         "load", &url, "--for", "4s", "--redo", "0", "--on", "local:2", "-c", "4",
     ];
     let lab = place.0.start(&words);
-    let kept = |run: Run| run.complete_blocks().count() >= 2;
-    wait_until("two slices", || {
-        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
-    });
+    wait_until("two slices", || place.has_slices(2));
     let agents = children(lab.id());
     strike(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());

@@ -37,11 +37,14 @@ impl Place {
     fn begun(&self, words: &[&str]) -> Child {
         let long = ["--redo", "0", "--for", "12s", "--timeout", "2s"];
         let lab = self.0.start(&[&["load"], &long[..], words].concat());
-        let kept = |run: Run| run.complete_blocks().count() >= 2;
-        wait_until("two slices", || {
-            !self.0.files().is_empty() && lab_store::load(&self.0.file()).is_ok_and(kept)
-        });
+        wait_until("two slices", || self.has_slices(2));
         lab
+    }
+
+    /// Whether so many are kept.
+    fn has_slices(&self, slices: usize) -> bool {
+        let kept = |run: Run| run.complete_blocks().count() >= slices;
+        !self.0.files().is_empty() && lab_store::load(&self.0.file()).is_ok_and(kept)
     }
 }
 

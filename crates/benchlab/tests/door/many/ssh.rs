@@ -140,11 +140,18 @@ fn what_agents_write_is_shown_with_their_names() {
         return;
     };
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let script =
-        format!("#!/bin/sh\n(sleep 1; echo a strange noise >&2) &\nexec {BENCHLAB} \"$@\"\n");
+    let go = place.0.join("go");
+    let noise = format!(
+        "while [ ! -e {} ]; do sleep 0.1; done; echo a strange noise >&2",
+        go.display()
+    );
+    let script = format!("#!/bin/sh\n({noise}) &\nexec {BENCHLAB} \"$@\"\n");
     sshd.install("benchlab", &script);
-    let words = [&web.url("/"), "--on", "ssh:gen1", "--for", "3s"];
-    load(&place, &sshd, &words)
+    let words = [&web.url("/"), "--on", "ssh:gen1", "--for", "5s"];
+    let lab = start(&place, &sshd, &words);
+    wait_until("a slice", || place.has_slices(1));
+    fs::write(go, "").unwrap();
+    ended(lab.wait_with_output().unwrap())
         .expect(0)
         .says(&["gen1: a strange noise"]);
 }
