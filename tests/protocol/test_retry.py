@@ -53,7 +53,7 @@ class Behaviour(NamedTuple):
 
 BEHAVIOURS = {
     "ada": Behaviour(attempts=5, has_key=True),
-    "none": Behaviour(attempts=1),
+    "no_retry": Behaviour(attempts=1),
     "ada_budget": Behaviour(attempts=5, has_key=True, has_budget=True),
     "classic": Behaviour(attempts=12, sleeps=True),
     "classic_key": Behaviour(attempts=12, has_key=True, sleeps=True),

@@ -125,18 +125,22 @@ fn what_became_of_calls_is_read_in_the_database() {
     let said = project.call(&["report", project.file().to_str().unwrap()]);
     let words = words(&said.stdout);
     for text in [
-        "PostgreSQL and MariaDB: keyed makes every call exactly once",
-        "Calls lost: liar. Calls applied twice: blind. Calls applied but reported as failed: hopeless.",
+        "PostgreSQL and MariaDB: keyed has no wrong call",
+        "Calls lost: liar (",
+        "Calls applied twice: blind (",
+        "Calls applied but reported as failed: hopeless (",
+        "Calls given up: hopeless (",
     ] {
         assert!(words.contains(text), "{words}");
     }
+    // Who is fastest need not be decided.
     let fastest = words.split_once("give up none and err in none:");
-    let fastest = fastest.and_then(|(_, after)| after.split_once('.'));
-    let (fastest, _) = fastest.expect("who is fastest of those that are right");
-    let mut clauses = fastest.split(';');
-    let of_lost = clauses.find(|clause| clause.contains("answer_lost"));
-    assert!(!of_lost.unwrap().contains("blind"), "{fastest}");
-    assert!(!fastest.contains("hopeless"), "{fastest}");
+    if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
+        let mut clauses = fastest.split(';');
+        let of_lost = clauses.find(|clause| clause.contains("answer_lost"));
+        assert!(!of_lost.unwrap().contains("blind"), "{fastest}");
+        assert!(!fastest.contains("hopeless"), "{fastest}");
+    }
 }
 
 #[test]

@@ -12,6 +12,9 @@ use lab_stats::analysis::Interval;
 use lab_stats::results::{Over, Value};
 use std::cmp::Ordering;
 
+/// Of who is fastest, or what load there is.
+const UNDECIDED: &str = "not decided";
+
 /// A load that is this many times the usual one is above what a server was made for.
 const DOUBLE: f64 = 2.0;
 
@@ -49,7 +52,7 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
-        exactly_once(scopes),
+        right(scopes),
         errors(scopes),
         survived(scopes),
         load(scopes),
@@ -100,8 +103,8 @@ fn of_calls(scope: &Scope) -> Vec<PointId> {
     scope.points().into_iter().filter(is_asked).collect()
 }
 
-/// `PostgreSQL and MariaDB: ada and java make each of their calls exactly once (80,120 to 92,311 calls).`
-fn exactly_once(scopes: &[Scope]) -> Option<String> {
+/// `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more each.`
+fn right(scopes: &[Scope]) -> Option<String> {
     let right = |scope: &Scope| -> Vec<SubjectId> {
         let right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
         made(scope).filter(right).collect()
@@ -126,10 +129,14 @@ fn exactly_once(scopes: &[Scope]) -> Option<String> {
             right(scope).into_iter().map(calls)
         });
         let least = calls.fold(f64::INFINITY, f64::min);
-        let verb = if names.len() == 1 { "makes" } else { "make" };
+        let (verb, each) = if names.len() == 1 {
+            ("has", "")
+        } else {
+            ("have", " each")
+        };
         let least = say::reading(least, &Metric::CALLS.unit);
         format!(
-            "{at}{} {verb} every call exactly once, of {least} or more.",
+            "{at}{} {verb} no wrong call, of {least} or more{each}.",
             list(names)
         )
     });
@@ -137,16 +144,24 @@ fn exactly_once(scopes: &[Scope]) -> Option<String> {
     (!text.is_empty()).then(|| say::capital(&text))
 }
 
-/// `Calls applied twice: classic, smallrye.`
+/// `Calls applied twice: classic (2), smallrye (31). Calls given up: ada (6).`
 fn errors(scopes: &[Scope]) -> Option<String> {
     let erring = |metric: &Metric| {
-        let names = each_once(scopes.iter().flat_map(|scope| {
-            let err = made(scope).filter(|&s| count(scope, (s, None), metric) > 0.0);
-            err.map(|s| scope.name(s)).collect::<Vec<_>>()
-        }));
-        (!names.is_empty()).then(|| format!("{}: {}.", say::capital(&metric.title), list(&names)))
+        let of_each = scopes.iter().flat_map(|scope| {
+            let calls = |s| (scope.name(s), count(scope, (s, None), metric));
+            made(scope).map(calls).collect::<Vec<_>>()
+        });
+        let sums = say::grouped(of_each.map(|(name, calls)| (name, calls)));
+        let sums = sums
+            .into_iter()
+            .map(|(name, calls)| (name, calls.iter().sum::<f64>()));
+        let names = sums.filter(|(_, calls)| *calls > 0.0);
+        let names =
+            names.map(|(name, calls)| format!("{name} ({})", say::reading(calls, &metric.unit)));
+        let names = names.collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{}: {names}.", say::capital(&metric.title)))
     };
-    let text: Vec<String> = AT_POINTS[..3].iter().filter_map(erring).collect();
+    let text: Vec<String> = AT_POINTS.iter().filter_map(erring).collect();
     (!text.is_empty()).then(|| text.join(" "))
 }
 
@@ -173,28 +188,32 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     say::grouped(at)
 }
 
-/// `Fastest of those that …: classic with order and percent; java with cut.`
+/// `Fastest of those that …: classic with order; java with cut; not decided with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
-    let best = faults.iter().filter_map(|(fault, places)| {
+    let best = faults.iter().map(|(fault, places)| {
         let right = without(&AT_POINTS, places);
         let is_right = |name: &str| right.contains(&name);
-        let first = places
+        let firsts = places
             .iter()
-            .flat_map(|&(scope, point)| first(scope, point, &is_right));
-        let first = each_once(first);
-        (right.is_empty() || !first.is_empty()).then_some((first, fault))
-    });
-    let best = say::grouped(best);
-    let is_known = best.iter().any(|(best, _)| !best.is_empty());
-    let parts = best.into_iter().map(|(best, faults)| {
-        if best.is_empty() {
-            format!("nobody with {}", list(&faults))
+            .map(|&(scope, point)| first(scope, point, &is_right));
+        let firsts: Vec<Vec<&str>> = firsts.collect();
+        let best = if right.is_empty() {
+            "nobody".into()
+        } else if firsts.iter().all(|first| first.len() == 1) {
+            list(&each_once(firsts.concat().into_iter()))
         } else {
-            format!("{} with {}", list(&best), list(&faults))
-        }
+            UNDECIDED.into()
+        };
+        (best, fault)
     });
-    let parts: Vec<String> = parts.collect();
-    let text = parts.join("; ");
+    let best: Vec<(String, Vec<&String>)> = say::grouped(best);
+    let is_known = best
+        .iter()
+        .any(|(best, _)| ![UNDECIDED, "nobody"].contains(&best.as_str()));
+    let parts = best
+        .iter()
+        .map(|(best, faults)| format!("{best} with {}", list(faults)));
+    let text = parts.collect::<Vec<_>>().join("; ");
     is_known.then(|| {
         format!("Fastest of those that make every call, give up none and err in none: {text}.")
     })

@@ -39,7 +39,7 @@ public record RetrySubject(String name, String library, Target target, Opener op
         String driver = target.sql().library();
         Lab.serve(
                 switch (name) {
-                    case "none" -> new RetrySubject(
+                    case "no_retry" -> new RetrySubject(
                             name, driver, target, database -> new JdbcVariant(Callable::call));
                     case "classic" -> new RetrySubject(
                             name, driver, target, database -> new JdbcVariant(Classic::call));
