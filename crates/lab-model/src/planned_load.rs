@@ -23,6 +23,15 @@ impl Plan {
         load.map_or(1, |load| load.connections as usize)
     }
 
+    /// The most that any point has.
+    pub fn most_connections(&self) -> usize {
+        let points = 0..self.points.len();
+        points
+            .map(|point| self.connections(point))
+            .max()
+            .unwrap_or(1)
+    }
+
     /// Whether a connection serves one request after the other at a point of load.
     pub fn keeps_alive(&self, point: PointId) -> bool {
         self.points[point].load.is_some_and(|load| load.keep_alive)

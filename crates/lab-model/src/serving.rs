@@ -16,9 +16,6 @@ pub struct Serving {
     /// By case: the first is what load is put on with, all are proven before. A path may hold names of the
     /// case's parameters in braces.
     pub examples: Vec<Vec<Example>>,
-    /// Connections that a server is proven with at once.
-    #[serde(default = "usual_together")]
-    pub together: u32,
     /// What a server tells when it is closed.
     #[serde(default)]
     pub metrics: Vec<Metric>,
@@ -28,15 +25,6 @@ pub struct Serving {
     /// Blocks begin as long as they are expected to end within this time, s, unless the reader says it.
     #[serde(default)]
     pub budget_s: Option<u32>,
-}
-
-fn usual_together() -> u32 {
-    Serving::TOGETHER
-}
-
-impl Serving {
-    /// Connections that a server is proven with at once, unless the experiment says it.
-    pub const TOGETHER: u32 = 64;
 }
 
 /// A file that servers serve: its bytes come from the run's seed.

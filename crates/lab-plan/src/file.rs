@@ -100,7 +100,6 @@ pub struct Server {
     pub missing: String,
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
-    pub together: Option<u32>,
     pub warm_up_s: Option<u32>,
     pub budget_s: Option<u32>,
     #[serde(default)]

@@ -76,7 +76,6 @@ pub fn understand(
                 bytes,
             })
             .collect(),
-        together: server.get_ref().together.unwrap_or(Serving::TOGETHER),
         warm_up_s: server.get_ref().warm_up_s,
         budget_s: server.get_ref().budget_s,
         metrics,
@@ -119,7 +118,6 @@ fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
         workers,
         missing,
         files,
-        together,
         warm_up_s,
         budget_s,
         metrics: _,
@@ -127,7 +125,6 @@ fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
     let wrong = |why: String| Err(at(server.span(), why));
     let numbers = [
         ("workers", *workers),
-        ("together", together.unwrap_or(1)),
         ("warm_up_s", warm_up_s.unwrap_or(1)),
         ("budget_s", budget_s.unwrap_or(1)),
     ];

@@ -13,7 +13,6 @@ baseline = "honest"
 
 [server]
 workers = 3
-together = 4
 missing = "/nothing"
 metrics = ["answers"]
 

@@ -508,8 +508,8 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
         "a header is a name and a value",
     );
     refused(
-        HEAD.replace("workers = 3", "workers = 3\ntogether = 0") + case,
-        "`together` is from 1 to 1024",
+        HEAD.replace("workers = 3", "workers = 3\nwarm_up_s = 0") + case,
+        "`warm_up_s` is from 1 to 1024",
     );
     refused(
         HEAD.replace("workers = 3", "workers = 3\nmetrics = [\"answers\"]") + case,

@@ -94,6 +94,7 @@ pub fn prove(
         tls,
         loaded: plan.loaded_examples(),
         all: plan.all_examples(),
+        together: plan.most_connections(),
         serving,
         files,
         proven: Proven::default(),
@@ -114,6 +115,8 @@ struct Prover<'a> {
     /// What load is put on with.
     loaded: Vec<Example>,
     all: Vec<Example>,
+    /// Connections that are open at once.
+    together: usize,
     serving: &'a Serving,
     files: &'a ServedFiles,
     proven: Proven,
@@ -268,7 +271,7 @@ impl Prover<'_> {
     /// Many connections at once, each of which the kernel says the server has, and which all are kept.
     fn together(&mut self) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
-        let together = self.serving.together as usize;
+        let together = self.together;
         let mut connections = Vec::new();
         for _ in 0..together {
             connections.push(ProofConnection::open(self.address, self.tls)?);
