@@ -179,8 +179,12 @@ fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
 /// A text of less bytes than a block has, with zeros behind it.
 #[inline]
 fn short_block(text: &[u8]) -> u128 {
-    let behind = text.get(8..).map_or(0, first_word);
-    u128::from(first_word(text)) | u128::from(behind) << 64
+    let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else {
+        return first_word(text).into();
+    };
+    // They overlap.
+    let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+    u128::from(first) | u128::from(last) << (8 * (text.len() - 8))
 }
 
 /// The digits that a text begins with, as a number, and how many they are; `None`: there are none, or too many.

@@ -159,6 +159,7 @@ impl Log {
         width: impl Width,
         tally: &mut Tally,
     ) -> &'b [u8] {
+        let mut entries = Vec::with_capacity(Tally::TOGETHER);
         loop {
             // A closure would not be compiled for the width.
             while let Some(reader) = &mut self.reader
@@ -166,10 +167,20 @@ impl Log {
             {
                 bytes = &bytes[length..];
                 fetch_text(bytes);
-                tally.add(&entry);
                 self.lines.all += 1;
                 self.lines.entries += 1;
+                if entries.is_empty() && tally.has_few_pages() {
+                    tally.add(&entry);
+                    continue;
+                }
+                entries.push(entry);
+                if entries.len() == Tally::TOGETHER {
+                    tally.add_all(&entries);
+                    entries.clear();
+                }
             }
+            tally.add_all(&entries);
+            entries.clear();
             let Some(end) = memchr(b'\n', bytes) else {
                 return bytes;
             };
