@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves.
+//! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves; and memory
+//! that is asked for before it is needed.
 
 /// A 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -8,21 +9,96 @@ const BLOCK: usize = 16;
 /// Digits of the longest number.
 const LONGEST: usize = 19;
 
-/// Where the first of these bytes is, none of which is 0.
-#[inline]
-pub fn find<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
-    let found_in = |block: &[u8; BLOCK]| matches(u128::from_le_bytes(*block), wanted);
-    let mut rest = text;
-    while let [low, high, ..] = rest.as_chunks::<BLOCK>().0 {
-        let found = found_in(low) | found_in(high) << BLOCK;
-        if found != 0 {
-            return Some(text.len() - rest.len() + found.trailing_zeros() as usize);
-        }
-        rest = &rest[2 * BLOCK..];
+/// How many bytes are compared at once, with what the processor has.
+pub trait Width: Copy {
+    /// A bit for each byte that is one of those wanted, the first one's the lowest.
+    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32;
+}
+
+/// What every processor of the architecture has.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow;
+
+impl Width for Narrow {
+    #[inline(always)]
+    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32 {
+        let (low, high) = block.split_at(BLOCK);
+        let [low, high] = [low, high].map(|half| matches(last_block(half).0, wanted));
+        low | high << BLOCK
     }
-    let found = rest.first_chunk().map_or(0, found_in);
-    if found != 0 {
-        return Some(text.len() - rest.len() + found.trailing_zeros() as usize);
+}
+
+/// AVX2, which this processor has: there is no other way to get one than [`Wide::new`].
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug)]
+pub struct Wide(());
+
+#[cfg(target_arch = "x86_64")]
+impl Wide {
+    /// `None`: the processor lacks it, or what came with it.
+    pub fn new() -> Option<Wide> {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        has_all.then_some(Wide(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Width for Wide {
+    #[inline(always)]
+    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32 {
+        use std::arch::x86_64::*;
+        // SAFETY: a `Wide` is only where the processor has AVX2; both types are 32 bytes, of any values.
+        unsafe {
+            let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);
+            let mut any = _mm256_setzero_si256();
+            for byte in wanted {
+                let found = _mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte.cast_signed()));
+                any = _mm256_or_si256(any, found);
+            }
+            _mm256_movemask_epi8(any).cast_unsigned()
+        }
+    }
+}
+
+/// Asks for what will be read soon, so that reading it does not wait for the memory.
+#[inline(always)]
+pub fn fetch<T>(what: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is a part of x86-64; nothing is read, and the place is that of a reference.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = what;
+}
+
+/// Where the first of these bytes is, none of which is 0.
+#[inline(always)]
+pub fn find<const N: usize>(width: impl Width, wanted: [u8; N], text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(block) = text[at..].first_chunk() {
+        let found = width.matches(block, wanted);
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize);
+        }
+        at += block.len();
+    }
+    find_in_few(wanted, &text[at..]).map(|found| at + found)
+}
+
+/// The same in less bytes than are compared at once.
+#[inline(never)]
+fn find_in_few<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
+    if let Some(block) = text.first_chunk() {
+        let found = matches(u128::from_le_bytes(*block), wanted);
+        if found != 0 {
+            return Some(found.trailing_zeros() as usize);
+        }
     }
     let (last, begin) = last_block(text);
     let found = matches(last, wanted);
@@ -103,12 +179,16 @@ fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
 /// A text of less bytes than a block has, with zeros behind it.
 #[inline]
 fn short_block(text: &[u8]) -> u128 {
-    let behind = text.get(8..).map_or(0, first_word);
-    u128::from(first_word(text)) | u128::from(behind) << 64
+    let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else {
+        return first_word(text).into();
+    };
+    // They overlap.
+    let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+    u128::from(first) | u128::from(last) << (8 * (text.len() - 8))
 }
 
 /// The digits that a text begins with, as a number, and how many they are; `None`: there are none, or too many.
-#[inline]
+#[inline(always)]
 pub fn leading_number(text: &[u8]) -> Option<(u64, usize)> {
     let (value, n) = eight_digits(first_word(text));
     match n {
@@ -176,16 +256,21 @@ mod tests {
             prop::sample::select(b"?;#\"/:!\x80\xff\0".to_vec()),
             any::<u8>()
         ];
-        prop::collection::vec(byte, 0..60)
+        prop::collection::vec(byte, 0..100)
     }
 
     proptest! {
         #[test]
         fn what_is_found_is_the_first(text in text()) {
             let first = |wanted: &[u8]| text.iter().position(|b| wanted.contains(b));
-            prop_assert_eq!(find([b'"'], &text), first(b"\""));
-            prop_assert_eq!(find([b'?', b';', b'#'], &text), first(b"?;#"));
-            prop_assert_eq!(find([0xff, 0x80], &text), first(b"\xff\x80"));
+            prop_assert_eq!(find(Narrow, [b'"'], &text), first(b"\""));
+            prop_assert_eq!(find(Narrow, [b'?', b';', b'#'], &text), first(b"?;#"));
+            prop_assert_eq!(find(Narrow, [0xff, 0x80], &text), first(b"\xff\x80"));
+            #[cfg(target_arch = "x86_64")]
+            if let Some(wide) = Wide::new() {
+                prop_assert_eq!(find(wide, [b'"'], &text), first(b"\""));
+                prop_assert_eq!(find(wide, [0xff, 0x80], &text), first(b"\xff\x80"));
+            }
         }
 
         #[test]

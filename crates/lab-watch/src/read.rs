@@ -3,6 +3,9 @@
 
 use crate::entry::{Entry, Line};
 use crate::format::{Found, Hints, Reader, Whole, find};
+#[cfg(target_arch = "x86_64")]
+use crate::near::Wide;
+use crate::near::{self, Narrow, Width};
 use crate::read_error::ReadError;
 use crate::tally::Tally;
 use crate::whole;
@@ -10,6 +13,7 @@ use flate2::read::MultiGzDecoder;
 use lab_model::{LineCounts, WatchedSource};
 use memchr::memchr;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
@@ -19,6 +23,11 @@ pub const LONGEST_LINE: usize = 64 << 10;
 const LOOKED_AT: usize = 64 << 10;
 /// Between two calls of `progress`, bytes.
 const PROGRESS: u64 = 32 << 20;
+
+/// How far ahead text is fetched, and how much of it with each line, bytes.
+const FETCHED: Range<usize> = 2048..2048 + 256;
+/// Bytes that are fetched at once.
+const CACHE_LINE: usize = 64;
 
 /// A log that is read piece by piece.
 pub struct Log {
@@ -128,13 +137,56 @@ impl Log {
     }
 
     /// Reads lines that are whole, and gives back what is behind them.
-    #[inline]
-    fn whole_lines<'b>(&mut self, mut bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
-        while let Some(end) = memchr(b'\n', bytes) {
+    fn whole_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wide) = Wide::new() {
+            // SAFETY: a `Wide` is only where the processor has all of these.
+            return unsafe { self.whole_lines_wide(bytes, wide, tally) };
+        }
+        self.whole_lines_by(bytes, Narrow, tally)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn whole_lines_wide<'b>(&mut self, bytes: &'b [u8], wide: Wide, tally: &mut Tally) -> &'b [u8] {
+        self.whole_lines_by(bytes, wide, tally)
+    }
+
+    #[inline(always)]
+    fn whole_lines_by<'b>(
+        &mut self,
+        mut bytes: &'b [u8],
+        width: impl Width,
+        tally: &mut Tally,
+    ) -> &'b [u8] {
+        let mut entries = Vec::with_capacity(Tally::TOGETHER);
+        loop {
+            // A closure would not be compiled for the width.
+            while let Some(reader) = &mut self.reader
+                && let Some((entry, length)) = reader.line_ahead(bytes, width)
+            {
+                bytes = &bytes[length..];
+                fetch_text(bytes);
+                self.lines.all += 1;
+                self.lines.entries += 1;
+                if entries.is_empty() && tally.has_few_pages() {
+                    tally.add(&entry);
+                    continue;
+                }
+                entries.push(entry);
+                if entries.len() == Tally::TOGETHER {
+                    tally.add_all(&entries);
+                    entries.clear();
+                }
+            }
+            tally.add_all(&entries);
+            entries.clear();
+            let Some(end) = memchr(b'\n', bytes) else {
+                return bytes;
+            };
             self.line(&bytes[..end], tally);
             bytes = &bytes[end + 1..];
         }
-        bytes
     }
 
     /// Keeps the beginning of a line.
@@ -149,7 +201,7 @@ impl Log {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn line(&mut self, line: &[u8], tally: &mut Tally) {
         let line = match line {
             [line @ .., b'\r'] => line,
@@ -191,6 +243,16 @@ impl Log {
         }
         self.source.lines = self.lines.all;
         Ok(())
+    }
+}
+
+/// Fetches text that is read a few lines later: processors fetch by themselves but to the end of a page of memory.
+#[inline(always)]
+fn fetch_text(text: &[u8]) {
+    for at in FETCHED.step_by(CACHE_LINE) {
+        if let Some(byte) = text.get(at) {
+            near::fetch(byte);
+        }
     }
 }
 

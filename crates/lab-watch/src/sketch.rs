@@ -4,6 +4,7 @@
 //! A percentile is the middle of its bucket, so that it is off by at most a 64th: 1.6 %. From 1 µs to an hour there are
 //! 1024 buckets; a sketch holds those between its least and its greatest value.
 
+use crate::near;
 use lab_model::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,14 @@ pub struct Sketch {
 }
 
 impl Sketch {
+    /// Fetches where a value will be added.
+    #[inline]
+    pub fn fetch(&self, bucket: u16) {
+        if let Some(count) = self.counts.get(bucket.wrapping_sub(self.first) as usize) {
+            near::fetch(count);
+        }
+    }
+
     /// Adds a value by its bucket.
     #[inline]
     pub fn add(&mut self, bucket: u16) {

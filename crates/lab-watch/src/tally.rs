@@ -27,6 +27,8 @@ use std::ops::Range;
 const MOST_PAGES: usize = 100_000;
 /// Memory of pages from which on those that take least lose their cells, and then new ones are no longer told apart, bytes.
 const MEMORY: usize = 100 << 20;
+/// Pages that processors keep near, at some KiB each: for them nothing is fetched.
+const FEW_PAGES: usize = 1_000;
 /// Entries after which the memory is looked at again.
 const CHECKED: u32 = 1 << 20;
 /// Cells of all pages together; beyond it the pages that take least lose theirs.
@@ -49,6 +51,13 @@ struct Seen {
     page: u32,
     /// It has segments that are variables by their looks and no numbers, so that many such paths may come once.
     varies: bool,
+}
+
+/// Hashes of what an entry's page is known by.
+#[derive(Clone, Copy, Default)]
+struct Keys {
+    agent: u64,
+    path: u64,
 }
 
 /// What all times of a minute have in common.
@@ -231,14 +240,55 @@ impl Tally {
         self.merged += part.merged;
     }
 
-    /// Counts an entry.
+    /// How many entries are counted together: their memory is fetched at the same time.
+    pub(crate) const TOGETHER: usize = 16;
+
+    /// Whether counting entries together is not worth it.
     #[inline]
+    pub(crate) fn has_few_pages(&self) -> bool {
+        self.pages.len() <= FEW_PAGES
+    }
+
+    /// Counts entries, as [`Tally::add`] does one by one.
+    pub(crate) fn add_all(&mut self, entries: &[Entry]) {
+        for entries in entries.chunks(Tally::TOGETHER) {
+            let mut keys = [Keys::default(); Tally::TOGETHER];
+            for (keys, entry) in keys.iter_mut().zip(entries) {
+                *keys = self.keys(entry);
+                near::fetch(&self.cache[self.place(keys.path)]);
+            }
+            for (keys, entry) in keys.iter().zip(entries) {
+                self.fetch_page(entry, keys.path);
+            }
+            for (keys, entry) in keys.iter().zip(entries) {
+                self.count(entry, *keys);
+            }
+        }
+    }
+
+    /// Fetches where an entry will be counted, if its path is known.
+    #[inline]
+    fn fetch_page(&self, entry: &Entry, path: u64) {
+        let seen = self.cache[self.place(path)];
+        if seen.hash == path
+            && let Some(at) = (seen.page as usize).checked_sub(1)
+        {
+            self.pages[at].fetch(entry.duration_ns.map(bucket));
+        }
+    }
+
+    /// Counts an entry.
     pub fn add(&mut self, entry: &Entry) {
+        self.count(entry, self.keys(entry));
+    }
+
+    #[inline]
+    fn count(&mut self, entry: &Entry, keys: Keys) {
         self.unchecked += 1;
         if self.unchecked >= CHECKED {
             self.fit_memory();
         }
-        let at = self.page_of(entry);
+        let at = self.page_of(entry, keys);
         if let Some(records) = &mut self.records {
             records.add(entry, at, &self.pages);
         }
@@ -339,31 +389,41 @@ impl Tally {
     }
 
     #[inline]
-    fn page_of(&mut self, entry: &Entry) -> usize {
+    fn page_of(&mut self, entry: &Entry, keys: Keys) -> usize {
         if !entry.agent.is_empty()
-            && let Some(page) = self.page_of_agent(entry.agent)
+            && let Some(page) = self.page_of_agent(entry.agent, keys.agent)
         {
             return page;
         }
-        let path = if entry.is_query {
-            entry.target
-        } else {
-            route::path(entry.target)
-        };
-        let hash = self.hash(entry, path);
-        let place = hash as usize & (self.cache.len() - 1);
+        let place = self.place(keys.path);
         let seen = self.cache[place];
-        if seen.hash == hash && seen.page > 0 {
+        if seen.hash == keys.path && seen.page > 0 {
             return seen.page as usize - 1;
         }
-        let (page, varies) = self.page_of_path(entry, path);
+        let (page, varies) = self.page_of_path(entry, path_of(entry));
         let seen = Seen {
-            hash,
+            hash: keys.path,
             page: page as u32 + 1,
             varies,
         };
-        self.keep(place, seen);
+        self.keep(self.place(keys.path), seen);
         page
+    }
+
+    /// Where a path is in the cache.
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.cache.len() - 1)
+    }
+
+    #[inline]
+    fn keys(&self, entry: &Entry) -> Keys {
+        let mut hasher = self.random.build_hasher();
+        hasher.write(entry.agent);
+        Keys {
+            agent: hasher.finish(),
+            path: self.hash(entry, path_of(entry)),
+        }
     }
 
     /// Of two paths that differ in numbers alone it is the same, so that they are one in the cache.
@@ -399,10 +459,7 @@ impl Tally {
 
     /// The page of a crawler or a health check; `None`: a person asks.
     #[inline]
-    fn page_of_agent(&mut self, agent: &[u8]) -> Option<usize> {
-        let mut hasher = self.random.build_hasher();
-        hasher.write(agent);
-        let hash = hasher.finish();
+    fn page_of_agent(&mut self, agent: &[u8], hash: u64) -> Option<usize> {
         let place = hash as usize & (AGENTS - 1);
         if self.agents[place].hash != hash {
             let known = self.rules.agent(agent).or_else(|| agent::known(agent));
@@ -647,6 +704,16 @@ impl Tally {
     }
 }
 
+/// The path of an entry, or its statement.
+#[inline]
+fn path_of<'a>(entry: &Entry<'a>) -> &'a [u8] {
+    if entry.is_query {
+        entry.target
+    } else {
+        route::path(entry.target)
+    }
+}
+
 /// Tells kinds apart in names.
 fn mark(kind: PageKind) -> char {
     match kind {
@@ -678,4 +745,32 @@ fn method(name: &[u8]) -> &'static str {
 /// A name from outside, of printable characters and of a length that is shown.
 pub fn name(text: &str) -> String {
     route::cut(printable(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_counted_together_are_as_one_by_one() {
+        let target = |i: usize| format!("/{}/x{}?q", i % 7, i * i % 1_999);
+        let targets: Vec<String> = (0..5_000).map(target).collect();
+        let entry = |i: usize| Entry {
+            time_s: Some(i as i64 * 13 % 9_000),
+            duration_ns: (!i.is_multiple_of(3)).then_some(i as u64 * 1_000),
+            method: if i.is_multiple_of(5) { b"POST" } else { b"GET" },
+            target: targets[i].as_bytes(),
+            status: 200 + 100 * (i % 4) as u16,
+            bytes: i as u64,
+            agent: if i.is_multiple_of(11) { b"a bot" } else { b"" },
+            ..Entry::default()
+        };
+        let entries: Vec<Entry> = (0..targets.len()).map(entry).collect();
+        let mut tallies = [0, 1].map(|_| Tally::new(Rules::default()));
+        tallies[0].add_all(&entries);
+        entries.iter().for_each(|entry| tallies[1].add(entry));
+        assert!(!tallies[0].has_few_pages());
+        let [together, alone] = tallies.map(|t| t.into_watched(Vec::new(), LineCounts::default()));
+        assert_eq!(together, alone);
+    }
 }

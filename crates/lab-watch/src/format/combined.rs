@@ -7,7 +7,8 @@
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
 use crate::entry::Entry;
-use crate::near::{self, leading_number};
+use crate::near::{self, Narrow, Width, leading_number};
+use crate::read::LONGEST_LINE;
 use crate::time::{ClfTimes, number, scaled};
 use memchr::{memchr, memchr2};
 
@@ -51,7 +52,31 @@ impl Combined {
     /// What a line tells of; `None`: it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        let fields = Fields::of(line)?;
+        self.entry(&Fields::of(line, Narrow)?)
+    }
+
+    /// What the first line of a text tells of, and its length with its end, so that the end is looked for but behind the
+    /// fields; `None`: the line is malformed or not whole.
+    #[inline(always)]
+    pub fn parse_ahead<'a>(
+        &mut self,
+        text: &'a [u8],
+        width: impl Width,
+    ) -> Option<(Entry<'a>, usize)> {
+        let mut fields = Fields::of(text, width)?;
+        let end = near::find(width, [b'\n'], fields.rest)?;
+        let length = text.len() - fields.rest.len() + end + 1;
+        // Of the time all is looked at but the blank.
+        if length > LONGEST_LINE || fields.time[20] == b'\n' {
+            return None;
+        }
+        let rest = &fields.rest[..end];
+        fields.rest = rest.strip_suffix(b"\r").unwrap_or(rest);
+        Some((self.entry(&fields)?, length))
+    }
+
+    #[inline(always)]
+    fn entry<'a>(&mut self, fields: &Fields<'a>) -> Option<Entry<'a>> {
         let (time_s, offset_s) = self.times.read(fields.time)?;
         let (method, target) = asked(fields.request);
         let duration_ns = match &self.duration {
@@ -76,14 +101,20 @@ impl Combined {
 const METHOD: usize = 16;
 
 /// Method and target of a request line; of something else the whole of it as a target.
-#[inline]
+#[inline(always)]
 pub fn asked(request: &[u8]) -> (&[u8], &[u8]) {
+    // Most requests.
+    if let Some(rest) = request.strip_prefix(b"GET ")
+        && let Some(target) = rest.strip_suffix(b" HTTP/1.1")
+    {
+        return (&request[..3], target);
+    }
+    asked_otherwise(request)
+}
+
+fn asked_otherwise(request: &[u8]) -> (&[u8], &[u8]) {
     let letters = request.iter().take(METHOD + 1);
-    let n = match request {
-        // Most requests.
-        [b'G', b'E', b'T', b' ', ..] => 3,
-        _ => letters.take_while(|b| b.is_ascii_uppercase()).count(),
-    };
+    let n = letters.take_while(|b| b.is_ascii_uppercase()).count();
     let (method, rest) = match request.split_at(n) {
         (method, [b' ', rest @ ..]) if n <= METHOD => (method, rest),
         _ => return (b"", request),
@@ -112,15 +143,19 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Those of a line, or of a text that begins with it: of them none reaches beyond the line, except for `rest`.
     // As a call it returns through memory, where wide reads wait for narrow writes: several ns.
     #[inline(always)]
-    fn of(line: &'a [u8]) -> Option<Fields<'a>> {
-        let open = near::find([b'['], line)?;
-        let time: &[u8; 26] = line.get(open + 1..open + 27)?.try_into().ok()?;
-        let [b']', b' ', b'"', rest @ ..] = line.get(open + 27..)? else {
+    fn of(text: &'a [u8], width: impl Width) -> Option<Fields<'a>> {
+        let open = near::find(width, [b'[', b'\n'], text)?;
+        let &[b'[', ref behind @ ..] = &text[open..] else {
             return None;
         };
-        let end = closing(rest)?;
+        let (time, behind) = behind.split_first_chunk::<26>()?;
+        let [b']', b' ', b'"', rest @ ..] = behind else {
+            return None;
+        };
+        let end = closing(rest, width)?;
         let (request, rest) = (&rest[..end], &rest[end + 1..]);
         let &[b' ', a, b, c, b' ', ref rest @ ..] = rest else {
             return None;
@@ -135,14 +170,14 @@ impl<'a> Fields<'a> {
             _ => leading_number(rest)?,
         };
         let rest = &rest[end..];
-        if !matches!(rest, [] | [b' ', ..]) {
+        if !matches!(rest, [] | [b' ' | b'\n', ..]) {
             return None;
         }
         let (mut agent, mut behind): (&[u8], &[u8]) = (b"", rest);
         if let [b' ', b'"', referer @ ..] = rest
-            && let Some(end) = closing(referer)
+            && let Some(end) = closing(referer, width)
             && let [b' ', b'"', words @ ..] = &referer[end + 1..]
-            && let Some(end) = closing(words)
+            && let Some(end) = closing(words, width)
         {
             (agent, behind) = (&words[..end], &words[end + 1..]);
         }
@@ -157,21 +192,31 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Where the quotation ends that a text is in: at a `"` without a `\` before it.
-#[inline]
-fn closing(text: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + near::find([b'"'], &text[from..])?;
-        if at == 0 || text[at - 1] != b'\\' || !is_escaped(&text[..at]) {
-            return Some(at);
-        }
-        from = at + 1;
+/// Where the quotation ends that a text is in: at a `"` without a `\` before it, in the same line.
+#[inline(always)]
+fn closing(text: &[u8], width: impl Width) -> Option<usize> {
+    let at = near::find(width, [b'"', b'\n'], text)?;
+    match (text[..at].last(), text[at]) {
+        (_, b'\n') => None,
+        (Some(b'\\'), _) => closing_behind_escapes(text, at),
+        _ => Some(at),
     }
 }
 
-/// Whether an odd number of `\` is before.
+/// The same where the first `"` has a `\` before it.
 #[cold]
+fn closing_behind_escapes(text: &[u8], first: usize) -> Option<usize> {
+    let mut at = first;
+    while text[at] == b'"' {
+        if !is_escaped(&text[..at]) {
+            return Some(at);
+        }
+        at += 1 + near::find(Narrow, [b'"', b'\n'], &text[at + 1..])?;
+    }
+    None
+}
+
+/// Whether an odd number of `\` is before.
 fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
 }
@@ -183,7 +228,7 @@ impl Duration {
         self.place == 0 && self.key.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     fn of(&self, rest: &[u8]) -> Option<u64> {
         // The only field, and a whole number.
         if self.is_first()
@@ -192,6 +237,10 @@ impl Duration {
         {
             return whole.checked_mul(self.scale);
         }
+        self.at_its_place(rest)
+    }
+
+    fn at_its_place(&self, rest: &[u8]) -> Option<u64> {
         let mut left = self.place;
         for field in fields(rest) {
             if let Some(value) = field.strip_prefix(&self.key[..]) {
@@ -227,7 +276,7 @@ fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         let (field, after) = match rest {
             [b'"', inner @ ..] => {
-                let end = closing(inner).unwrap_or(inner.len());
+                let end = closing(inner, Narrow).unwrap_or(inner.len());
                 (&inner[..end], inner.get(end + 1..).unwrap_or_default())
             }
             _ => {
@@ -258,7 +307,10 @@ const KEYS: [&str; 12] = [
 
 /// Where the durations are in lines of this format; and what was found, in words.
 pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
-    let parsed: Vec<Fields> = lines.iter().filter_map(|line| Fields::of(line)).collect();
+    let parsed: Vec<Fields> = lines
+        .iter()
+        .filter_map(|line| Fields::of(line, Narrow))
+        .collect();
     if parsed.is_empty() || parsed.len() * 2 < lines.len() {
         return None;
     }
@@ -355,6 +407,24 @@ mod tests {
         assert_eq!((entry.status, entry.bytes), (200, 2326));
         assert_eq!(entry.agent, br#"A \"B\" C"#);
         assert_eq!(entry.duration_ns, Some(1_234_000));
+    }
+
+    #[test]
+    fn no_field_reaches_into_the_next_line() {
+        let mut combined = Combined::new(None);
+        let mut length = |text: &str| {
+            combined
+                .parse_ahead(text.as_bytes(), Narrow)
+                .map(|(_, n)| n)
+        };
+        assert_eq!(length(&format!("{LINE}\nx")), Some(LINE.len() + 1));
+        assert_eq!(length(LINE), None);
+        let ends = LINE.match_indices([' ', '"', 'z', '[']).map(|(at, _)| at);
+        for at in ends.filter(|at| *at < LINE.len() - 20) {
+            let two = format!("{}\n{}\n", &LINE[..at], &LINE[at + 1..]);
+            let first = two.find('\n').map(|end| end + 1);
+            assert!(length(&two).is_none_or(|n| Some(n) == first), "{two}");
+        }
     }
 
     #[test]

@@ -3,6 +3,9 @@
 
 use super::combined::{Combined, Duration};
 use crate::entry::Entry;
+use crate::near::Narrow;
+#[cfg(target_arch = "x86_64")]
+use crate::near::Wide;
 use crate::time::{clf, offset};
 use proptest::prelude::*;
 
@@ -158,6 +161,28 @@ proptest! {
             // Fields behind that are no whole number are read too.
             let found = found.map(|entry| if is_other(&entry) { Entry { duration_ns: None, ..entry } } else { entry });
             prop_assert_eq!(found, wanted, "{}", shown);
+        }
+    }
+
+    #[test]
+    fn lines_are_read_ahead_as_alone(lines in prop::collection::vec(line(), 1..6), end in "\r?\n") {
+        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, is_doubtful: false };
+        let mut combined = Combined::new(Some(duration));
+        let text = lines.iter().flat_map(|line| [line, end.as_bytes()].concat()).collect::<Vec<u8>>();
+        let mut rest = &text[..];
+        for line in lines {
+            let alone = combined.parse(&line);
+            let ahead = combined.parse_ahead(rest, Narrow);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(wide) = Wide::new() {
+                prop_assert_eq!(combined.parse_ahead(rest, wide), ahead);
+            }
+            let length = line.len() + end.len();
+            // What is not read ahead is read alone.
+            prop_assert!(ahead.is_none_or(|found| alone.map(|entry| (entry, length)) == Some(found)));
+            let has_client = alone.is_some_and(|entry| !entry.agent.is_empty());
+            prop_assert!(ahead.is_some() || !has_client);
+            rest = &rest[length..];
         }
     }
 }

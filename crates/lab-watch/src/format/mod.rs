@@ -11,6 +11,7 @@ mod pattern;
 mod w3c;
 
 use crate::entry::{Entry, Line};
+use crate::near::Width;
 use crate::time::Zone;
 use combined::Combined;
 use database::{Postgresql, SlowLog};
@@ -286,6 +287,19 @@ impl Reader {
             FormatKind::SlowLog(log) => return log.line(line, sink),
         };
         told(entry, line, sink)
+    }
+
+    /// What the first line of a text tells of, if its end is found with it, and the length with the end.
+    #[inline(always)]
+    pub(crate) fn line_ahead<'a>(
+        &mut self,
+        text: &'a [u8],
+        width: impl Width,
+    ) -> Option<(Entry<'a>, usize)> {
+        match &mut self.kind {
+            FormatKind::Combined(combined) => combined.parse_ahead(text, width),
+            _ => None,
+        }
     }
 
     /// Gives away what waited for more lines.
