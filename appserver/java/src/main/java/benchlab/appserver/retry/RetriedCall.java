@@ -3,13 +3,16 @@
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /** The outermost call of its thread, from its first attempt to its end. */
 final class RetriedCall implements AutoCloseable {
 
     private static final ThreadLocal<RetriedCall> CURRENT = new ThreadLocal<>();
     private static final RetryMeter UNREAD = new RetryMeter();
-    private static final String UNABLE_TO_CONNECT = "08001";
 
     private final Policy policy;
     private final boolean hasKey;
@@ -105,12 +108,23 @@ final class RetriedCall implements AutoCloseable {
 
     /** Whether nothing was committed. */
     private boolean isCertain(Throwable failure) {
-        for (Throwable each = failure; each != null; each = each.getCause()) {
-            if (each == uncommitted
-                    || each instanceof SQLException error
-                            && UNABLE_TO_CONNECT.equals(error.getSQLState())) {
+        return anyCause(
+                failure,
+                cause ->
+                        cause == uncommitted
+                                || cause instanceof SQLException error
+                                        && Faults.isUnableToConnect(error));
+    }
+
+    /** Whether something holds for a failure or one of its causes, which may be a circle. */
+    private static boolean anyCause(Throwable failure, Predicate<Throwable> holds) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Throwable cause = failure;
+        while (cause != null && seen.add(cause)) {
+            if (holds.test(cause)) {
                 return true;
             }
+            cause = cause.getCause();
         }
         return false;
     }
