@@ -112,10 +112,10 @@ public final class Transactions {
     private static void commit(Connection connection, boolean hadAutoCommit) throws SQLException {
         try {
             connection.commit();
-        } catch (SQLException failure) {
+        } catch (Throwable failure) {
             rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
-            if (Faults.of(failure) == Fault.CONNECTION_LOST) {
-                throw new OutcomeUnknownException(failure);
+            if (failure instanceof Exception lost && Faults.of(lost) == Fault.CONNECTION_LOST) {
+                throw new OutcomeUnknownException(lost);
             }
             throw failure;
         }
@@ -132,7 +132,7 @@ public final class Transactions {
             if (hadAutoCommit) {
                 connection.setAutoCommit(true); // Not after a failed rollback: that would commit.
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
         }
     }
@@ -143,7 +143,7 @@ public final class Transactions {
             if (hadAutoCommit) {
                 connection.setAutoCommit(true);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a connection was not closed", e);
         }
     }

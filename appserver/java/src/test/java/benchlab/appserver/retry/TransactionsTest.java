@@ -98,6 +98,43 @@ class TransactionsTest {
                 List.of("c1.open", "c1.false", "c1.rollback", "c1.close"), connections.calls);
     }
 
+    private void assertClosedAfter(Exception failure, Class<? extends Exception> expected) {
+        var thrown = assertThrows(expected, () -> transactions.run(connection -> "done"));
+        assertSame(failure, thrown == failure ? thrown : thrown.getCause());
+        assertEquals(
+                List.of("c1.open", "c1.false", "c1.commit", "c1.rollback", "c1.true", "c1.close"),
+                connections.calls);
+        assertFalse(transactions.isOpen());
+    }
+
+    /** As of a pool, or of an interleaver's action. */
+    @Test
+    void aCommitThatFailsUncheckedIsRolledBackAndClosed() {
+        var failure = new IllegalStateException("the pool is closed");
+        connections.failNext("commit", failure);
+        assertClosedAfter(failure, IllegalStateException.class);
+    }
+
+    @Test
+    void aCommitThatIsLostUncheckedIsUnknown() {
+        var failure = new IllegalStateException(lost());
+        connections.failNext("commit", failure);
+        assertClosedAfter(failure, OutcomeUnknownException.class);
+    }
+
+    @Test
+    void anUncheckedFailureOfTheRollbackOrTheCloseHidesNothing() throws Exception {
+        var failure = deadlock();
+        connections.failNext("commit", failure);
+        connections.failNext("rollback", new IllegalStateException());
+        assertSame(
+                failure,
+                assertThrows(SQLException.class, () -> transactions.run(connection -> "done")));
+        assertEquals("c1.close", connections.calls.get(connections.calls.size() - 1));
+        connections.failNext("close", new IllegalStateException());
+        assertEquals("done", transactions.run(connection -> "done"));
+    }
+
     @Test
     void eachAttemptHasASessionOfItsOwn() throws Exception {
         connections.failNext("commit", new SQLException("serialization", "40001"));
