@@ -3,7 +3,8 @@
 --
 --  Calls of a database that are made again after a fault that passes, so that they have one effect.
 --
---     Appserver.Retry.Transactions   each attempt is a transaction in a session of its own
+--     Appserver.Retry.Transactions   each attempt is a transaction; it keeps its session, unless
+--                                    told, or lost
 --     Appserver.Retry.Key_Tables     keys of calls, for those whose outcome is unknown
 --     Appserver.Retry.Prometheus     the figures as text
 --     Appserver.Retry.Interleavers   for tests: something that happens at a commit

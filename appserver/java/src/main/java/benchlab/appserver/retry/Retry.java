@@ -8,8 +8,9 @@ import java.sql.SQLException;
  * Makes calls again after a fault that passes, so that they have one effect.
  *
  * <ul>
- *   <li>Each attempt has a session and a transaction of its own, so that what fails at the commit
- *       is retried too, and what the failed attempt held is gone before the pause.
+ *   <li>Each attempt has a transaction of its own, so that what fails at the commit is retried too,
+ *       and what the failed attempt's transaction held is gone before the pause. Which session it
+ *       has, {@link Transactions} says.
  *   <li>Of calls inside one another, on one thread, only the outermost is made again.
  *   <li>A call whose outcome is unknown is made again only with an {@link IdempotencyKey}, or if
  *       its policy says that it may take effect twice.

@@ -136,7 +136,38 @@ class TransactionsTest {
     }
 
     @Test
-    void eachAttemptHasASessionOfItsOwn() throws Exception {
+    void aSessionIsEvictedOnlyAfterAFailure() throws Exception {
+        var perAttempt =
+                transactions.sessionPerAttempt(
+                        connection -> connection.abort(Runnable::run));
+        connections.failNext("commit", new SQLException("serialization", "40001"));
+        Retry.call(policy, perAttempt, connection -> "done");
+        assertEquals(
+                List.of("rollback", "true", "abort", "close").stream()
+                        .map(call -> "c1." + call)
+                        .toList(),
+                connections.calls.subList(3, 7));
+        assertEquals(committed("c2"), connections.calls.subList(7, 12));
+    }
+
+    @Test
+    void aSessionThatCannotBeEvictedIsClosedAndHidesNothing() {
+        var perAttempt =
+                transactions.sessionPerAttempt(
+                        connection -> {
+                            throw new ClassCastException("not the pool's");
+                        });
+        connections.failNext("rollback", lost());
+        var failure = deadlock();
+        connections.failNext("commit", failure);
+        assertSame(
+                failure,
+                assertThrows(SQLException.class, () -> perAttempt.run(connection -> "done")));
+        assertEquals("c1.close", connections.calls.get(connections.calls.size() - 1));
+    }
+
+    @Test
+    void eachAttemptHasAConnectionOfItsOwn() throws Exception {
         connections.failNext("commit", new SQLException("serialization", "40001"));
         Retry.call(policy, transactions, connection -> "done");
         assertEquals(
