@@ -171,7 +171,8 @@ package Appserver.Retry is
    --  Operation is one transaction, from its begin to its commit, and nothing besides that a
    --  rollback does not undo. The last attempt's exception is raised. If it loses its connection,
    --  nobody can tell whether it was committing: that is Outcome_Unknown, unless Transactions in it
-   --  knows better, or no connection could be made. Abort ends the retries too.
+   --  knows better, or no connection could be made, and Outcome_Unknown_Error is raised. Abort ends
+   --  the retries too.
 
 private
 
