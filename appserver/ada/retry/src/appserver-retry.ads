@@ -10,7 +10,8 @@
 --     Appserver.Retry.Interleavers   for tests: something that happens at a commit
 --
 --  Of calls inside one another, in one task, only the outermost is made again. Without a fault a
---  call takes no memory of the heap.
+--  call takes no memory of the heap besides what its statements take, but for a result of Run_Once
+--  that is longer than 1_000 bytes.
 
 pragma Ada_2022;
 

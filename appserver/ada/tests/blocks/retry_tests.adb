@@ -8,9 +8,12 @@ with Ada.Strings.Maps;
 with Ada.Strings.Unbounded;
 with Ada.Text_IO;
 with Appserver.Counters.Atomic;
+with Appserver.Retry.Key_Tables;
 with Appserver.Retry.Loops;
 with Appserver.Retry.Prometheus;
+with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
+with Appserver.SQL.SQLite;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -352,10 +355,10 @@ package body Retry_Tests is
       end;
       Fails (T, Once, [Outcome_Unknown], Runs => 1);
       Succeeds (T, Repeatedly, [Outcome_Unknown]);
+      Fails (T, Repeatedly, [Outcome_Unknown, Deadlock, Deadlock], Runs => 3);
       T.Runs := 0;
       Tested_Loops.Run (Repeatedly, True, Lose'Access);
       Assert (T.Runs = 2, "what may take effect twice is");
-      Fails (T, Repeatedly, [Outcome_Unknown, Deadlock, Deadlock], Runs => 3);
    end Outcomes_Unknown;
 
    procedure Nested (T : in out Fixture) is
@@ -455,6 +458,23 @@ package body Retry_Tests is
       Succeeds (T, (others => <>), [Deadlock]);
    end Aborted;
 
+   Calls_Counted : constant := 100;
+
+   --  Calls for memory, after a few that are not counted
+
+   function Memory_Of (Call : not null access procedure) return Natural is
+      Before : Natural;
+   begin
+      for Time in 1 .. 3 loop
+         Call.all;
+      end loop;
+      Before := Counted_Memory.Calls;
+      for Time in 1 .. Calls_Counted loop
+         Call.all;
+      end loop;
+      return Counted_Memory.Calls - Before;
+   end Memory_Of;
+
    procedure No_Memory (T : in out Fixture) is
       Shared  : aliased Budget (10, 10);
       Counted : aliased Meter;
@@ -465,17 +485,115 @@ package body Retry_Tests is
          T.Runs := T.Runs + 1;
       end Operation;
 
-      Before : Natural;
-   begin
-      Retry.Run (By, Operation'Access);
-      Before := Counted_Memory.Calls;
-      Assert (Before > 0, "calls for memory are counted");
-      for Call in 1 .. 1_000 loop
+      procedure Call is
+      begin
          Retry.Run (By, Operation'Access);
-      end loop;
-      Assert (Counted_Memory.Calls = Before, "no call for memory");
-      Assert (T.Runs = 1_001, "runs");
+      end Call;
+   begin
+      Assert (Counted_Memory.Calls > 0, "calls for memory are counted");
+      Is_Figure (Interfaces.Integer_64 (Memory_Of (Call'Access)), 0, "calls for memory");
+      Assert (T.Runs = Calls_Counted + 3, "runs");
    end No_Memory;
+
+   --  Each call of Transactions takes what the same statements take without it
+
+   procedure Connect (DB : in out SQL.SQLite.Connection) is
+   begin
+      DB.Open (":memory:");
+   end Connect;
+
+   package Plain is new Transactions (SQL.SQLite.Connection, Connect);
+
+   procedure No_Memory_In_Transactions (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Table : constant String := "retry_key";
+      Id    : constant String := "order 1";
+      By    : constant Policy := (others => <>);
+      DB    : aliased SQL.SQLite.Connection;
+
+      Longest : constant String := [1 .. 1_000 => 'x'];
+
+      procedure Work (DB : in out SQL.SQLite.Connection) is
+      begin
+         DB.Execute ("DELETE FROM retry_key");
+      end Work;
+
+      --  The key goes, so that the next call has it
+
+      function Longest_Result (DB : in out SQL.SQLite.Connection) return String is
+      begin
+         Work (DB);
+         return Longest;
+      end Longest_Result;
+
+      function Longer_Result (DB : in out SQL.SQLite.Connection) return String is
+        (Longest_Result (DB) & 'x');
+
+      procedure Transaction_By_Hand (Has_Key : Boolean; Result : String) is
+         Scope  : SQL.Transaction (DB'Access);
+         Is_New : Boolean;
+      begin
+         if Has_Key then
+            Key_Tables.Take (Table, DB, Id, Is_New);
+         end if;
+         Work (DB);
+         if Result /= "" then
+            Key_Tables.Keep (Table, DB, Id, Result);
+         end if;
+         Scope.Commit;
+      end Transaction_By_Hand;
+
+      procedure By_Hand is
+      begin
+         Transaction_By_Hand (False, "");
+      end By_Hand;
+
+      procedure Once_By_Hand is
+      begin
+         Transaction_By_Hand (True, "");
+      end Once_By_Hand;
+
+      procedure Result_By_Hand is
+      begin
+         Transaction_By_Hand (True, Longest);
+      end Result_By_Hand;
+
+      procedure Call is
+      begin
+         Plain.Run (By, DB, Work'Access);
+      end Call;
+
+      procedure Call_Once is
+      begin
+         Plain.Run_Once (By, DB, Id, Work'Access);
+      end Call_Once;
+
+      procedure Call_For_Result is
+      begin
+         Assert (Plain.Run_Once (By, DB, Id, Longest_Result'Access) = Longest, "result");
+      end Call_For_Result;
+
+      procedure Call_For_Longer is
+      begin
+         Assert (Plain.Run_Once (By, DB, Id, Longer_Result'Access) = Longest & 'x', "result");
+      end Call_For_Longer;
+
+      procedure Takes_As_Much
+        (Words : String; Call, By_Hand : not null access procedure) is
+      begin
+         Assert (Memory_Of (Call)'Image, Memory_Of (By_Hand)'Image, Words);
+      end Takes_As_Much;
+   begin
+      Connect (DB);
+      DB.Execute ("CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
+      Takes_As_Much ("Run", Call'Access, By_Hand'Access);
+      Takes_As_Much ("Run_Once", Call_Once'Access, Once_By_Hand'Access);
+      Takes_As_Much ("its result", Call_For_Result'Access, Result_By_Hand'Access);
+      Assert
+        (Memory_Of (Call_For_Longer'Access) > Memory_Of (Call_For_Result'Access),
+         "a longer result does take memory");
+   end No_Memory_In_Transactions;
 
    --  Tasks that spend what they earn: no retry is taken twice, and none is lost
 
@@ -574,6 +692,7 @@ package body Retry_Tests is
       Add ("retry: cancelled", Cancelled'Access);
       Add ("retry: aborted", Aborted'Access);
       Add ("retry: no memory without a fault", No_Memory'Access);
+      Add ("retry: no memory of transactions", No_Memory_In_Transactions'Access);
       Add ("retry: tasks share a budget", Budget_Stress'Access);
       Add ("retry: figures as text", As_Text'Access);
       return Result;
