@@ -20,7 +20,7 @@ import pytest
 
 from answer_loss import losing_answers
 from databases import Database, Server, SQLite, eventually
-from experiments import Declared, declared_subjects, tables
+from experiments import Declared, declared_subjects, read_experiments, tables
 from sql_model import VALUES, split_mix
 from subject import Reply, Subject
 
@@ -230,20 +230,29 @@ def must_be_read_back(settings: dict[str, str], database: Database) -> None:
             "postgresql": "read committed", "mariadb": "READ-COMMITTED"}[database.target]}
 
 
-def fail_inserts(server: Server, condition: str) -> None:
-    """Those into effect that the condition holds for: with a serialization failure, in MariaDB a deadlock."""
+RAISED = {
+    "postgresql": ["RAISE EXCEPTION 'injected' USING ERRCODE = '40001'",
+                   "RAISE EXCEPTION 'injected' USING ERRCODE = '40P01'"],
+    "mariadb": ["SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1020, MESSAGE_TEXT = 'injected'",
+                "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'injected'"]}
+"""A serialization failure and a deadlock, as the servers say them, and as the experiment injects them."""
+
+SERIALIZATION_FAILURE, DEADLOCK = range(2)
+
+
+def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAILURE) -> None:
+    """Those into effect that the condition holds for."""
+    raised = RAISED[server.target][fault]
     if server.target == "postgresql":
         server.execute(f"""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
-              IF {condition} THEN RAISE EXCEPTION 'injected' USING ERRCODE = '40001'; END IF;
+              IF {condition} THEN {raised}; END IF;
               RETURN NEW;
             END $$""")
         server.execute("CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW EXECUTE FUNCTION fail()")
     else:
         server.execute(f"""CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW
-            IF {condition} THEN
-              SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'injected';
-            END IF""")
+            IF {condition} THEN {raised}; END IF""")
 
 
 def held_meanwhile(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
@@ -324,12 +333,20 @@ def test_a_call_that_failed_is_not_applied(
     assert subject.connections_to(server.port) == clients, "no connection was lost"
 
 
+@pytest.mark.parametrize("target", RAISED)
+@pytest.mark.parametrize("fault", ["published", "percent"])
+def test_the_experiment_injects_both_faults(target: str, fault: str) -> None:
+    injection = read_experiments()["retry"]["target"][target]["injection"][fault]
+    assert re.findall(r"(?:RAISE|SIGNAL)[^;]*", " ".join(injection["statements"])) == RAISED[target]
+
+
 @every_subject_on_servers
+@pytest.mark.parametrize("fault", [SERIALIZATION_FAILURE, DEADLOCK], ids=["serialization", "deadlock"])
 @one_and_eight
 def test_a_call_is_given_up_after_its_attempts(
-        behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], clients: int) -> None:
+        behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], fault: int, clients: int) -> None:
     name = {"postgresql": '"call"', "mariadb": "`call`"}[server.target]
-    fail_inserts(server, f"NEW.{name} IN (0, 3, 17, 18, 19) AND NEW.batch <> 2")
+    fail_inserts(server, f"NEW.{name} IN (0, 3, 17, 18, 19) AND NEW.batch <> 2", fault)
     opened = open_case("order", clients)
     assert opened.verify(20).arguments["failed"] == "0,3,17-19"
     assert opened.run(20).arguments["failed"] == "none"

@@ -100,7 +100,7 @@ def mariadb() -> Target:
     from mysqlclient_subject import LIBRARY, connector
 
     connection_killed = 1927  # MariaDB's own ER_CONNECTION_KILLED
-    deadlocks = {ER.LOCK_DEADLOCK, ER.LOCK_WAIT_TIMEOUT}
+    deadlocks = {ER.CHECKREAD, ER.LOCK_DEADLOCK, ER.LOCK_WAIT_TIMEOUT}
     ended = {ER.SERVER_SHUTDOWN, ER.ABORTING_CONNECTION, connection_killed}
 
     def read_committed(opening: Opening) -> Callable[[], Connection]:

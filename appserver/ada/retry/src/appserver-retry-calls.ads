@@ -14,7 +14,7 @@ private package Appserver.Retry.Calls is
       Failure        : Ada.Exceptions.Exception_Occurrence;
       --  The first fault of a part of the attempt's transaction, if Part_Failed
       Is_Unknown     : Boolean := False;
-      --  Whether an attempt took effect, of a call with a key that no attempt has taken since
+      --  Whether an attempt took effect: the latest, or with a key any before one takes that
    end record;
 
    type Call_Access is access all Call;

@@ -61,7 +61,8 @@ package body Appserver.Retry.Loops is
    --  What is unknown only another attempt tells
 
    function Most_Attempts (Self : Retried_Call) return Long_Long_Integer is
-     (Long_Long_Integer (Self.By.Attempts) * (if Self.State.Is_Unknown then 2 else 1));
+     (Long_Long_Integer (Self.By.Attempts)
+      * (if Self.Has_Key and then Self.State.Is_Unknown then 2 else 1));
 
    function Is_Allowed (Self : Retried_Call; After : Fault) return Boolean is
      (After in Passing_Fault
@@ -135,9 +136,8 @@ package body Appserver.Retry.Loops is
    is
       Found : constant Fault := Fault_In (Self, Error);
    begin
-      if Self.Has_Key and then Found = Outcome_Unknown then
-         Self.State.Is_Unknown := True;
-      end if;
+      Self.State.Is_Unknown :=
+        Found = Outcome_Unknown or else (Self.Has_Key and then Self.State.Is_Unknown);
       Goes_On := Is_Allowed (Self, Found);
       if Goes_On then
          Pause_Before_Retry (Self, Found, Stop, Goes_On);
@@ -150,12 +150,14 @@ package body Appserver.Retry.Loops is
       end if;
    end Decide;
 
-   --  The latest attempt's own exception would say that nothing was committed
+   --  The latest attempt's own exception may look as if nothing was committed
 
    procedure Give_Up (Self : Retried_Call; Error : Exception_Occurrence) with No_Return;
    procedure Give_Up (Self : Retried_Call; Error : Exception_Occurrence) is
    begin
-      if Self.State.Is_Unknown and then Fault_Of (Error) /= Outcome_Unknown then
+      if Self.State.Is_Unknown
+        and then Exception_Identity (Error) /= Outcome_Unknown_Error'Identity
+      then
          raise Outcome_Unknown_Error with SQL.Message_Of (Error);
       end if;
       Reraise_Occurrence (Error);

@@ -11,6 +11,9 @@ package body Appserver.Retry.Transactions is
 
    use Ada.Strings.Unbounded;
 
+   Heapless_Length : constant := 1_000;
+   --  Bytes of a result
+
    --  A session without its settings is none
 
    procedure Make_Session (On : in out Connection) is
@@ -115,7 +118,7 @@ package body Appserver.Retry.Transactions is
      (By   : Policy;
       On   : aliased in out Connection;
       Id   : SQL.UTF_8_String;
-      Read : not null access procedure (Old_Result : SQL.UTF_8_String);
+      Read : not null access procedure (Result : SQL.UTF_8_String);
       Work : not null access procedure (DB : in out Connection);
       Stop : access Cancellation)
    is
@@ -141,7 +144,7 @@ package body Appserver.Retry.Transactions is
       Work : not null access procedure (DB : in out Connection);
       Stop : access Cancellation := null)
    is
-      procedure Ignore (Old_Result : SQL.UTF_8_String) is null;
+      procedure Ignore (Result : SQL.UTF_8_String) is null;
    begin
       Run_With_Key (By, On, Id, Ignore'Access, Work, Stop);
    end Run_Once;
@@ -153,21 +156,30 @@ package body Appserver.Retry.Transactions is
       Work : not null access function (DB : in out Connection) return SQL.UTF_8_String;
       Stop : access Cancellation := null) return SQL.UTF_8_String
    is
-      Result : Unbounded_String;
+      Short  : String (1 .. Heapless_Length);
+      Length : Natural := 0;
+      Long   : Unbounded_String;
+      --  The result, if it is longer than Short
 
-      procedure Read (Old_Result : SQL.UTF_8_String) is
+      procedure Read (Result : SQL.UTF_8_String) is
       begin
-         Result := To_Unbounded_String (Old_Result);
+         Length := Result'Length;
+         if Length <= Short'Length then
+            Short (1 .. Length) := Result;
+         else
+            Long := To_Unbounded_String (Result);
+         end if;
       end Read;
 
       procedure Work_And_Keep (DB : in out Connection) is
+         Result : constant SQL.UTF_8_String := Work (DB);
       begin
-         Result := To_Unbounded_String (Work (DB));
-         Key_Tables.Keep (Key_Table, DB, Id, To_String (Result));
+         Key_Tables.Keep (Key_Table, DB, Id, Result);
+         Read (Result);
       end Work_And_Keep;
    begin
       Run_With_Key (By, On, Id, Read'Access, Work_And_Keep'Access, Stop);
-      return To_String (Result);
+      return (if Length <= Short'Length then Short (1 .. Length) else To_String (Long));
    end Run_Once;
 
 end Appserver.Retry.Transactions;

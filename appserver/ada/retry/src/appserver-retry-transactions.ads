@@ -7,9 +7,10 @@
 --     …
 --     Transactions.Run (By => Orders, On => DB, Work => Place_Order'Access);
 --
---  An attempt that fails is rolled back before the pause, and keeps its session, unless told.
---  If that is lost, or was in a commit whose outcome is unknown, the connection is closed and
---  opened again.
+--  An attempt that fails is rolled back before the pause. The next one has its session, with what
+--  a rollback does not undo, unless Session_Per_Attempt. If the session is lost, was in a commit
+--  whose outcome is unknown, or cannot be rolled back, the connection is closed and opened again.
+--  After a commit the session is kept in any case.
 --
 --  Inside a transaction that is open on the connection, work is a part of that, and is not made
 --  again. If the part fails with a fault that passes, the whole cannot be committed any more, also

@@ -3,13 +3,15 @@
 --
 --  Calls of a database that are made again after a fault that passes, so that they have one effect.
 --
---     Appserver.Retry.Transactions   each attempt is a transaction in a session of its own
+--     Appserver.Retry.Transactions   each attempt is a transaction; it keeps its session, unless
+--                                    told, or lost
 --     Appserver.Retry.Key_Tables     keys of calls, for those whose outcome is unknown
 --     Appserver.Retry.Prometheus     the figures as text
 --     Appserver.Retry.Interleavers   for tests: something that happens at a commit
 --
 --  Of calls inside one another, in one task, only the outermost is made again. Without a fault a
---  call takes no memory of the heap.
+--  call takes no memory of the heap besides what its statements take, but for a result of Run_Once
+--  that is longer than 1_000 bytes.
 
 pragma Ada_2022;
 
@@ -170,7 +172,8 @@ package Appserver.Retry is
    --  Operation is one transaction, from its begin to its commit, and nothing besides that a
    --  rollback does not undo. The last attempt's exception is raised. If it loses its connection,
    --  nobody can tell whether it was committing: that is Outcome_Unknown, unless Transactions in it
-   --  knows better, or no connection could be made. Abort ends the retries too.
+   --  knows better, or no connection could be made, and Outcome_Unknown_Error is raised. Abort ends
+   --  the retries too.
 
 private
 

@@ -45,6 +45,7 @@ public final class Faults {
     private static final Map<Integer, Fault> MARIADB_CODES =
             Map.of(
                     1020, Fault.SERIALIZATION_FAILURE, // The record has changed since the snapshot.
+                    1203, Fault.CONNECTION_LOST, // The user has too many connections.
                     1205, Fault.LOCK_TIMEOUT,
                     1213, Fault.DEADLOCK,
                     1927, Fault.CONNECTION_LOST, // Killed.
@@ -52,7 +53,14 @@ public final class Faults {
                     2013, Fault.CONNECTION_LOST);
 
     /** States that MariaDB gives with the codes above; others have such codes for other things. */
-    private static final Set<String> MARIADB_STATES = Set.of("HY000", "40001", "70100");
+    private static final Set<String> MARIADB_STATES = Set.of("HY000", "40001", "42000", "70100");
+
+    /** Refused, starting, too many connections. */
+    private static final Set<String> UNCONNECTED_STATES =
+            Set.of("08001", "08004", "57P03", "53300");
+
+    private static final String MARIADB_UNCONNECTED_STATE = "42000";
+    private static final int MARIADB_UNCONNECTED_CODE = 1203;
 
     /** SQLITE_BUSY and SQLITE_LOCKED: the driver cuts BUSY_SNAPSHOT and the like down to these. */
     private static final Set<Integer> SQLITE_CODES = Set.of(5, 6);
@@ -105,6 +113,15 @@ public final class Faults {
             }
         }
         return Fault.PERMANENT;
+    }
+
+    /** Whether there was no connection, so that nothing was begun. */
+    static boolean isUnableToConnect(SQLException error) {
+        String state = error.getSQLState();
+        return state != null
+                && (UNCONNECTED_STATES.contains(state)
+                        || state.equals(MARIADB_UNCONNECTED_STATE)
+                                && error.getErrorCode() == MARIADB_UNCONNECTED_CODE);
     }
 
     private static Fault ofOne(Throwable failure) {

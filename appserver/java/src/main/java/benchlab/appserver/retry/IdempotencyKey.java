@@ -10,7 +10,11 @@ import java.sql.SQLTransactionRollbackException;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** The key of one call, from {@link IdempotencyTable#key}. */
+/**
+ * The key of one call, from {@link IdempotencyTable#key}. {@link Retry#call(Policy, Transactions,
+ * IdempotencyKey, TransactionWork)} takes it where {@link Transactions} makes the transaction, and
+ * {@link #once} where something else does.
+ */
 public final class IdempotencyKey<T> {
 
     /** ER_DUP_ENTRY, whose SQLSTATE is that of other violations too. */
@@ -34,8 +38,23 @@ public final class IdempotencyKey<T> {
         this.read = Objects.requireNonNull(read, "read");
     }
 
-    /** The work's result: of now, or of the first time. */
-    <X extends Exception> T once(Connection connection, TransactionWork<T, X> work)
+    /**
+     * Runs work unless a transaction with this key was committed: its result, of now or of the
+     * first time. It is all that the transaction does, which a container or the caller has begun on
+     * this connection. In a call whose policy is {@link Policy#repeatable} a retry then finds out
+     * what became of a commit:
+     *
+     * <pre>{@code
+     * @Retried("repeatable")
+     * @Transactional
+     * public String pay(String request, long amount) throws SQLException {
+     *     try (var connection = database.getConnection()) {
+     *         return keys.key(request).once(connection, open -> payOn(open, amount));
+     *     }
+     * }
+     * }</pre>
+     */
+    public <X extends Exception> T once(Connection connection, TransactionWork<T, X> work)
             throws SQLException, X {
         if (!take(connection)) {
             return firstResult(connection);

@@ -3,13 +3,16 @@
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /** The outermost call of its thread, from its first attempt to its end. */
 final class RetriedCall implements AutoCloseable {
 
     private static final ThreadLocal<RetriedCall> CURRENT = new ThreadLocal<>();
     private static final RetryMeter UNREAD = new RetryMeter();
-    private static final String UNABLE_TO_CONNECT = "08001";
 
     private final Policy policy;
     private final boolean hasKey;
@@ -20,7 +23,8 @@ final class RetriedCall implements AutoCloseable {
     private int attempts = 1;
     private Exception earlier;
     private Throwable uncommitted; // What ended an attempt's transaction before its commit.
-    private boolean isUnknown; // Whether an attempt took effect, of a call with a key.
+    private boolean isKeyed; // Whether attempts begin by taking a key, which tells the outcome.
+    private boolean isUnknown; // Whether an attempt took effect.
 
     /**
      * Begins a call.
@@ -30,6 +34,7 @@ final class RetriedCall implements AutoCloseable {
     RetriedCall(Policy policy, boolean hasKey, Timer timer) {
         this.policy = policy;
         this.hasKey = hasKey;
+        isKeyed = hasKey;
         this.timer = timer;
         meter = policy.meter() == null ? UNREAD : policy.meter();
         start = timer.nanoTime();
@@ -57,6 +62,7 @@ final class RetriedCall implements AutoCloseable {
     static void noteKeyTaken() {
         RetriedCall call = CURRENT.get();
         if (call != null) {
+            call.isKeyed = true;
             call.isUnknown = false;
         }
     }
@@ -69,7 +75,7 @@ final class RetriedCall implements AutoCloseable {
         earlier = failure;
         Fault fault = faultOf(failure);
         meter.count(fault);
-        isUnknown |= hasKey && fault == Fault.OUTCOME_UNKNOWN;
+        isUnknown = fault == Fault.OUTCOME_UNKNOWN || isKeyed && isUnknown;
         boolean isRetried = isAllowed(fault) && pause(policy.backoffs().get(fault));
         long now = timer.nanoTime();
         meter.addLost(now - lostUntil);
@@ -84,9 +90,10 @@ final class RetriedCall implements AutoCloseable {
         return isRetried;
     }
 
-    /** After the last attempt, whose own failure may say that nothing was committed. */
+    /** After the last attempt, whose own failure may look as if nothing was committed. */
     void checkOutcome(Exception failure) {
-        if (isUnknown && Faults.of(failure) != Fault.OUTCOME_UNKNOWN) {
+        // A container may have put its own exception around one that says so.
+        if (isUnknown && !anyCause(failure, OutcomeUnknownException.class::isInstance)) {
             throw new OutcomeUnknownException(failure);
         }
     }
@@ -105,12 +112,23 @@ final class RetriedCall implements AutoCloseable {
 
     /** Whether nothing was committed. */
     private boolean isCertain(Throwable failure) {
-        for (Throwable each = failure; each != null; each = each.getCause()) {
-            if (each == uncommitted
-                    || each instanceof SQLException error
-                            && UNABLE_TO_CONNECT.equals(error.getSQLState())) {
+        return anyCause(
+                failure,
+                cause ->
+                        cause == uncommitted
+                                || cause instanceof SQLException error
+                                        && Faults.isUnableToConnect(error));
+    }
+
+    /** Whether something holds for a failure or one of its causes, which may be a circle. */
+    private static boolean anyCause(Throwable failure, Predicate<Throwable> holds) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Throwable cause = failure;
+        while (cause != null && seen.add(cause)) {
+            if (holds.test(cause)) {
                 return true;
             }
+            cause = cause.getCause();
         }
         return false;
     }
@@ -123,7 +141,7 @@ final class RetriedCall implements AutoCloseable {
 
     /** What is unknown only another attempt tells. */
     private long mostAttempts() {
-        return isUnknown ? 2L * policy.attempts() : policy.attempts();
+        return isKeyed && isUnknown ? 2L * policy.attempts() : policy.attempts();
     }
 
     /** False, without a pause or with a part of one, if there can be no other attempt after it. */

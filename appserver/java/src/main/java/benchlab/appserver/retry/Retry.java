@@ -8,14 +8,16 @@ import java.sql.SQLException;
  * Makes calls again after a fault that passes, so that they have one effect.
  *
  * <ul>
- *   <li>Each attempt has a session and a transaction of its own, so that what fails at the commit
- *       is retried too, and what the failed attempt held is gone before the pause.
+ *   <li>Each attempt has a transaction of its own, so that what fails at the commit is retried too,
+ *       and what the failed attempt's transaction held is gone before the pause. Which session it
+ *       has, {@link Transactions} says.
  *   <li>Of calls inside one another, on one thread, only the outermost is made again.
  *   <li>A call whose outcome is unknown is made again only with an {@link IdempotencyKey}, or if
  *       its policy says that it may take effect twice.
  *   <li>An interrupt ends the retries, and the pause between them; the thread keeps its flag.
- *   <li>What the last attempt threw is thrown; the failure before it is suppressed in it, and in
- *       that the one before. Errors are not caught.
+ *   <li>What the last attempt threw is thrown, as the cause of an {@link OutcomeUnknownException}
+ *       if the outcome is unknown. The failure before it is suppressed in it, and in that the one
+ *       before. Errors are not caught.
  * </ul>
  */
 public final class Retry {
@@ -65,7 +67,10 @@ public final class Retry {
     /**
      * Runs work that makes its own transaction, such as by Jakarta Persistence. If it loses its
      * connection, nobody can tell whether it was committing: that is {@link Fault#OUTCOME_UNKNOWN},
-     * unless {@link Transactions} in it knows better, or no connection could be made (08001).
+     * unless {@link Transactions} in it knows better, or no connection could be made. Such work has
+     * a key by {@link IdempotencyKey#once} and a policy that is repeatable.
+     *
+     * @throws OutcomeUnknownException if the last attempt's outcome is unknown
      */
     public static <T, X extends Exception> T call(Policy policy, Work<T, X> work) throws X {
         return call(policy, work, Timer.SYSTEM);

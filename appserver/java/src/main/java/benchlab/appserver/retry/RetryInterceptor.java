@@ -25,6 +25,10 @@ import java.lang.reflect.Method;
  *       A fault there that passes marks this transaction for rollback, whatever kind of exception
  *       it is, and a connection that is lost there is known to have committed nothing.
  *   <li>An attempt that leaves a transaction open is an {@link IllegalStateException}.
+ *   <li>A connection that is lost during the commit is an {@link OutcomeUnknownException} whose
+ *       cause is what the container threw, such as a {@code RollbackException}, though the work may
+ *       have been committed. It is retried only if the policy is repeatable, as with {@link
+ *       IdempotencyKey#once}.
  * </ul>
  */
 @Retried

@@ -23,7 +23,8 @@ public final class RetryProxy {
     }
 
     /**
-     * A service that calls a target. It throws what the target throws.
+     * A service that calls a target. It throws what the target throws, or an {@link
+     * OutcomeUnknownException} with that as its cause.
      *
      * @param service an interface
      * @param policies by the names that {@code @Retried} gives

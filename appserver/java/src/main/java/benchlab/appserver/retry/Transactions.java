@@ -7,11 +7,15 @@ import java.sql.SQLException;
 import java.util.Objects;
 
 /**
- * Runs work in transactions of one database, each on a connection of its own:
+ * Runs work in transactions of one database, each on a connection that is opened for it and closed
+ * after it:
  *
  * <pre>{@code
  * var transactions = new Transactions(dataSource::getConnection);
  * }</pre>
+ *
+ * <p>From a pool that may be the same session again, with what a rollback does not undo: locks of
+ * the session, its variables, temporary tables of MariaDB. {@link #sessionPerAttempt} ends that.
  *
  * <p>A transaction inside another one of the same object, on the same thread, is a part of that: it
  * uses its connection, and takes effect with its commit. If it fails with a fault that passes, the
@@ -22,6 +26,7 @@ public final class Transactions {
     private static final System.Logger LOGGER = System.getLogger(Transactions.class.getName());
 
     private final Source source;
+    private final Eviction eviction;
     private final ThreadLocal<Session> open = new ThreadLocal<>();
 
     /**
@@ -33,6 +38,12 @@ public final class Transactions {
         Connection open() throws SQLException;
     }
 
+    /** Has the session of a connection ended when that is closed, instead of used again. */
+    @FunctionalInterface
+    public interface Eviction {
+        void evict(Connection connection) throws SQLException;
+    }
+
     private static final class Session {
         private final Connection connection;
         private Exception fault; // Of a part.
@@ -42,8 +53,26 @@ public final class Transactions {
         }
     }
 
+    /** Leaves it to the source which session an attempt has. */
     public Transactions(Source source) {
+        this(source, connection -> {});
+    }
+
+    private Transactions(Source source, Eviction eviction) {
         this.source = Objects.requireNonNull(source, "source");
+        this.eviction = Objects.requireNonNull(eviction, "eviction");
+    }
+
+    /**
+     * Others on the same source, of which no attempt has the session of one that failed: for work
+     * that leaves in its session what a rollback does not undo.
+     *
+     * @param evict is called between the rollback and {@code close}, such as {@code
+     *     hikariDataSource::evictConnection}, or {@code c -> c.abort(Runnable::run)} for a pool that
+     *     drops what is broken
+     */
+    public Transactions sessionPerAttempt(Eviction evict) {
+        return new Transactions(source, evict);
     }
 
     /**
@@ -109,13 +138,13 @@ public final class Transactions {
         }
     }
 
-    private static void commit(Connection connection, boolean hadAutoCommit) throws SQLException {
+    private void commit(Connection connection, boolean hadAutoCommit) throws SQLException {
         try {
             connection.commit();
-        } catch (SQLException failure) {
+        } catch (Throwable failure) {
             rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
-            if (Faults.of(failure) == Fault.CONNECTION_LOST) {
-                throw new OutcomeUnknownException(failure);
+            if (failure instanceof Exception lost && Faults.of(lost) == Fault.CONNECTION_LOST) {
+                throw new OutcomeUnknownException(lost);
             }
             throw failure;
         }
@@ -123,16 +152,20 @@ public final class Transactions {
     }
 
     /** A failure here has nobody to go to: it would hide the exception on its way. */
-    private static void rollBack(Connection connection, boolean hadAutoCommit) {
+    private void rollBack(Connection connection, boolean hadAutoCommit) {
         if (connection == null) {
             return;
         }
         try (connection) {
-            connection.rollback();
-            if (hadAutoCommit) {
-                connection.setAutoCommit(true); // Not after a failed rollback: that would commit.
+            try {
+                connection.rollback();
+                if (hadAutoCommit) {
+                    connection.setAutoCommit(true); // Not after a failed rollback: it would commit.
+                }
+            } finally {
+                eviction.evict(connection);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
         }
     }
@@ -143,7 +176,7 @@ public final class Transactions {
             if (hadAutoCommit) {
                 connection.setAutoCommit(true);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             LOGGER.log(System.Logger.Level.DEBUG, "a connection was not closed", e);
         }
     }

@@ -144,6 +144,31 @@ abstract class DatabaseTest {
     }
 
     @Test
+    void aKeyOfWorkWithItsOwnTransactionLeavesOneEffect() throws Exception {
+        interleaver.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnceInside(Policy.ofAttempts(1).meter(meter), interleaver));
+        assertOneEffect();
+    }
+
+    @Test
+    void whatSuchAKeyCannotFindOutIsUnknown() throws Exception {
+        var opened = new AtomicInteger();
+        var down = new SQLException("no server", "08001");
+        Transactions.Source once =
+                () -> {
+                    if (opened.incrementAndGet() > 1) {
+                        throw down;
+                    }
+                    return interleaver.open();
+                };
+        interleaver.afterNextCommit(DatabaseTest::lose);
+        var thrown =
+                assertThrows(OutcomeUnknownException.class, () -> addOnceInside(policy, once));
+        assertSame(down, thrown.getCause());
+        assertEquals(6, opened.get()); // 3 attempts, and 3 to find out.
+    }
+
+    @Test
     void aCallWithoutEffectHasItsUsualAttempts() throws Exception {
         interleaver.beforeNextCommit(DatabaseTest::lose);
         var runs = new AtomicInteger();
@@ -278,14 +303,25 @@ abstract class DatabaseTest {
     }
 
     private String addOnce(Policy with, String key) throws SQLException {
+        return Retry.call(with, transactions, KEYS.key(key), DatabaseTest::addOne);
+    }
+
+    private static String addOne(Connection connection) throws SQLException {
+        add(connection, 1, 1);
+        return Long.toString(number(connection, "SELECT balance FROM account WHERE id = 1"));
+    }
+
+    /** In a transaction that the work makes itself, as a container does. */
+    private String addOnceInside(Policy with, Transactions.Source source) throws SQLException {
         return Retry.call(
-                with,
-                transactions,
-                KEYS.key(key),
-                connection -> {
-                    add(connection, 1, 1);
-                    return Long.toString(
-                            number(connection, "SELECT balance FROM account WHERE id = 1"));
+                with.repeatable(true),
+                () -> {
+                    try (Connection connection = source.open()) {
+                        connection.setAutoCommit(false);
+                        String result = KEYS.key("order 1").once(connection, DatabaseTest::addOne);
+                        connection.commit();
+                        return result;
+                    }
                 });
     }
 }

@@ -14,11 +14,16 @@ import java.util.Map;
 final class FakeConnections implements Transactions.Source {
     final List<String> calls = new ArrayList<>();
     boolean haveAutoCommit = true;
-    private final Map<String, SQLException> failures = new HashMap<>();
+    private final Map<String, Exception> failures = new HashMap<>();
     private int opened;
 
     /** The next call of a method fails, after it has its effect. */
     void failNext(String method, SQLException failure) {
+        failures.put(method, failure);
+    }
+
+    /** The same, as of a pool. */
+    void failNext(String method, RuntimeException failure) {
         failures.put(method, failure);
     }
 
@@ -44,9 +49,11 @@ final class FakeConnections implements Transactions.Source {
 
     private void note(String call, String method) throws SQLException {
         calls.add(call);
-        SQLException failure = failures.remove(method);
-        if (failure != null) {
-            throw failure;
+        Exception failure = failures.remove(method);
+        if (failure instanceof RuntimeException unchecked) {
+            throw unchecked;
+        } else if (failure != null) {
+            throw (SQLException) failure;
         }
     }
 }

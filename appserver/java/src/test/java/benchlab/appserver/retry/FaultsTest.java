@@ -3,12 +3,15 @@
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import jakarta.persistence.LockTimeoutException;
 import jakarta.persistence.OptimisticLockException;
 import jakarta.persistence.PersistenceException;
 import jakarta.transaction.RollbackException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.sql.SQLIntegrityConstraintViolationException;
@@ -17,6 +20,8 @@ import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransactionRollbackException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Locale;
+import java.util.stream.Stream;
 import javax.transaction.xa.XAException;
 import org.hibernate.StaleObjectStateException;
 import org.hibernate.StaleStateException;
@@ -24,56 +29,72 @@ import org.hibernate.dialect.lock.OptimisticEntityLockException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
 class FaultsTest {
 
+    /** Read by the tests of the Ada library, too. */
+    private static final Path TABLE = Path.of("../ada/tests/blocks/faults.txt");
+
+    /** A line: database, SQLSTATE, code, fault, and "refused" if there was no connection. */
+    private record Line(SQLException error, Fault fault, boolean isRefused) {
+        static Line of(String text) {
+            String[] words = text.split(" ");
+            int code = Integer.parseInt(words[2]);
+            return new Line(
+                    words[0].equals("sqlite")
+                            ? new SQLiteException(text, SQLiteErrorCode.getErrorCode(code))
+                            : new SQLException(text, words[1], code),
+                    Fault.valueOf(words[3].toUpperCase(Locale.ROOT)),
+                    words.length == 5 && words[4].equals("refused"));
+        }
+
+        @Override
+        public String toString() {
+            return error.getMessage();
+        }
+    }
+
+    private static Stream<Line> lines() throws IOException {
+        return Files.readAllLines(TABLE).stream().map(Line::of);
+    }
+
+    @ParameterizedTest
+    @MethodSource("lines")
+    void errorsHaveAClass(Line line) {
+        assertEquals(line.fault, Faults.of(line.error));
+    }
+
+    /** Of work that makes its own transaction: it may have committed, unless it was refused. */
+    @ParameterizedTest
+    @MethodSource("lines")
+    void onlyWhoWasRefusedHasCertainlyDoneNothing(Line line) {
+        var meter = new RetryMeter();
+        Work<Void, SQLException> work =
+                () -> {
+                    throw line.error;
+                };
+        assertThrows(Exception.class, () -> Retry.call(Policy.ofAttempts(1).meter(meter), work));
+        Fault counted =
+                line.fault == Fault.CONNECTION_LOST && !line.isRefused
+                        ? Fault.OUTCOME_UNKNOWN
+                        : line.fault;
+        assertEquals(1, meter.figures().faults().get(counted), meter.figures()::toString);
+    }
+
+    /** As drivers for Java give them. */
     @ParameterizedTest
     @CsvSource({
-        "40001, 0, SERIALIZATION_FAILURE",
-        "40000, 0, SERIALIZATION_FAILURE",
-        "HY000, 1020, SERIALIZATION_FAILURE",
-        "40P01, 0, DEADLOCK",
-        "40001, 1213, DEADLOCK",
-        "55P03, 0, LOCK_TIMEOUT",
-        "HY000, 1205, LOCK_TIMEOUT",
-        "08000, 0, CONNECTION_LOST",
-        "08006, 0, CONNECTION_LOST",
-        "08S01, 1158, CONNECTION_LOST",
-        "57P01, 0, CONNECTION_LOST",
-        "57P02, 0, CONNECTION_LOST",
-        "57P03, 0, CONNECTION_LOST",
-        "57P05, 0, CONNECTION_LOST",
-        "25P03, 0, CONNECTION_LOST",
-        "53300, 0, CONNECTION_LOST",
         "70100, 1927, CONNECTION_LOST",
         "HY000, 2006, CONNECTION_LOST",
         "HY000, 2013, CONNECTION_LOST",
-        "08007, 0, OUTCOME_UNKNOWN",
-        "40003, 0, OUTCOME_UNKNOWN",
-        "40002, 0, PERMANENT",
-        "23505, 0, PERMANENT",
         "42601, 1213, PERMANENT",
-        "70100, 1317, PERMANENT",
-        "57014, 0, PERMANENT",
         "HY000, 5, PERMANENT",
     })
     void statesAndCodesHaveAClass(String state, int code, Fault fault) {
         assertEquals(fault, Faults.of(new SQLException("", state, code)));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "SQLITE_BUSY, BUSY",
-        "SQLITE_BUSY_SNAPSHOT, BUSY",
-        "SQLITE_LOCKED, BUSY",
-        "SQLITE_LOCKED_SHAREDCACHE, BUSY",
-        "SQLITE_CONSTRAINT, PERMANENT",
-        "SQLITE_IOERR, PERMANENT",
-    })
-    void codesOfSqliteHaveAClass(SQLiteErrorCode code, Fault fault) {
-        assertEquals(fault, Faults.of(new SQLiteException("", code)));
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.sql.SQLException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -130,6 +131,14 @@ class RetryProxyTest {
     void exceptionsComeAsTheyAre() {
         shop.failure = new IOException();
         assertSame(shop.failure, assertThrows(IOException.class, orders::place));
+    }
+
+    /** It may have been committed. */
+    @Test
+    void aLostConnectionIsAnUnknownOutcome() {
+        shop.failure = new IOException(new SQLException("lost", "08006"));
+        var unknown = assertThrows(OutcomeUnknownException.class, orders::place);
+        assertSame(shop.failure, unknown.getCause());
     }
 
     @Test

@@ -228,11 +228,47 @@ class RetryTest {
 
     @Test
     void whoMayHaveCommittedIsNotRetried() throws Exception {
-        var work = new Failing(lost());
-        assertThrows(SQLException.class, () -> call(policy, work));
+        Exception failure = lost();
+        var work = new Failing(failure);
+        var unknown = assertThrows(OutcomeUnknownException.class, () -> call(policy, work));
+        assertSame(failure, unknown.getCause());
         assertEquals(1, work.runs);
         assertEquals(1, meter.figures().faults().get(Fault.OUTCOME_UNKNOWN));
         assertEquals(2, call(policy.repeatable(true), new Failing(lost())));
+    }
+
+    /** Also if the database itself says that it does not know. */
+    @Test
+    void whatTheDatabaseDoesNotKnowIsUnknown() {
+        var failure = new IOException(new SQLException("unknown", "08007"));
+        var unknown =
+                assertThrows(
+                        OutcomeUnknownException.class, () -> call(policy, new Failing(failure)));
+        assertSame(failure, unknown.getCause());
+    }
+
+    @Test
+    void aCircleOfCausesIsUnknown() {
+        var failure = new SQLException("lost", "08006");
+        failure.initCause(new IOException(failure));
+        assertThrows(OutcomeUnknownException.class, () -> call(policy, new Failing(failure)));
+    }
+
+    @Test
+    void whatIsSaidToBeUnknownIsThrownAsItIs() {
+        var failure = new IOException(new OutcomeUnknownException(lost()));
+        assertSame(
+                failure,
+                assertThrows(IOException.class, () -> call(policy, new Failing(failure))));
+    }
+
+    /** What may take effect twice is unknown only if the last attempt's outcome is. */
+    @Test
+    void theLastAttemptOfWhatIsRepeatableCounts() {
+        Policy twice = Policy.ofAttempts(2).repeatable(true);
+        assertThrows(
+                OutcomeUnknownException.class, () -> call(twice, new Failing(lost(), lost())));
+        assertThrows(SQLException.class, () -> call(twice, new Failing(lost(), deadlock())));
     }
 
     @Test

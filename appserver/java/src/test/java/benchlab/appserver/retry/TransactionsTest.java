@@ -98,8 +98,76 @@ class TransactionsTest {
                 List.of("c1.open", "c1.false", "c1.rollback", "c1.close"), connections.calls);
     }
 
+    private void assertClosedAfter(Exception failure, Class<? extends Exception> expected) {
+        var thrown = assertThrows(expected, () -> transactions.run(connection -> "done"));
+        assertSame(failure, thrown == failure ? thrown : thrown.getCause());
+        assertEquals(
+                List.of("c1.open", "c1.false", "c1.commit", "c1.rollback", "c1.true", "c1.close"),
+                connections.calls);
+        assertFalse(transactions.isOpen());
+    }
+
+    /** As of a pool, or of an interleaver's action. */
     @Test
-    void eachAttemptHasASessionOfItsOwn() throws Exception {
+    void aCommitThatFailsUncheckedIsRolledBackAndClosed() {
+        var failure = new IllegalStateException("the pool is closed");
+        connections.failNext("commit", failure);
+        assertClosedAfter(failure, IllegalStateException.class);
+    }
+
+    @Test
+    void aCommitThatIsLostUncheckedIsUnknown() {
+        var failure = new IllegalStateException(lost());
+        connections.failNext("commit", failure);
+        assertClosedAfter(failure, OutcomeUnknownException.class);
+    }
+
+    @Test
+    void anUncheckedFailureOfTheRollbackOrTheCloseHidesNothing() throws Exception {
+        var failure = deadlock();
+        connections.failNext("commit", failure);
+        connections.failNext("rollback", new IllegalStateException());
+        assertSame(
+                failure,
+                assertThrows(SQLException.class, () -> transactions.run(connection -> "done")));
+        assertEquals("c1.close", connections.calls.get(connections.calls.size() - 1));
+        connections.failNext("close", new IllegalStateException());
+        assertEquals("done", transactions.run(connection -> "done"));
+    }
+
+    @Test
+    void aSessionIsEvictedOnlyAfterAFailure() throws Exception {
+        var perAttempt =
+                transactions.sessionPerAttempt(
+                        connection -> connection.abort(Runnable::run));
+        connections.failNext("commit", new SQLException("serialization", "40001"));
+        Retry.call(policy, perAttempt, connection -> "done");
+        assertEquals(
+                List.of("rollback", "true", "abort", "close").stream()
+                        .map(call -> "c1." + call)
+                        .toList(),
+                connections.calls.subList(3, 7));
+        assertEquals(committed("c2"), connections.calls.subList(7, 12));
+    }
+
+    @Test
+    void aSessionThatCannotBeEvictedIsClosedAndHidesNothing() {
+        var perAttempt =
+                transactions.sessionPerAttempt(
+                        connection -> {
+                            throw new ClassCastException("not the pool's");
+                        });
+        connections.failNext("rollback", lost());
+        var failure = deadlock();
+        connections.failNext("commit", failure);
+        assertSame(
+                failure,
+                assertThrows(SQLException.class, () -> perAttempt.run(connection -> "done")));
+        assertEquals("c1.close", connections.calls.get(connections.calls.size() - 1));
+    }
+
+    @Test
+    void eachAttemptHasAConnectionOfItsOwn() throws Exception {
         connections.failNext("commit", new SQLException("serialization", "40001"));
         Retry.call(policy, transactions, connection -> "done");
         assertEquals(

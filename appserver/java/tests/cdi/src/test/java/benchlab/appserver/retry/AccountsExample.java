@@ -12,12 +12,16 @@ import javax.sql.DataSource;
 
 @ApplicationScoped
 class AccountsExample {
+    private final IdempotencyTable keys = new IdempotencyTable("retry_key");
+
     @Inject DataSource database;
 
     @Produces
     @ApplicationScoped
     static Policies policies() {
-        return Policies.of(Map.of("", Policy.ofAttempts(5), "once", Policy.ofAttempts(1)));
+        Policy usual = Policy.ofAttempts(5);
+        return Policies.of(
+                Map.of("", usual, "keyed", usual.repeatable(true), "once", Policy.ofAttempts(1)));
     }
 
     /** Each attempt is a transaction. */
@@ -31,6 +35,21 @@ class AccountsExample {
             update.setLong(1, amount);
             update.setInt(2, account);
             update.executeUpdate();
+        }
+    }
+
+    /** The same with one effect, also if the answer to its COMMIT is lost. */
+    @Retried("keyed")
+    @Transactional
+    public long addOnce(String request, int account, long amount) throws SQLException {
+        var key = keys.key(request, Object::toString, Long::valueOf);
+        try (var connection = database.getConnection()) {
+            return key.once(
+                    connection,
+                    taken -> {
+                        add(account, amount);
+                        return amount;
+                    });
         }
     }
 }

@@ -4,6 +4,7 @@ package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 
 class AccountsExampleTest {
@@ -21,6 +22,23 @@ class AccountsExampleTest {
                         () -> interleaver.beforeNextCommit(rows::close)); // Of the second attempt.
                 application.bean(AccountsExample.class).add(1, 5);
             }
+            assertEquals(5, application.balance());
+        }
+    }
+
+    /** The retry finds the key, as does who asks again. */
+    @Test
+    void withAKeyALostAnswerLeavesOneEffect() throws Exception {
+        try (var application = new Application()) {
+            application.database.execute(
+                    "CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
+            application.interleaver.afterNextCommit(
+                    () -> {
+                        throw new SQLException("lost", "08006");
+                    });
+            var accounts = application.bean(AccountsExample.class);
+            assertEquals(5, accounts.addOnce("request 1", 1, 5));
+            assertEquals(5, accounts.addOnce("request 1", 1, 7));
             assertEquals(5, application.balance());
         }
     }

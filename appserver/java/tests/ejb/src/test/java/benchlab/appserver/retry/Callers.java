@@ -20,11 +20,17 @@ public class Callers {
         @Produces
         @ApplicationScoped
         public Policies policies() {
-            return Policies.of(Map.of("", Policy.ofAttempts(5)));
+            Policy usual = Policy.ofAttempts(5);
+            return Policies.of(Map.of("", usual, "keyed", usual.repeatable(true)));
         }
 
         @Retried
         public void call(Ledger.Step step) throws Exception {
+            step.run();
+        }
+
+        @Retried("keyed")
+        public void callKeyed(Ledger.Step step) throws Exception {
             step.run();
         }
     }

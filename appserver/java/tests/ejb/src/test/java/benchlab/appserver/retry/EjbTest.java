@@ -43,6 +43,7 @@ class EjbTest {
         database = new TestDatabase.Sqlite();
         database.execute("CREATE TABLE account (id integer PRIMARY KEY, balance integer NOT NULL)");
         database.execute("INSERT INTO account VALUES (1, 0)");
+        database.execute("CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
         interleaver = new CommitInterleaver(EjbTest::connect);
         InterleavedDriver.use(interleaver);
         container =
@@ -164,9 +165,39 @@ class EjbTest {
                 () -> {
                     throw lost();
                 });
-        assertThrows(
-                EJBException.class, () -> supporting.call(() -> ledger.add(1, () -> runs++)));
+        Exception thrown =
+                assertThrows(
+                        EJBException.class,
+                        () -> supporting.call(() -> ledger.add(1, () -> runs++)));
+        assertEquals(OutcomeUnknownException.class, thrown.getCause().getClass());
         assertEquals(1, runs);
+        assertEquals(1, balance());
+    }
+
+    @Test
+    void aCommitOfACdiBeanThatIsLostIsUnknown() {
+        interleaver.afterNextCommit(
+                () -> {
+                    throw lost();
+                });
+        assertThrows(
+                OutcomeUnknownException.class, () -> cdi.call(() -> ledger.add(1, () -> runs++)));
+        assertEquals(1, runs);
+    }
+
+    /** The retry finds the key. */
+    @Test
+    void withAKeyALostAnswerLeavesOneEffect() throws Exception {
+        interleaver.afterNextCommit(
+                () -> {
+                    throw lost();
+                });
+        cdi.callKeyed(
+                () -> {
+                    runs++;
+                    ledger.addOnce("request 1", 1);
+                });
+        assertEquals(2, runs);
         assertEquals(1, balance());
     }
 

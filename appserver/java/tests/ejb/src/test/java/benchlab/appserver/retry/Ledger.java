@@ -11,6 +11,8 @@ import javax.sql.DataSource;
 
 @Stateless
 public class Ledger {
+    private static final IdempotencyTable KEYS = new IdempotencyTable("retry_key");
+
     @Resource private DataSource database;
 
     @FunctionalInterface
@@ -23,6 +25,20 @@ public class Ledger {
     public void add(long amount, Step step) throws Exception {
         execute("UPDATE account SET balance = balance + " + amount);
         step.run();
+    }
+
+    /** Adds to the account, unless this was done with the key. */
+    @Retried
+    public void addOnce(String key, long amount) throws Exception {
+        try (var connection = database.getConnection()) {
+            KEYS.key(key)
+                    .once(
+                            connection,
+                            taken -> {
+                                execute("UPDATE account SET balance = balance + " + amount);
+                                return null;
+                            });
+        }
     }
 
     @TransactionAttribute(TransactionAttributeType.MANDATORY)
