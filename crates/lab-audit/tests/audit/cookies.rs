@@ -349,7 +349,7 @@ fn the_path_that_a_cookie_needs_is_computed() {
         ])
     };
     let (seen, line) = told(&har(["/app/cart", "/app/me/orders"]), "cookie-path");
-    assert!(seen.contains("below /app; 1 static"), "{seen}");
+    assert!(seen.contains("below /app; beyond that 1 static file carried"), "{seen}");
     assert!(
         line.starts_with("Set-Cookie: k=…; Path=/app; Secure"),
         "{line}"
