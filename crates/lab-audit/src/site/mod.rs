@@ -25,12 +25,13 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use resource::Resource;
 
 /// The classes of things that a site has, its cookies among them.
-pub const CLASSES: [Class; 5] = [
+pub const CLASSES: [Class; 6] = [
     resource::RESOURCE,
     server::SERVER,
     jar::COOKIE,
     jar::HOST,
     jar::SITE,
+    jar::INPUT,
 ];
 
 /// Redirects that are followed.
