@@ -116,7 +116,7 @@ pub const SITE: Class = Class {
 /// What was read.
 pub const INPUT: Class = Class {
     name: "input",
-    none: "Nothing was read.",
+    none: "There is no cookie.",
     values: &[
         ("unreadable", "whether something of it could not be read"),
         ("lacks", "what that is"),
@@ -164,7 +164,7 @@ pub fn figures(seen: &Seen, rate: f64) -> Figures {
         .map(|at| cookie_thing(&seen.cookies[at], &owners[at], &carried[at]))
         .collect();
     things.extend(hosts(seen));
-    things.push(input(seen));
+    things.extend(input(seen));
     things.extend(site(seen, &owners, largest));
     let split = largest
         .map(|request| split(seen, &owners, request))
@@ -380,8 +380,8 @@ fn hosts(seen: &Seen) -> Vec<Thing> {
     hosts.into_iter().filter_map(thing).collect()
 }
 
-/// What of the files and pages could not be read.
-fn input(seen: &Seen) -> Thing {
+/// What of the files and pages could not be read; `None`: nothing, and there is no cookie.
+fn input(seen: &Seen) -> Option<Thing> {
     let mut lacking = seen.lacking.clone();
     if seen.skipped > 0 {
         let entries = counted(seen.skipped as u64, "entry");
@@ -389,10 +389,13 @@ fn input(seen: &Seen) -> Thing {
             "{entries} could not be read, or would be refused by a browser."
         ));
     }
+    if lacking.is_empty() && seen.cookies.is_empty() {
+        return None;
+    }
     let mut thing = Thing::new("input", "what was read");
     thing.set("unreadable", Value::Flag(!lacking.is_empty()));
     thing.set("lacks", Value::Word(lacking.join(" ")));
-    thing
+    Some(thing)
 }
 
 fn site(seen: &Seen, owners: &[Owner], largest: Option<&Request>) -> Option<Thing> {
