@@ -2,7 +2,7 @@
 //! Rules: a TOML file each, built in or in a folder of the reader's own.
 
 use crate::condition::Condition;
-use crate::value::{Class, Value};
+use crate::value::{Class, Value, agreeing};
 use include_dir::{Dir, include_dir};
 use lab_model::audit::{Fix, State};
 use serde::Deserialize;
@@ -254,16 +254,24 @@ fn placeholders(text: &str) -> Vec<String> {
     names
 }
 
-/// The text with each `{name}` replaced.
-pub fn fill(text: &str, mut value: impl FnMut(&str) -> String) -> String {
+/// The text with each `{name}` replaced, and each `{name:word}` by the value and the word, which agrees with it.
+pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         filled += before;
         let name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        match after.split_once('}') {
-            Some((inner, after)) if !inner.is_empty() && inner.chars().all(name) => {
-                filled += &value(inner);
+        let letters = |c: char| c.is_ascii_alphabetic() || c == ' ';
+        let parts = |inner: &'t str| inner.split_once(':').unwrap_or((inner, ""));
+        match after.split_once('}').map(|(i, after)| (parts(i), after)) {
+            Some(((inner, word), after))
+                if !inner.is_empty() && inner.chars().all(name) && word.chars().all(letters) =>
+            {
+                let shown = value(inner);
+                filled += &shown;
+                if !word.is_empty() {
+                    filled += &format!(" {}", agreeing(&shown, word));
+                }
                 rest = after;
             }
             _ => {

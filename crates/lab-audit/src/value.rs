@@ -115,6 +115,22 @@ impl Thing {
     }
 }
 
+/// `1 entry`, `2 entries`.
+pub fn counted(n: u64, word: &str) -> String {
+    format!("{n} {}", agreeing(&n.to_string(), word))
+}
+
+/// A word beside a number, in the plural unless that is 1.
+pub fn agreeing(number: &str, word: &str) -> String {
+    if number == "1" {
+        return word.to_owned();
+    }
+    match word.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ => format!("{word}s"),
+    }
+}
+
 /// A number to three digits with its unit: `512 MiB`, `25 ns`, `3.2 %`.
 fn number_text(number: f64, unit: &Unit) -> String {
     const SIZES: [(&str, f64); 5] = [
@@ -176,5 +192,13 @@ mod tests {
         for (value, text) in texts {
             assert_eq!(value.text(), text);
         }
+    }
+
+    #[test]
+    fn words_agree_with_their_numbers() {
+        let told = [0, 1, 2].map(|n| counted(n, "static file"));
+        assert_eq!(told, ["0 static files", "1 static file", "2 static files"]);
+        assert_eq!(counted(2, "entry"), "2 entries");
+        assert_eq!(counted(2, "day"), "2 days");
     }
 }

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 fn benchlab(folder: &Path, words: &[&str]) -> Output {
@@ -368,4 +369,80 @@ fn what_cannot_be_measured_or_watched_is_refused() {
             text(&output.stderr)
         );
     }
+}
+
+/// A page with one file. Its port, and the paths that are asked for.
+fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let log = asked.clone();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut room = [0; 4096];
+            let n = stream.read(&mut room).unwrap_or(0);
+            let request = text(&room[..n]);
+            let line = request.lines().next().unwrap_or_default();
+            log.lock().expect("a log").push(line.to_owned());
+            let body = "<img src=/i.png?key=s3cr3t>";
+            let fields = "Content-Type: text/html\r\nSet-Cookie: sid=1; Path=/\r\nETag: \"1\"\r\n";
+            let length = body.len();
+            let answer =
+                format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {length}\r\n\r\n{body}");
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (port, asked)
+}
+
+/// Paths that only the audit of a site tries are not asked for; the user's token is kept nowhere.
+#[test]
+fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
+    let folder = TempDir::new().expect("a folder");
+    let (port, asked) = page_with_a_file();
+    let url = format!("http://127.0.0.1:{port}/?token=s3cr3t");
+    for of in ["cookies", "site"] {
+        let words = ["audit", of, &url, "--runs", of, "--ask-rate", "1000"];
+        let output = benchlab(folder.path(), &words);
+        let told = stdout(&output) + &text(&output.stderr);
+        if of == "cookies" {
+            let lines =
+                ["/?token=s3cr3t", "/i.png?key=s3cr3t"].map(|p| format!("GET {p} HTTP/1.1"));
+            assert_eq!(*asked.lock().expect("a log"), lines);
+        }
+        let run = run_file(&folder.path().join(of));
+        let page = Path::new(&run).with_extension("html");
+        let [run, page] = [fs::read(&run), fs::read(page)].map(|f| text(&f.expect("a file")));
+        for kept in [&told, &run, &page] {
+            assert!(!kept.contains("s3cr3t"), "{of}");
+        }
+        assert!(
+            page.contains("?token=…") && !page.contains("--full"),
+            "{of}"
+        );
+    }
+}
+
+#[test]
+fn what_is_binary_or_unreadable_is_said() {
+    let folder = TempDir::new().expect("a folder");
+    let bytes: Vec<u8> = (0..100_000_u32)
+        .map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0])
+        .collect();
+    fs::write(folder.path().join("random"), bytes).expect("a file");
+    let refused = benchlab(folder.path(), &["audit", "cookies", "random"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let told = text(&refused.stderr);
+    assert!(
+        told.contains("random: it is binary; what is read: a HAR"),
+        "{told}"
+    );
+    let entry = serde_json::json!({"request": {"url": "//nowhere"}, "response": {"status": 200}});
+    let har = serde_json::json!({"log": {"entries": [entry, entry]}});
+    fs::write(folder.path().join("odd.har"), har.to_string()).expect("a file");
+    let screen = stdout(&benchlab(
+        folder.path(),
+        &["audit", "cookies", "odd.har", "--no-run"],
+    ));
+    assert!(screen.contains("2 entries could not be read"), "{screen}");
 }

@@ -52,7 +52,7 @@ pub struct Request {
     pub cookies: Vec<usize>,
     /// Bytes of the whole head; `None`: not known.
     pub head_bytes: Option<usize>,
-    /// Bytes of the cookies in HTTP/2: the first time, and on the same connection again.
+    /// Bytes of the cookies in HTTP/2: as the first request of a connection, and on it again.
     pub hpack: [usize; 2],
 }
 

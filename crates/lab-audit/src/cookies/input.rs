@@ -12,6 +12,8 @@ use url::Url;
 pub const LONGEST: u64 = 128 << 20;
 /// More cookies or requests are not looked at.
 const MOST: usize = 100_000;
+/// What is read.
+const FORMS: &str = "what is read: a HAR, a jar of curl (cookies.txt), a table or a `Cookie:` line copied from a browser";
 
 /// Everything that was seen of cookies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +28,8 @@ pub struct Seen {
     pub notes: Vec<String>,
     /// Entries that could not be read.
     pub skipped: usize,
+    /// What else of it could not be seen, in sentences.
+    pub lacking: Vec<String>,
 }
 
 /// A file that holds no cookies.
@@ -40,7 +44,6 @@ pub struct Collector {
     values: Vec<String>,
     known: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
-    connections: HashMap<String, Http2>,
     seen: Seen,
 }
 
@@ -52,7 +55,6 @@ impl Collector {
             values: Vec::new(),
             known: HashMap::new(),
             by_name: HashMap::new(),
-            connections: HashMap::new(),
             seen: Seen::default(),
         })
     }
@@ -65,6 +67,9 @@ impl Collector {
     /// Reads a file of any of the forms. Error: it is none of them.
     pub fn text(&mut self, text: &str) -> Result<(), InputError> {
         let begin = text.trim_start_matches('\u{feff}').trim_start();
+        if is_binary(begin) {
+            return Err(InputError(format!("it is binary; {FORMS}")));
+        }
         if begin.starts_with('{') {
             self.har(begin)
         } else if begin.lines().any(|line| line.split('\t').count() == 7) && !devtools_begins(begin)
@@ -92,6 +97,16 @@ impl Collector {
     /// The page's host.
     pub fn site(&mut self, host: &str) {
         self.seen.site.get_or_insert_with(|| host.to_owned());
+    }
+
+    /// What a reader must know.
+    pub fn note(&mut self, note: &str) {
+        self.seen.notes.push(note.to_owned());
+    }
+
+    /// What could not be seen, in a sentence.
+    pub fn lacks(&mut self, why: &str) {
+        self.seen.lacking.push(why.to_owned());
     }
 
     /// A request as it would be sent now, with all cookies that it would carry.
@@ -181,7 +196,7 @@ impl Collector {
         }
         let text = |at: &usize| format!("{}={}", self.seen.cookies[*at].name, self.values[*at]);
         let fields: Vec<String> = cookies.iter().map(text).collect();
-        let connection = self.connections.entry(host.to_owned()).or_default();
+        let mut connection = Http2::new();
         let hpack = [connection.bytes(&fields), connection.bytes(&fields)];
         let request = Request {
             host: host.to_owned(),
@@ -388,9 +403,9 @@ impl Collector {
         if found {
             Ok(())
         } else {
-            Err(InputError(
-                "it is neither HAR nor a jar of curl nor a table or `Cookie:` line copied from a browser".into(),
-            ))
+            Err(InputError(format!(
+                "it is nothing of what is known; {FORMS}"
+            )))
         }
     }
 }
@@ -401,6 +416,12 @@ fn key(cookie: &Cookie) -> (String, String, String) {
         name, domain, path, ..
     } = cookie;
     (name.clone(), domain.clone(), path.clone())
+}
+
+/// A NUL, or more than one in ten that no text has: bytes that are no UTF-8, and control characters.
+fn is_binary(text: &str) -> bool {
+    let odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
+    text.contains('\0') || 10 * text.chars().filter(odd).count() > text.chars().count()
 }
 
 fn devtools_begins(text: &str) -> bool {

@@ -9,7 +9,7 @@ pub mod wire;
 
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing, Value};
+use crate::value::{Class, Thing, Value, counted};
 use cookie::{Cookie, Request, RequestKind, default_path};
 use field::field_bytes;
 use input::Seen;
@@ -22,8 +22,11 @@ use std::collections::HashMap;
 /// with timestamps (40 + 32).
 pub const PACKET: usize = 1428;
 
+/// A host that a file does not name.
+const UNNAMED: &str = "an unnamed host";
+
 /// The classes of things that cookies have.
-pub const CLASSES: [Class; 3] = [COOKIE, HOST, SITE];
+pub const CLASSES: [Class; 4] = [COOKIE, HOST, SITE, INPUT];
 
 /// A cookie.
 pub const COOKIE: Class = Class {
@@ -91,6 +94,7 @@ pub const HOST: Class = Class {
         ),
         ("share", "part of that head that is cookies"),
         ("packet", "bytes that fit one packet"),
+        ("packets", "packets that the largest request takes at least"),
     ],
 };
 
@@ -106,6 +110,16 @@ pub const SITE: Class = Class {
         ),
         ("tracker_bytes", "the same in bytes"),
         ("page_bytes", "bytes of cookies in all requests"),
+    ],
+};
+
+/// What was read.
+pub const INPUT: Class = Class {
+    name: "input",
+    none: "There is no cookie.",
+    values: &[
+        ("unreadable", "whether something of it could not be read"),
+        ("lacks", "what that is"),
     ],
 };
 
@@ -150,6 +164,7 @@ pub fn figures(seen: &Seen, rate: f64) -> Figures {
         .map(|at| cookie_thing(&seen.cookies[at], &owners[at], &carried[at]))
         .collect();
     things.extend(hosts(seen));
+    things.extend(input(seen));
     things.extend(site(seen, &owners, largest));
     let split = largest
         .map(|request| split(seen, &owners, request))
@@ -338,13 +353,15 @@ fn hosts(seen: &Seen) -> Vec<Thing> {
         let of = seen.requests.iter().filter(|r| r.host == host);
         let request = of.max_by_key(|r| field_bytes(&seen.cookies, &r.cookies))?;
         let bytes = field_bytes(&seen.cookies, &request.cookies);
-        let mut thing = Thing::new("host", if host.is_empty() { "the request" } else { host });
+        let mut thing = Thing::new("host", if host.is_empty() { UNNAMED } else { host });
         thing.set(
             "cookies",
             Value::count(request.cookies.len() as u64, "cookies"),
         );
         thing.set("cookie_bytes", Value::bytes(bytes as u64));
         thing.set("packet", Value::bytes(PACKET as u64));
+        let least = request.head_bytes.unwrap_or(bytes).div_ceil(PACKET);
+        thing.set("packets", Value::count(least as u64, "packets"));
         match request.head_bytes {
             Some(head) => {
                 thing.set("head_bytes", Value::bytes(head as u64));
@@ -363,12 +380,27 @@ fn hosts(seen: &Seen) -> Vec<Thing> {
     hosts.into_iter().filter_map(thing).collect()
 }
 
+/// What of the files and pages could not be read; `None`: nothing, and there is no cookie.
+fn input(seen: &Seen) -> Option<Thing> {
+    let mut lacking = seen.lacking.clone();
+    if seen.skipped > 0 {
+        let entries = counted(seen.skipped as u64, "entry");
+        lacking.push(format!(
+            "{entries} could not be read, or would be refused by a browser."
+        ));
+    }
+    if lacking.is_empty() && seen.cookies.is_empty() {
+        return None;
+    }
+    let mut thing = Thing::new("input", "what was read");
+    thing.set("unreadable", Value::Flag(!lacking.is_empty()));
+    thing.set("lacks", Value::Word(lacking.join(" ")));
+    Some(thing)
+}
+
 fn site(seen: &Seen, owners: &[Owner], largest: Option<&Request>) -> Option<Thing> {
     let request = largest?;
-    let mut thing = Thing::new(
-        "site",
-        seen.site.clone().unwrap_or_else(|| "the request".into()),
-    );
+    let mut thing = Thing::new("site", seen.site.clone().unwrap_or_else(|| UNNAMED.into()));
     let bytes = |cookies: &mut dyn Iterator<Item = usize>| {
         cookies.map(|at| seen.cookies[at].bytes()).sum::<usize>()
     };
@@ -475,14 +507,15 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
             of_head(total),
         ]);
     }
-    let of = largest.map_or(String::new(), |r| format!("{}{}", r.host, r.path));
+    let named = largest.filter(|r| !r.host.is_empty());
+    let of = named.map_or(String::new(), |r| format!("({}{}) ", r.host, r.path));
     let head = head.map_or(String::new(), |head| {
         format!(" The whole head has {head} bytes.")
     });
     EvidenceTable {
         title: "Whose bytes a request carries".into(),
         caption: format!(
-            "The Cookie field of the largest {} ({of}) in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
+            "The Cookie field of the largest {} {of}in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
             largest.map_or("request", |r| r.kind.name())
         ),
         columns: ["owner", "cookies", "bytes", "share", "of the head"]
@@ -607,7 +640,8 @@ fn said(cookie: &Cookie) -> String {
         words.push(said.same_site.clone());
     }
     words.push(match said.lifetime_s {
-        Some(s) => format!("{:.0} days", s / 86_400.0),
+        Some(s) if s <= 0.0 => "ended".into(),
+        Some(s) => Value::ns(s * 1e9).text(),
         None => "session".into(),
     });
     words.join(" ")
@@ -644,7 +678,8 @@ fn wire_table(seen: &Seen, rate: f64) -> EvidenceTable {
     EvidenceTable {
         title: "Which requests carry them".into(),
         caption: format!(
-            "Bytes are means of a request. HTTP/2: the first time on a connection, and again. A day has {rate} requests per \
+            "Bytes are means of a request. HTTP/2: as the first request of its connection, and \
+             the same again on it. A day has {rate} requests per \
              second of this kind, in HTTP/1.1."
         ),
         columns: [
@@ -679,10 +714,8 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
     let page = "cookies of a page with its files";
     facts.push((page.into(), of_a_page(seen, rate)));
     if seen.skipped > 0 {
-        facts.push((
-            "could not be read".into(),
-            format!("{} entries", seen.skipped),
-        ));
+        let entries = counted(seen.skipped as u64, "entry");
+        facts.push(("could not be read".into(), entries));
     }
     facts.extend(
         seen.notes

@@ -14,6 +14,10 @@ const CONNECT: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of a body that are read.
 pub const MOST_BODY: usize = 4 << 20;
+/// An exchange that takes no longer is not slow.
+const USUAL: Duration = Duration::from_secs(1);
+/// What slow exchanges may take beyond that, all together.
+const SLOW: Duration = Duration::from_secs(30);
 
 /// The methods that an audit uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub struct Client {
     hosts: Vec<String>,
     pause: Duration,
     last: Option<Instant>,
+    /// What slow exchanges took beyond what is usual.
+    slow: Duration,
     tls: TlsClient,
     /// Requests that were made.
     pub asked: usize,
@@ -51,9 +57,25 @@ pub struct Response {
     pub cut: bool,
     /// What was seen of TLS.
     pub tls: Option<Seen>,
+    /// Why it cannot be read as HTTP/1.1, though it begins so; it has no fields then.
+    pub malformed: Option<String>,
+}
+
+/// Why nothing could be read of an answer.
+enum Failure {
+    /// It begins as HTTP/1.1 does, and is not.
+    Malformed(String),
+    /// There is none.
+    None(String),
 }
 
 impl Response {
+    /// Where it sends who asked for this URL, and nothing else: a status for that with a Location.
+    pub fn leads_to(&self, url: &Url) -> Option<Url> {
+        let to = self.field("location").and_then(|to| url.join(to).ok());
+        to.filter(|_| matches!(self.status, 301 | 302 | 303 | 307 | 308))
+    }
+
     /// A field's value; of several, the first.
     pub fn field(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(n, _)| n == name);
@@ -79,6 +101,7 @@ impl Client {
             hosts,
             pause: Duration::from_secs_f64(1.0 / rate.clamp(0.1, 1000.0)),
             last: None,
+            slow: Duration::ZERO,
             tls: TlsClient::new()?,
             asked: 0,
         })
@@ -90,44 +113,82 @@ impl Client {
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(named)
     }
 
+    /// Whether nothing more is asked, because answers were slow.
+    pub fn is_too_slow(&self) -> bool {
+        self.slow >= SLOW
+    }
+
     /// Asks once. `fields`: more of the head, each with its CRLF.
     ///
     /// # Errors
-    /// Why there is no answer, in words.
+    /// Why there is no answer that can be read, in words.
     pub fn ask(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
+        let mut answer = self.ask_any(method, url, fields)?;
+        match answer.malformed.take() {
+            None => Ok(answer),
+            Some(why) => Err(format!("the answer is not HTTP/1.1: {why}")),
+        }
+    }
+
+    /// The same, where an answer that cannot be read is one too.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn ask_any(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
         if !self.may_ask(url) {
             return Err("the host was not named".into());
+        }
+        if self.is_too_slow() {
+            return Err("it was not asked: answers were too slow".into());
         }
         if let Some(last) = self.last {
             std::thread::sleep(self.pause.saturating_sub(last.elapsed()));
         }
-        self.last = Some(Instant::now());
+        let began = Instant::now();
+        self.last = Some(began);
         self.asked += 1;
-        let word = match method {
-            Method::Get => "GET",
-            Method::Head => "HEAD",
-        };
-        let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
-        let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
-        let request = format!(
-            "{word} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: benchlab-audit/{}\r\nAccept: */*\r\n\
-             Accept-Encoding: gzip, br, zstd\r\n{fields}Connection: close\r\n\r\n",
-            env!("CARGO_PKG_VERSION")
-        );
+        let answer = self.exchanged(method, url, &request(method, url, fields));
+        self.slow += began.elapsed().saturating_sub(USUAL);
+        answer
+    }
+
+    fn exchanged(&self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
         let deadline = Instant::now() + PATIENCE;
         let tcp = connect(url, deadline).map_err(|e| format!("no connection: {e}"))?;
-        if url.scheme() == "https" {
+        let (answer, tls) = if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp)?;
             let agreed = stream.handshake_by(deadline);
             agreed.map_err(|e| format!("no TLS handshake: {e}"))?;
-            let answer = exchange(&mut stream, &request, method, deadline);
-            let tls = stream.seen();
-            answer.map(|answer| Response { tls, ..answer })
+            let answer = exchange(&mut stream, request, method, deadline);
+            (answer, stream.seen())
         } else {
-            exchange(&mut &tcp, &request, method, deadline)
+            (exchange(&mut &tcp, request, method, deadline), None)
+        };
+        match answer {
+            Ok(answer) => Ok(Response { tls, ..answer }),
+            Err(Failure::None(why)) => Err(why),
+            Err(Failure::Malformed(why)) => Ok(Response {
+                malformed: Some(why),
+                tls,
+                ..Response::default()
+            }),
         }
     }
+}
+
+fn request(method: Method, url: &Url, fields: &str) -> String {
+    let word = match method {
+        Method::Get => "GET",
+        Method::Head => "HEAD",
+    };
+    let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
+    let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
+    format!(
+        "{word} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: benchlab-audit/{}\r\nAccept: */*\r\n\
+         Accept-Encoding: gzip, br, zstd\r\n{fields}Connection: close\r\n\r\n",
+        env!("CARGO_PKG_VERSION")
+    )
 }
 
 /// The addresses of a URL's host.
@@ -161,11 +222,11 @@ fn exchange(
     request: &str,
     method: Method,
     deadline: Instant,
-) -> Result<Response, String> {
+) -> Result<Response, Failure> {
     let sent = stream
         .write_all(request.as_bytes())
         .and_then(|()| stream.flush());
-    sent.map_err(|e| format!("the request could not be sent: {e}"))?;
+    sent.map_err(|e| Failure::None(format!("the request could not be sent: {e}")))?;
     let (mut reader, mut answer, mut head) = (Reader::new(), Response::default(), Vec::new());
     let mut room = vec![0; 16 * 1024];
     loop {
@@ -194,7 +255,10 @@ fn exchange(
             body.extend_from_slice(&piece[..piece.len().min(left)]);
         });
         match read {
-            Err(e) => return Err(format!("the answer is not HTTP/1.1: {e}")),
+            Err(e) if head.starts_with(b"HTTP/1.") => {
+                return Err(Failure::Malformed(e.to_string()));
+            }
+            Err(e) => return Err(Failure::None(format!("the answer is not HTTP/1.1: {e}"))),
             Ok((_, Some(_))) => return finished(head, answer),
             Ok(_) if answer.body.len() >= MOST_BODY => {
                 answer.cut = true;
@@ -206,22 +270,25 @@ fn exchange(
 }
 
 /// What came of an answer that did not end: its head, if that was there.
-fn ended_early(head: Vec<u8>, mut answer: Response, why: &str) -> Result<Response, String> {
+fn ended_early(head: Vec<u8>, mut answer: Response, why: &str) -> Result<Response, Failure> {
     answer.cut = true;
-    finished(head, answer).map_err(|_| why.to_owned())
+    finished(head, answer).map_err(|_| Failure::None(why.to_owned()))
 }
 
-fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, String> {
+fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, Failure> {
+    let most_fields = head.iter().filter(|byte| **byte == b'\n').count();
     let mut at = 0;
     loop {
-        let mut fields = vec![httparse::EMPTY_HEADER; 1000];
+        let mut fields = vec![httparse::EMPTY_HEADER; most_fields];
         let mut parsed = httparse::Response::new(&mut fields);
         let used = match parsed.parse(&head[at..]) {
             Ok(httparse::Status::Complete(used)) => used,
             Ok(httparse::Status::Partial) => {
-                return Err("the head of the answer is not complete".into());
+                return Err(Failure::None(
+                    "the head of the answer is not complete".into(),
+                ));
             }
-            Err(e) => return Err(format!("the answer is not HTTP/1.1: {e}")),
+            Err(e) => return Err(Failure::Malformed(e.to_string())),
         };
         answer.status = parsed.code.unwrap_or(0);
         if answer.status < 200 {

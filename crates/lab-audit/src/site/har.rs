@@ -3,9 +3,9 @@
 
 use super::client::{MOST_BODY, Response};
 use super::server::{Redirects, recorded};
-use super::{Resource, Site};
+use super::{Resource, Site, shown};
 use crate::cookies::input::Collector;
-use crate::value::{Thing, Value};
+use crate::value::{Thing, Value, counted};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value as Json;
@@ -13,6 +13,9 @@ use url::Url;
 
 /// More entries are not looked at.
 const MOST: usize = 2000;
+
+/// An entry with its URL and its answer.
+type Answered<'a> = (Url, Response, &'a Json);
 
 /// The site in a HAR, and its first URL.
 ///
@@ -23,38 +26,43 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .map_err(|e| format!("it is not JSON: {e}"))?;
     let entries = json["log"]["entries"].as_array();
     let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
-    let answers: Vec<(Url, Response, &Json)> =
-        entries.iter().take(MOST).filter_map(answered).collect();
+    let answers: Vec<Answered> = entries.iter().take(MOST).filter_map(answered).collect();
     let mut collector = Collector::new().map_err(|e| e.to_string())?;
     if let Err(why) = collector.text(text) {
         return Err(why.to_string());
     }
+    let redirects = redirects(&answers);
+    let on_the_way = redirects.count as usize;
+    let (url, page, entry) = answers.get(on_the_way).ok_or("it holds no answer")?;
+    let behind = answers[on_the_way..].iter();
+    // A redirect that leads to nothing in the file is no page.
+    let loaded = behind.skip(usize::from(page.leads_to(url).is_some()));
+    let of_page = |(other, ..): &&Answered| other.host_str() == url.host_str();
+    let (own, others): (Vec<&Answered>, Vec<&Answered>) = loaded.partition(of_page);
     let mut site = Site {
         cookies: collector.done(),
-        resources: answers.iter().map(resource).collect(),
-        things: server(&answers).into_iter().collect(),
+        resources: own.into_iter().map(resource).collect(),
+        things: server((url, page, entry), &redirects).into_iter().collect(),
+        others: others.iter().map(|(url, ..)| shown(url)).collect(),
         ..Site::default()
     };
-    let first = site.resources.first().map(|resource| resource.url.clone());
-    let first = first.ok_or("it holds no answer")?;
-    let host = first.host_str().map(str::to_owned);
-    let of_others = |resource: &Resource| resource.url.host_str() != host.as_deref();
-    let (others, own): (Vec<Resource>, Vec<Resource>) =
-        site.resources.into_iter().partition(of_others);
-    site.others = others
-        .iter()
-        .map(|resource| resource.url.to_string())
-        .collect();
-    site.resources = own;
+    let more = entries.len().saturating_sub(MOST);
+    if more > 0 {
+        let note = format!(
+            "{} beyond the first {MOST}: not looked at.",
+            counted(more as u64, "entry")
+        );
+        site.notes.push(note);
+    }
     site.notes.push(
         "It was read from a file: nothing was asked, so versions of TLS, exposed paths, HEAD and 304 were not looked at."
             .into(),
     );
-    Ok((first, site))
+    Ok((answers[0].0.clone(), site))
 }
 
 /// The answer of an entry that has one.
-fn answered(entry: &Json) -> Option<(Url, Response, &Json)> {
+fn answered(entry: &Json) -> Option<Answered<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
     let response = &entry["response"];
@@ -86,7 +94,7 @@ fn answered(entry: &Json) -> Option<(Url, Response, &Json)> {
     Some((url, answer, entry))
 }
 
-fn resource((url, answer, entry): &(Url, Response, &Json)) -> Resource {
+fn resource((url, answer, entry): &Answered) -> Resource {
     let mut resource = Resource::new(url, answer);
     // The size as it was sent; -1: not known.
     let response = &entry["response"];
@@ -97,24 +105,32 @@ fn resource((url, answer, entry): &(Url, Response, &Json)) -> Resource {
     resource
 }
 
-/// The server of the first answer behind redirects; `None`: its fields were left out of the file.
-fn server(answers: &[(Url, Response, &Json)]) -> Option<Thing> {
+/// On the way to the page.
+fn redirects(answers: &[Answered]) -> Redirects {
     let mut redirects = Redirects::default();
-    let is_redirect = |(_, answer, _): &&(Url, Response, &Json)| {
-        matches!(answer.status, 301 | 302 | 303 | 307 | 308)
-    };
-    for pair in answers.windows(2).take_while(|pair| is_redirect(&&pair[0])) {
+    let leads = |(url, answer, _): &Answered| answer.leads_to(url);
+    for pair in answers
+        .windows(2)
+        .take_while(|pair| leads(&pair[0]).is_some())
+    {
         redirects.count += 1;
-        redirects.path.push(pair[1].0.to_string());
+        redirects.path.push(shown(&pair[1].0));
         redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
         redirects.looped |= pair[0].0 == pair[1].0;
     }
-    let (url, answer, entry) = answers.get(redirects.count as usize)?;
+    let page = answers.get(redirects.count as usize);
+    let to = page.and_then(|page| Some((page.0.host_str(), leads(page)?)));
+    let elsewhere = to.filter(|(host, to)| to.host_str() != *host);
+    redirects.elsewhere = elsewhere.map(|(_, to)| to);
+    redirects
+}
+
+/// The server of the page; `None`: its fields were left out of the file.
+fn server((url, answer, entry): (&Url, &Response, &Json), redirects: &Redirects) -> Option<Thing> {
     if answer.fields.is_empty() {
         return None;
     }
-    let to_https = redirects.to_https;
-    let mut thing = recorded(url, answer, &redirects);
+    let mut thing = recorded(url, answer, redirects);
     // What the browser spoke, and where to: only that it was so is known, not that it could not be.
     let version = entry["response"]["httpVersion"]
         .as_str()
@@ -128,7 +144,7 @@ fn server(answers: &[(Url, Response, &Json)]) -> Option<Thing> {
         thing.set("ipv6_address", Value::Flag(true));
         thing.set("ipv6", Value::Flag(true));
     }
-    if url.scheme() == "https" || to_https {
+    if url.scheme() == "https" || redirects.to_https {
         thing.set("to_https", Value::Flag(true));
     }
     Some(thing)

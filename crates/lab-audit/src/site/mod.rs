@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit site`: a page, what it loads, and the server behind it. GET and HEAD only, to the hosts that were named.
 
+mod address;
 pub mod client;
 mod har;
 mod old_tls;
@@ -10,6 +11,7 @@ mod served;
 mod server;
 pub mod tls;
 
+pub use address::shown;
 pub use har::of_har;
 pub use page::references;
 pub use url::Url;
@@ -18,19 +20,21 @@ use crate::cookies::input::{Collector, Seen};
 use crate::cookies::{self as jar, cookie::RequestKind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
-use crate::value::{Class, Thing, Value};
+use crate::value::{Class, Thing, Value, counted};
 use client::{Client, Method, Response};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use resource::Resource;
+use server::Redirects;
 
 /// The classes of things that a site has, its cookies among them.
-pub const CLASSES: [Class; 5] = [
+pub const CLASSES: [Class; 6] = [
     resource::RESOURCE,
     server::SERVER,
     jar::COOKIE,
     jar::HOST,
     jar::SITE,
+    jar::INPUT,
 ];
 
 /// Redirects that are followed.
@@ -56,6 +60,8 @@ pub struct Site {
     set_before: Vec<(Url, Vec<String>)>,
     others: Vec<String>,
     notes: Vec<String>,
+    /// What of its cookies could not be seen, in sentences.
+    lacking: Vec<String>,
     cookies: Seen,
     asked: usize,
 }
@@ -72,111 +78,171 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 /// # Errors
 /// The page cannot be had at all.
 pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
-    let host = url.host_str().ok_or("the URL names no host")?.to_owned();
-    let mut client = Client::new(vec![host], options.rate)?;
-    let mut site = Site::default();
-    step(url.as_str());
-    let (page_url, page, redirects) = followed(&mut client, url, &mut site)?;
-    let mut page_resource = Resource::new(&page_url, &page);
-    revalidated(&mut client, &mut page_resource, &page);
-    site.resources.push(page_resource);
-    let html = resource::text(&page);
-    let is_html = page
-        .field("content-type")
-        .is_some_and(|t| t.contains("html"));
-    let references = if is_html {
-        references(&html, &page_url)
-    } else {
-        Vec::new()
-    };
-    let (own, others): (Vec<Url>, Vec<Url>) =
-        references.into_iter().partition(|url| client.may_ask(url));
-    site.others = others.iter().map(Url::to_string).collect();
-    let left_out = own.len().saturating_sub(options.resources);
-    if left_out > 0 {
-        site.notes.push(format!(
-            "{left_out} resources beyond --resources were not asked for."
-        ));
-    }
-    for url in own.iter().take(options.resources) {
-        step(url.as_str());
-        match client.ask(Method::Get, url, "") {
-            Ok(answer) => {
-                let mut resource = Resource::new(url, &answer);
-                revalidated(&mut client, &mut resource, &answer);
-                site.resources.push(resource);
-            }
-            Err(why) => site.things.push(resource::unanswered(url, &why)),
-        }
-    }
-    step("the server");
+    let mut visit = Visit::new(url, options, step)?;
+    let (url, page, redirects) = visit.load(url)?;
+    visit.ask_again();
+    (visit.step)("the server");
     let server = server::Looked {
-        url: &page_url,
+        url: &url,
         page: &page,
         redirects,
         options,
     };
-    site.things.push(server.thing(&mut client));
-    site.asked = client.asked;
-    let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
-    cookies(&site, &mut collector);
-    site.cookies = collector.done();
-    Ok(site)
+    visit.site.things.push(server.thing(&mut visit.client));
+    visit.done()
 }
 
-/// The page behind redirects, and how many there were.
-fn followed(
-    client: &mut Client,
-    url: &Url,
-    site: &mut Site,
-) -> Result<(Url, Response, server::Redirects), String> {
-    let (mut url, mut redirects) = (url.clone(), server::Redirects::default());
-    let mut seen = vec![url.clone()];
-    loop {
-        let answer = client
-            .ask(Method::Get, &url, "")
-            .map_err(|why| format!("{url}: {why}"))?;
-        let to = answer.field("location").and_then(|to| url.join(to).ok());
-        let Some(to) = to.filter(|_| matches!(answer.status, 301 | 302 | 303 | 307 | 308)) else {
-            return Ok((url, answer, redirects));
-        };
-        let set = answer.all("set-cookie").map(str::to_owned);
-        site.set_before.push((url.clone(), set.collect()));
-        redirects.count += 1;
-        redirects.path.push(without_user(&to));
-        redirects.looped = seen.contains(&to) || redirects.count > REDIRECTS;
-        redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
-        if redirects.looped || !client.may_ask(&to) {
-            if !client.may_ask(&to) {
-                site.notes.push(format!(
-                    "{url} leads to {to}, on a host that was not named: audit that one by itself."
-                ));
-            }
-            return Ok((url, answer, redirects));
+/// The same for cookies: the page and the files that it loads, each asked for once, and nothing else.
+///
+/// # Errors
+/// The page cannot be had at all.
+pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
+    let mut visit = Visit::new(url, options, step)?;
+    let (url, page, redirects) = visit.load(url)?;
+    let circle = "Redirects lead in a circle, or do not end: there is no page.";
+    let elsewhere = |to| {
+        let command = format!("benchlab audit cookies {}", address::word(to));
+        format!("The page is on another host, which was not asked: {command}")
+    };
+    let unread = |why| format!("The answer for {} cannot be read: {why}.", shown(&url));
+    let lacking = [
+        redirects.looped.then(|| circle.to_owned()),
+        redirects.elsewhere.as_ref().map(elsewhere),
+        page.malformed.as_ref().map(unread),
+    ];
+    visit.site.lacking.extend(lacking.into_iter().flatten());
+    visit.done()
+}
+
+/// A site while it is asked.
+struct Visit<'a> {
+    client: Client,
+    options: &'a Options,
+    step: &'a mut dyn FnMut(&str),
+    site: Site,
+}
+
+impl<'a> Visit<'a> {
+    fn new(
+        url: &Url,
+        options: &'a Options,
+        step: &'a mut dyn FnMut(&str),
+    ) -> Result<Visit<'a>, String> {
+        let host = url.host_str().ok_or("the URL names no host")?.to_owned();
+        Ok(Visit {
+            client: Client::new(vec![host], options.rate)?,
+            options,
+            step,
+            site: Site::default(),
+        })
+    }
+
+    /// Asks for the page and for what it loads.
+    fn load(&mut self, url: &Url) -> Result<(Url, Response, Redirects), String> {
+        (self.step)(url.as_str());
+        let (url, page, redirects) = self.follow(url)?;
+        if page.leads_to(&url).is_none() {
+            self.site.resources.push(Resource::new(&url, &page));
+            self.load_files(&url, &page);
         }
-        seen.push(to.clone());
-        url = to;
+        Ok((url, page, redirects))
+    }
+
+    /// The page behind redirects.
+    fn follow(&mut self, url: &Url) -> Result<(Url, Response, Redirects), String> {
+        let (mut url, mut redirects) = (url.clone(), Redirects::default());
+        let mut seen = vec![url.clone()];
+        loop {
+            let answer = self.client.ask_any(Method::Get, &url, "");
+            let answer = answer.map_err(|why| format!("{}: {why}", shown(&url)))?;
+            let Some(to) = answer.leads_to(&url) else {
+                return Ok((url, answer, redirects));
+            };
+            let set = answer.all("set-cookie").map(str::to_owned);
+            self.site.set_before.push((url.clone(), set.collect()));
+            redirects.count += 1;
+            redirects.path.push(shown(&to));
+            redirects.looped = seen.contains(&to) || redirects.count > REDIRECTS;
+            redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
+            let elsewhere = !self.client.may_ask(&to);
+            if redirects.looped || elsewhere {
+                redirects.elsewhere = elsewhere.then_some(to);
+                return Ok((url, answer, redirects));
+            }
+            seen.push(to.clone());
+            url = to;
+        }
+    }
+
+    fn load_files(&mut self, page_url: &Url, page: &Response) {
+        let is_html = page
+            .field("content-type")
+            .is_some_and(|t| t.contains("html"));
+        if !is_html {
+            return;
+        }
+        let all = references(&resource::text(page), page_url).into_iter();
+        let (own, others): (Vec<Url>, Vec<Url>) = all.partition(|url| self.client.may_ask(url));
+        self.site.others = others.iter().map(shown).collect();
+        let left_out = own.len().saturating_sub(self.options.resources);
+        if left_out > 0 {
+            let files = counted(left_out as u64, "resource");
+            let note = format!("{files} beyond --resources: not asked for.");
+            self.site.notes.push(note);
+        }
+        for url in own.iter().take(self.options.resources) {
+            (self.step)(url.as_str());
+            match self.client.ask_any(Method::Get, url, "") {
+                Ok(answer) => self.site.resources.push(Resource::new(url, &answer)),
+                Err(why) => self.site.things.push(resource::unanswered(url, &why)),
+            }
+        }
+    }
+
+    /// Asks for each again with what a browser that has it would say.
+    fn ask_again(&mut self) {
+        for resource in &mut self.site.resources {
+            (self.step)(resource.url.as_str());
+            if let Some(again) = asked_again(&mut self.client, resource) {
+                resource.revalidated = again;
+            }
+        }
+    }
+
+    fn done(mut self) -> Result<Site, String> {
+        self.site.asked = self.client.asked;
+        if self.client.is_too_slow() {
+            let note = "Answers were slow: from some point on nothing more was asked.";
+            self.site.notes.push(note.into());
+        }
+        let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
+        set_and_sent(&self.site, &mut collector);
+        self.site.cookies = collector.done();
+        Ok(self.site)
     }
 }
 
-/// Asks again with what a browser that has it would say.
-fn revalidated(client: &mut Client, resource: &mut Resource, answer: &Response) {
-    let validator = match (answer.field("etag"), answer.field("last-modified")) {
-        (Some(etag), _) => format!("If-None-Match: {etag}\r\n"),
-        (None, Some(date)) => format!("If-Modified-Since: {date}\r\n"),
-        (None, None) => return,
+/// The status of a conditional request, or why there is none; `None`: it has no validator, or was not there.
+fn asked_again(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
+    let validator = match (resource.etag.as_str(), resource.last_modified.as_str()) {
+        ("", "") => return None,
+        ("", date) => format!("If-Modified-Since: {date}\r\n"),
+        (etag, _) => format!("If-None-Match: {etag}\r\n"),
     };
-    resource.revalidated = match answer.status {
-        // What a server sent goes back to it only as one line.
-        200 if validator.trim_end().contains(char::is_control) => {
-            Err("There is a control character in what it says to ask again with".into())
-        }
-        200 => client
-            .ask(Method::Get, &resource.url, &validator)
+    if resource.status != 200 {
+        return None;
+    }
+    // What a server sent goes back to it only as one line.
+    if validator.trim_end().contains(char::is_control) {
+        let why = "There is a control character in what it says to ask again with";
+        return Some(Err(why.into()));
+    }
+    let again = client.ask(Method::Get, &resource.url, &validator);
+    Some(
+        again
             .map(|again| again.status)
             .map_err(|why| format!("It was asked again: {why}")),
-        _ => return,
-    };
+    )
 }
 
 /// The audit of a site.
@@ -184,15 +250,15 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     let mut things: Vec<Thing> = site.resources.iter().map(Resource::thing).collect();
     things.extend(site.things.iter().cloned());
     let mut tables = vec![table(site), caching(site), server_table(site), others(site)];
+    let of_cookies = jar::figures(&site.cookies, 1.0);
+    things.extend(of_cookies.things);
     if !site.cookies.cookies.is_empty() {
-        let of_cookies = jar::figures(&site.cookies, 1.0);
-        things.extend(of_cookies.things);
         // What a day costs takes a rate: `audit cookies` has one.
         tables.extend(of_cookies.tables.into_iter().take(3));
     }
     Audit {
         kind: AuditKind::Site,
-        targets: vec![without_user(target)],
+        targets: vec![shown(target)],
         facts: facts(site),
         findings: judge(rules, &things, &CLASSES),
         tables,
@@ -200,16 +266,14 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     }
 }
 
-/// A URL without the password that it may have.
-pub fn without_user(url: &Url) -> String {
-    let mut url = url.clone();
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.to_string()
+/// The site's cookies, as its answers set them, and what could not be seen of them.
+pub fn cookies(site: &Site, collector: &mut Collector) {
+    set_and_sent(site, collector);
+    site.notes.iter().for_each(|note| collector.note(note));
+    site.lacking.iter().for_each(|why| collector.lacks(why));
 }
 
-/// The site's cookies, as its answers set them.
-pub fn cookies(site: &Site, collector: &mut Collector) {
+fn set_and_sent(site: &Site, collector: &mut Collector) {
     let before = site.set_before.iter().map(|(url, set)| (url, set));
     let answers = site.resources.iter().map(|r| (&r.url, &r.set_cookies));
     for (url, set) in before.chain(answers) {

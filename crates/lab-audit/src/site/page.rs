@@ -2,6 +2,7 @@
 //! What a page refers to and a browser would load.
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
+use std::collections::HashSet;
 use url::Url;
 
 /// What a page's HTML says of its own safety.
@@ -14,7 +15,7 @@ pub struct Safety {
 }
 
 /// More references are not looked at.
-const MOST: usize = 500;
+const MOST: usize = 100_000;
 
 /// Reads what the HTML of a page says of its safety.
 pub fn safety(html: &str, page: &Url) -> Safety {
@@ -65,7 +66,7 @@ fn attribute(tag: &StartTag<()>, wanted: &str) -> Option<String> {
 /// The URLs that a page's HTML makes a browser load, each once, in their order.
 pub fn references(html: &str, page: &Url) -> Vec<Url> {
     let mut base = page.clone();
-    let mut found: Vec<Url> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for tag in tags(html) {
         let name = String::from_utf8_lossy(&tag.name).into_owned();
         let attribute = |wanted: &str| attribute(&tag, wanted);
@@ -91,7 +92,7 @@ pub fn references(html: &str, page: &Url) -> Vec<Url> {
             .and_then(|text| base.join(text.trim()).ok());
         if let Some(mut url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) {
             url.set_fragment(None);
-            if !found.contains(&url) && url != *page && found.len() < MOST {
+            if found.len() < MOST && url != *page && known.insert(url.clone()) {
                 found.push(url);
             }
         }

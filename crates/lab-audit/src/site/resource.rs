@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A page or one of the files that it loads.
 
+use super::address;
 use super::client::Response;
 use super::served::served_by;
 use crate::date::unix_seconds;
@@ -17,6 +18,9 @@ pub const RESOURCE: Class = Class {
         ("served_by", "who made the answer, as far as it shows"),
         ("status", "status code"),
         ("ok", "whether it was there"),
+        ("readable", "whether its answer can be read as HTTP/1.1"),
+        ("unreadable", "why it cannot"),
+        ("leads_to", "where a redirect leads"),
         (
             "page",
             "whether it is the page itself or another HTML document",
@@ -64,6 +68,10 @@ pub struct Resource {
     pub etag: String,
     pub last_modified: String,
     pub vary: String,
+    /// Where a redirect leads.
+    pub leads_to: Option<Url>,
+    /// Why the answer cannot be read.
+    pub malformed: Option<String>,
     /// Status of a conditional request, or why there is none.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
@@ -111,22 +119,36 @@ impl Resource {
             set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
             varies: vary.contains('*') || vary.to_ascii_lowercase().contains("accept-encoding"),
             vary,
+            leads_to: answer.leads_to(url),
+            malformed: answer.malformed.clone(),
             lifetime_s: lifetime(answer),
         }
     }
 
     /// How it is called in findings and tables.
     pub fn name(&self) -> String {
-        name(&self.url)
+        address::name(&self.url)
     }
 
     /// For rules.
     pub fn thing(&self) -> Thing {
         let mut thing = Thing::new("resource", self.name());
+        thing.set("readable", Value::Flag(self.malformed.is_none()));
+        if let Some(why) = &self.malformed {
+            thing.set("unreadable", Value::word(why));
+            return thing;
+        }
         let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
         let ok = (200..300).contains(&self.status);
         thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
+        let to = self.leads_to.as_ref().map(address::shown);
+        let leads = to.is_some();
+        thing.set("leads_to", Value::Word(to.unwrap_or("nowhere".into())));
+        // What a redirect says of itself, no browser uses.
+        if leads {
+            return thing;
+        }
         thing.set("ok", Value::Flag(ok));
         thing.set("typed", Value::Flag(!self.media.is_empty()));
         thing.set("type", Value::word(&self.media));
@@ -186,18 +208,9 @@ impl Resource {
     }
 }
 
-/// Path and query, cut if they are long.
-fn name(url: &Url) -> String {
-    let name = &url[url::Position::BeforePath..url::Position::AfterQuery];
-    match name.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &name[..at]),
-        None => name.to_owned(),
-    }
-}
-
 /// A file that was asked for and not answered.
 pub fn unanswered(url: &Url, why: &str) -> Thing {
-    let mut thing = Thing::new("resource", name(url));
+    let mut thing = Thing::new("resource", address::name(url));
     thing.set("ok", Value::Unknown(format!("It was not answered: {why}.")));
     thing
 }

@@ -6,14 +6,14 @@ use super::client::{Client, Method, Response, addresses};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
 use super::tls::{Seen, TlsClient};
-use super::{old_tls, resource};
+use super::{address, old_tls, resource};
 use crate::date::day;
 use crate::value::{Class, Thing, Value};
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use url::Url;
 
 pub const SERVER: Class = Class {
@@ -34,6 +34,8 @@ pub const SERVER: Class = Class {
             "whether redirects lead in a circle, or do not end",
         ),
         ("redirect_path", "where they lead"),
+        ("elsewhere", "where its page is, if that is another host"),
+        ("elsewhere_word", "the same as a word of a command"),
         ("http2", "whether it speaks HTTP/2"),
         ("tls12", "whether it speaks TLS 1.2"),
         ("tls13", "whether it speaks TLS 1.3"),
@@ -57,6 +59,7 @@ pub const SERVER: Class = Class {
             "scripts and styles of other hosts without a hash",
         ),
         ("unpinned_first", "the first of them"),
+        ("unpinned_word", "the same as a word of a command"),
         ("nosniff", "whether browsers believe its media types"),
         ("framed", "whether it says who may frame it"),
         ("referrer", "whether it says what links tell"),
@@ -75,6 +78,8 @@ pub const SERVER: Class = Class {
 
 /// How long a probe of a port waits.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Addresses of a name that are asked for AJP.
+const MOST_ADDRESSES: usize = 4;
 
 /// Redirects on the way to the page.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +92,8 @@ pub struct Redirects {
     pub looped: bool,
     /// One leads from http to https.
     pub to_https: bool,
+    /// The last leads to a host that was not named: the page is there.
+    pub elsewhere: Option<Url>,
 }
 
 /// What is known of a server before it is looked at.
@@ -119,7 +126,7 @@ impl Looked<'_> {
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         self.head(client, &mut thing);
-        self.tls(client, &mut thing);
+        self.tls(&mut thing);
         self.exposed(client, &mut thing);
         self.network(&mut thing);
         thing
@@ -127,7 +134,8 @@ impl Looked<'_> {
 
     /// HEAD must say what GET says (RFC 9110, 9.3.2).
     fn head(&self, client: &mut Client, thing: &mut Thing) {
-        match client.ask(Method::Head, self.url, "") {
+        let unread = self.page.malformed.as_deref().map(unread);
+        match unread.map_or_else(|| client.ask(Method::Head, self.url, ""), Err) {
             Ok(head) => {
                 let same = head.status == self.page.status
                     && head.field("content-type") == self.page.field("content-type");
@@ -138,15 +146,16 @@ impl Looked<'_> {
                 thing.set("head_same", Value::Flag(same));
             }
             Err(why) => {
-                thing.set("head", Value::Unknown(why.clone()));
-                thing.set("head_same", Value::Unknown(why));
+                let unknown = Value::Unknown(format!("{why}."));
+                thing.set("head", unknown.clone());
+                thing.set("head_same", unknown);
             }
         }
     }
 
-    fn tls(&self, client: &mut Client, thing: &mut Thing) {
+    fn tls(&self, thing: &mut Thing) {
         let Some(seen) = &self.page.tls else {
-            return self.plain(client, thing);
+            return self.plain(thing);
         };
         certificate(seen, thing);
         let host = self
@@ -156,8 +165,8 @@ impl Looked<'_> {
             .trim_matches(['[', ']']);
         let offers = |versions: &[&'static rustls::SupportedProtocolVersion],
                       protocols: &[&[u8]]| {
-            let tcp = self.connect().ok_or("no connection for it")?;
-            TlsClient::new()?.offers(host, tcp, versions, protocols)
+            let Timed { stream, until } = self.connect().ok_or("no connection for it")?;
+            TlsClient::new()?.offers(host, stream, versions, protocols, until)
         };
         let spoken = |offered: Result<Option<Seen>, String>| {
             Value::seen(offered.map_err(|why| format!("{why}.")), |seen| {
@@ -193,17 +202,17 @@ impl Looked<'_> {
         }
     }
 
-    /// Without TLS: whether there is a server with it, on its usual port.
-    fn plain(&self, client: &mut Client, thing: &mut Thing) {
-        if self.url.port().is_some() {
-            let why = "The URL names a port: where TLS would be is not known.";
-            thing.set("to_https", Value::Unknown(why.into()));
-            return;
-        }
-        let mut secure = self.url.clone();
-        let there =
-            secure.set_scheme("https").is_ok() && client.ask(Method::Head, &secure, "").is_ok();
-        thing.set("to_https", Value::Flag(there && self.redirects.to_https));
+    /// Without TLS: whether it leads there.
+    fn plain(&self, thing: &mut Thing) {
+        let to = self.page.leads_to(self.url);
+        let leads = to.is_some_and(|to| to.scheme() == "https");
+        let value = match self.url.port() {
+            Some(_) if !leads => {
+                Value::Unknown("The URL names a port: where TLS would be is not known.".into())
+            }
+            _ => Value::Flag(leads),
+        };
+        thing.set("to_https", value);
     }
 
     fn exposed(&self, client: &mut Client, thing: &mut Thing) {
@@ -248,16 +257,17 @@ impl Looked<'_> {
         }
     }
 
-    fn connect(&self) -> Option<TcpStream> {
+    fn connect(&self) -> Option<Timed> {
         let addresses = addresses(self.url).ok()?;
         addresses.iter().find_map(|address| connect(*address))
     }
 
     fn network(&self, thing: &mut Thing) {
         let addresses = addresses(self.url).unwrap_or_default();
-        let ajp = addresses
-            .first()
-            .is_some_and(|first| answers_ajp(SocketAddr::new(first.ip(), self.options.ajp_port)));
+        let mut ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
+        ips.dedup();
+        let mut ips = ips.into_iter().take(MOST_ADDRESSES);
+        let ajp = ips.any(|ip| answers_ajp(SocketAddr::new(ip, self.options.ajp_port)));
         thing.set("ajp", Value::Flag(ajp));
         if matches!(self.url.host(), Some(url::Host::Domain(_))) {
             let v6: Vec<&SocketAddr> = addresses
@@ -288,10 +298,26 @@ impl Looked<'_> {
 pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
-    fields(page, &mut thing);
-    security(url, page, &mut thing);
-    of_html(page, &safety(&resource::text(page), url), &mut thing);
+    match &page.malformed {
+        None => told(url, page, &mut thing),
+        Some(why) => {
+            told(url, &Response::default(), &mut thing);
+            let unknown = Value::Unknown(format!("{}.", unread(why)));
+            thing.values.values_mut().for_each(|v| *v = unknown.clone());
+        }
+    }
     thing.set("https", Value::Flag(url.scheme() == "https"));
+    lead(redirects, &mut thing);
+    thing
+}
+
+/// What is said where the page's answer cannot be read.
+fn unread(why: &str) -> String {
+    format!("The page's answer cannot be read: {why}")
+}
+
+/// Where redirects lead.
+fn lead(redirects: &Redirects, thing: &mut Thing) {
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.looped));
     let path = if redirects.path.is_empty() {
@@ -300,8 +326,24 @@ pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
         redirects.path.join(", then ")
     };
     thing.set("redirect_path", Value::Word(path));
-    thing.set("complete", Value::Flag(!page.cut));
-    thing
+    let elsewhere = redirects.elsewhere.as_ref();
+    let no = || "no".to_owned();
+    let word = |of: fn(&Url) -> String| Value::Word(elsewhere.map_or_else(no, of));
+    thing.set("elsewhere", word(address::shown));
+    thing.set("elsewhere_word", word(address::word));
+}
+
+/// What the answer says. A redirect says nothing of the page.
+fn told(url: &Url, page: &Response, thing: &mut Thing) {
+    fields(page, thing);
+    if url.scheme() == "https" {
+        thing.set("hsts", hsts(page));
+    }
+    if page.leads_to(url).is_none() {
+        security(page, thing);
+        of_html(page, &safety(&resource::text(page), url), thing);
+        thing.set("complete", Value::Flag(!page.cut));
+    }
 }
 
 fn fields(page: &Response, thing: &mut Thing) {
@@ -343,7 +385,18 @@ fn fields(page: &Response, thing: &mut Thing) {
     thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
 }
 
-fn security(url: &Url, page: &Response, thing: &mut Thing) {
+/// For how long browsers use TLS without asking; 0: it does not say so.
+fn hsts(page: &Response) -> Value {
+    let hsts = page.field("strict-transport-security").unwrap_or_default();
+    let hsts = hsts.to_ascii_lowercase();
+    let age = hsts.split(';').find_map(|part| {
+        let age = part.trim().strip_prefix("max-age=")?.trim_matches('"');
+        age.parse::<f64>().ok()
+    });
+    Value::ns(age.unwrap_or(0.0) * 1e9)
+}
+
+fn security(page: &Response, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let policy = field("content-security-policy")
         .unwrap_or_default()
@@ -362,19 +415,6 @@ fn security(url: &Url, page: &Response, thing: &mut Thing) {
         Value::Flag(field("x-frame-options").is_some() || policy.contains("frame-ancestors")),
     );
     thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
-    if url.scheme() == "https" {
-        let hsts = field("strict-transport-security")
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        let age = hsts.split(';').find_map(|part| {
-            part.trim()
-                .strip_prefix("max-age=")?
-                .trim_matches('"')
-                .parse::<f64>()
-                .ok()
-        });
-        thing.set("hsts", Value::ns(age.unwrap_or(0.0) * 1e9));
-    }
 }
 
 /// What the page's policy and its HTML do about scripts.
@@ -391,8 +431,12 @@ fn of_html(page: &Response, safety: &Safety, thing: &mut Thing) {
     if html {
         let unpinned = safety.unpinned.len() as u64;
         thing.set("unpinned", Value::count(unpinned, "files"));
-        let first = safety.unpinned.first().map_or("none", Url::as_str);
-        thing.set("unpinned_first", Value::word(first));
+        let first = |as_text: fn(&Url) -> String| {
+            let first = safety.unpinned.first().map(as_text);
+            Value::Word(first.unwrap_or("none".into()))
+        };
+        thing.set("unpinned_first", first(address::shown));
+        thing.set("unpinned_word", first(address::word));
     }
 }
 
@@ -436,11 +480,39 @@ fn scripts(policies: &[String]) -> &'static str {
     }
 }
 
-fn connect(address: SocketAddr) -> Option<TcpStream> {
+/// A connection of a probe, which ends in time however slowly bytes drip in.
+struct Timed {
+    stream: TcpStream,
+    until: Instant,
+}
+
+impl Read for Timed {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::Error::from(io::ErrorKind::TimedOut));
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(room)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn connect(address: SocketAddr) -> Option<Timed> {
     let stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    Some(stream)
+    let until = Instant::now() + PATIENCE;
+    Some(Timed { stream, until })
 }
 
 /// Whether this machine has a route to the IPv6 Internet; nothing is sent (RFC 3849's prefix is no host's).

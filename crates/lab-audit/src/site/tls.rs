@@ -6,7 +6,10 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion, version};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion,
+    version,
+};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -53,7 +56,7 @@ impl TlsClient {
         let (judge, kept, of) = (judge(&provider)?, last.clone(), provider.clone());
         let keep = move |presented: &Presented| {
             let wrong = match &judge {
-                Ok(judge) => presented.wrong(&**judge).map(|e| e.to_string()),
+                Ok(judge) => presented.wrong(&**judge).map(|e| wrong(&e)),
                 Err(why) => Some(why.clone()),
             };
             if let Ok(mut last) = kept.lock() {
@@ -90,9 +93,10 @@ impl TlsClient {
         tcp: TcpStream,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
+        deadline: Instant,
     ) -> Result<Option<Seen>, String> {
         let mut stream = self.connection(host, tcp, versions, protocols)?;
-        match stream.handshake() {
+        match stream.handshake_by(deadline) {
             Ok(()) => Ok(stream.seen()),
             Err(e) if refuses(&e) => Ok(None),
             Err(e) => Err(format!("no TLS handshake: {e}")),
@@ -205,6 +209,30 @@ fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
     built
         .map(Ok)
         .map_err(|e| format!("TLS cannot be set up: {e}"))
+}
+
+/// What is wrong with a certificate, for people.
+fn wrong(error: &rustls::Error) -> String {
+    use CertificateError as E;
+    let rustls::Error::InvalidCertificate(why) = error else {
+        return error.to_string();
+    };
+    let words = match why {
+        E::Expired | E::ExpiredContext { .. } => "its time is over",
+        E::NotValidYet | E::NotValidYetContext { .. } => "its time has not come yet",
+        E::NotValidForName | E::NotValidForNameContext { .. } => "it is for other names",
+        E::UnknownIssuer => "no authority that this system knows has signed it",
+        E::BadSignature => "its signature is wrong",
+        E::BadEncoding => "it cannot be read as a certificate",
+        E::Revoked => "it was revoked",
+        E::InvalidPurpose | E::InvalidPurposeContext { .. } => "it is not one for servers",
+        // webpki has no other word for it.
+        E::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "it is one of an authority (CA:TRUE), as self-signed ones often are, and not of a server"
+        }
+        other => return format!("it is refused ({other})"),
+    };
+    words.into()
 }
 
 /// From when until when a certificate holds.

@@ -253,6 +253,14 @@ fn cases() -> Vec<(&'static str, State, String)> {
             har(&[(page, "document", &long(900), &[])]),
         ),
         (
+            "input-read",
+            State::Unknown,
+            har(&[
+                (page, "document", "k=1", &[]),
+                ("nonsense", "image", "k=1", &[]),
+            ]),
+        ),
+        (
             "host-count",
             State::Bad,
             har(&[(page, "document", &many, &[])]),
@@ -349,7 +357,10 @@ fn the_path_that_a_cookie_needs_is_computed() {
         ])
     };
     let (seen, line) = told(&har(["/app/cart", "/app/me/orders"]), "cookie-path");
-    assert!(seen.contains("below /app; 1 static"), "{seen}");
+    assert!(
+        seen.contains("below /app; beyond that 1 static file carried"),
+        "{seen}"
+    );
     assert!(
         line.starts_with("Set-Cookie: k=…; Path=/app; Secure"),
         "{line}"
@@ -461,14 +472,84 @@ fn what_holds_no_cookies_is_refused_in_words() {
     };
     assert!(refused("{\"log\": 1}").contains("no HAR"));
     assert!(refused("{\"log\": ").contains("not JSON"));
-    assert!(refused("hello").contains("neither HAR"));
-    assert!(refused("").contains("neither HAR"));
+    assert!(refused("hello").contains("what is read: a HAR"));
+    assert!(refused("").contains("what is read: a HAR"));
+    assert!(refused("a=1\0\t\n").contains("it is binary; what is read: a HAR"));
     let without = seen(&har(&[("https://a.example/", "document", "", &[])]));
     assert!(without.notes[0].contains("Chrome leaves them out"));
     let odd = seen(
         r#"{"log":{"entries":[{},1,null,{"request":{"url":"nonsense"}},{"request":{"url":"http://a/","headers":7}}]}}"#,
     );
     assert_eq!(odd.skipped, 4);
+}
+
+/// Bytes of a generator, as a reader of text sees them; with and without NUL.
+#[test]
+fn what_is_binary_is_no_table() {
+    let mut state = 1_u64;
+    let mut byte = || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    };
+    let bytes: Vec<u8> = (0..100_000).map(|_| byte()).collect();
+    let without: Vec<u8> = bytes.iter().map(|b| *b.max(&1)).collect();
+    for bytes in [bytes, without] {
+        let mut collector = Collector::new().expect("random numbers");
+        let read = collector.text(&String::from_utf8_lossy(&bytes));
+        assert!(read.expect_err("an error").0.contains("it is binary"));
+    }
+}
+
+/// What the first request of a connection costs does not depend on what others came before it.
+#[test]
+fn http2_has_each_kind_as_if_it_were_the_first() {
+    let cookie = "sid=0123456789; theme=dark";
+    let of = |order: [(&str, &str); 2]| {
+        let entries = order.map(|(path, kind)| (path, kind, cookie, &[][..]));
+        let audit = audited(&seen(&har(&entries)));
+        ["page", "API call"].map(|row| [3, 4, 5].map(|column| cell(&audit, 3, row, column)))
+    };
+    let (page, api) = (
+        ("http://a.example/", "document"),
+        ("http://a.example/x", "xhr"),
+    );
+    let [first, other] = of([page, api]);
+    assert_eq!(first, other);
+    assert_eq!(of([api, page]), [first, other]);
+    assert!(first[1] > first[2], "{first:?}");
+}
+
+#[test]
+fn numbers_and_words_agree() {
+    let image = "https://a.example/i.png";
+    let (seen, _) = told(&har(&[(image, "image", "k=1", &[])]), "cookie-static");
+    assert!(seen.ends_with("went with 1 static file."), "{seen}");
+    let long = format!("Cookie: k={}", "v".repeat(183 << 10));
+    let audit = audited(&self::seen(&long));
+    let of = |rule: &str| {
+        audit
+            .findings
+            .iter()
+            .find(|f| f.rule == rule)
+            .expect("a finding")
+    };
+    let packets = of("request-packet");
+    // 187,404 bytes, 1,428 in each packet.
+    assert!(
+        packets.cost.starts_with("It takes 132 packets at least"),
+        "{}",
+        packets.cost
+    );
+    assert!(
+        packets
+            .seen
+            .starts_with("The largest request to an unnamed host"),
+        "{}",
+        packets.seen
+    );
+    assert_eq!(of("host-count").seen, "an unnamed host gets 1 cookie.");
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The audit of a site on servers of the test's own: each rule in a good and a bad case, and servers of bad will.
 
+use lab_audit::cookies::input::Collector;
 use lab_audit::namespace::Namespace;
 use lab_audit::site::client::{Client, Method};
 use lab_audit::site::{self, Options, Url};
@@ -83,6 +84,10 @@ fn page(fields: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+fn redirect(to: &str) -> Vec<u8> {
+    format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
+}
+
 const WELL: &str = "Server: s\r\nContent-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n\
                     X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCache-Control: no-cache\r\nETag: \"1\"\r\n\
                     Permissions-Policy: camera=()\r\nCross-Origin-Opener-Policy: same-origin\r\n";
@@ -104,12 +109,17 @@ fn look_at(pages: Pages, ajp_port: u16) -> Result<Audit, String> {
     look_there(&format!("http://127.0.0.1:{}/", serve(pages)), ajp_port)
 }
 
+const OPTIONS: Options = Options {
+    rate: 1000.0,
+    resources: 50,
+    ajp_port: 0,
+};
+
 fn look_there(url: &str, ajp_port: u16) -> Result<Audit, String> {
     let url = Url::parse(url).expect("a URL");
     let options = Options {
-        rate: 1000.0,
-        resources: 50,
         ajp_port,
+        ..OPTIONS
     };
     let seen = site::look(&url, &options, &mut |_| {})?;
     Ok(site::audit(&url, &seen, &site::rules().expect("rules")))
@@ -135,6 +145,12 @@ fn states(audit: &Audit, rule: &str) -> Vec<State> {
         .filter(|f| f.rule == rule)
         .map(|f| f.state)
         .collect()
+}
+
+/// The rules that found something bad.
+fn bad(audit: &Audit) -> Vec<&str> {
+    let bad = audit.findings.iter().filter(|f| f.state == State::Bad);
+    bad.map(|f| f.rule.as_str()).collect()
 }
 
 /// Rules about TLS, names and ports: below, and on real servers (tests/audit).
@@ -215,6 +231,21 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
             ("/", page(WELL, "<img src=/nowhere.png>")),
         ),
         (
+            "resource-there",
+            State::Advice,
+            ("/s.12345678.css", redirect("/j.12345678.js")),
+        ),
+        (
+            "resource-readable",
+            State::Bad,
+            css(&format!("{CSS}X-Evil: \x1b[31m\r\n"), "a{}"),
+        ),
+        (
+            "server-elsewhere",
+            State::Advice,
+            ("/", redirect("http://127.0.0.2:1/")),
+        ),
+        (
             "resource-cookies",
             State::Bad,
             css(&format!("{CSS}Set-Cookie: a=1\r\n"), "a{}"),
@@ -285,14 +316,7 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
             State::Advice,
             home(&WELL.replace("Referrer-Policy", "X-Referrer")),
         ),
-        (
-            "server-redirects",
-            State::Bad,
-            (
-                "/",
-                b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n".to_vec(),
-            ),
-        ),
+        ("server-redirects", State::Bad, ("/", redirect("/"))),
         (
             "server-head",
             State::Bad,
@@ -333,12 +357,9 @@ const TWO_REDIRECTS: [(&str, State); 1] = [("server-redirects", State::Advice)];
 
 #[test]
 fn redirects_are_counted_and_end() {
-    let to = |path: &str| {
-        format!("HTTP/1.1 302 Found\r\nLocation: {path}\r\nContent-Length: 0\r\n\r\n").into_bytes()
-    };
     let mut pages = good();
-    pages.insert("/", to("/a"));
-    pages.insert("/a", to("/b"));
+    pages.insert("/", redirect("/a"));
+    pages.insert("/a", redirect("/b"));
     pages.insert("/b", page(WELL, HTML));
     let two = audit(pages);
     assert_eq!(states(&two, "server-redirects"), [State::Advice]);
@@ -347,12 +368,14 @@ fn redirects_are_counted_and_end() {
     thread::spawn(move || {
         for (n, mut stream) in listener.incoming().flatten().enumerate() {
             let _ = stream.read(&mut [0; 4096]);
-            let _ = stream.write_all(&to(&format!("/{n}")));
+            let _ = stream.write_all(&redirect(&format!("/{n}")));
         }
     });
     let url = format!("http://127.0.0.1:{port}/");
     let endless = look_there(&url, closed()).expect("an audit");
-    assert_eq!(states(&endless, "server-redirects"), [State::Bad]);
+    assert_eq!(bad(&endless), ["server-redirects"]);
+    let circle = audit(Pages::from([("/", redirect("/"))]));
+    assert_eq!(bad(&circle), ["server-redirects"]);
 }
 
 /// Rules whose servers take a name, a port of its own or a certificate, on values.
@@ -549,6 +572,102 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
     );
 }
 
+/// Of a name each address is asked, not its first one alone.
+#[test]
+fn ajp_is_found_at_each_address_of_a_name() {
+    let (port, _) = serve_at("127.0.0.1:0", good());
+    let url = format!("http://localhost:{port}/");
+    for address in ("localhost", 0).to_socket_addrs().expect("addresses") {
+        let Ok(listener) = TcpListener::bind(address) else {
+            continue;
+        };
+        let ajp = listener.local_addr().expect("an address").port();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.read_exact(&mut [0; 5]);
+                let _ = stream.write_all(&[0x41, 0x42, 0, 1, 9]);
+            }
+        });
+        let found = look_there(&url, ajp).expect("an audit");
+        assert_eq!(states(&found, "server-ajp"), [State::Bad], "{address}");
+    }
+}
+
+/// For cookies the page and its files are asked for, each once, and nothing else.
+#[test]
+fn cookies_take_the_page_and_its_files() {
+    let mut pages = good();
+    pages.insert("/", redirect("/home"));
+    let cookie = format!("{WELL}Set-Cookie: sid=77; Path=/\r\n");
+    pages.insert("/home", page(&cookie, HTML));
+    let (port, asked) = serve_at("127.0.0.1:0", pages);
+    let url = Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL");
+    let seen = site::load(&url, &OPTIONS, &mut |_| {}).expect("a site");
+    let asked = asked.lock().expect("a log").clone();
+    let paths = ["/", "/home", "/s.12345678.css", "/j.12345678.js"];
+    assert_eq!(asked, paths.map(|path| format!("get {path} http/1.1")));
+    let mut collector = Collector::new().expect("random numbers");
+    site::cookies(&seen, &mut collector);
+    let seen = collector.done();
+    assert_eq!((seen.cookies.len(), seen.requests.len()), (1, 3));
+    // Where there is no cookie, or no page, that is said.
+    let none = audit(good());
+    assert_eq!(states(&none, "input-read"), [State::NotApplicable]);
+    let port = serve(only(&redirect("http://www.other.invalid/")));
+    let url = Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL");
+    let mut collector = Collector::new().expect("random numbers");
+    let seen = site::load(&url, &OPTIONS, &mut |_| {}).expect("a site");
+    site::cookies(&seen, &mut collector);
+    let told = collector.done().lacking.join(" ");
+    assert!(
+        told.contains("benchlab audit cookies http://www.other.invalid/"),
+        "{told}"
+    );
+}
+
+#[test]
+fn all_that_is_not_asked_for_is_counted() {
+    let images: String = (0..10_000).map(|i| format!("<img src={i}.png>")).collect();
+    let found = audit(only(&page(WELL, &images)));
+    let notes: Vec<&str> = found.facts.iter().map(|(_, text)| text.as_str()).collect();
+    let wanted = "9950 resources beyond --resources: not asked for.";
+    assert!(notes.contains(&wanted), "{notes:?}");
+}
+
+/// A query may hold the user's session.
+#[test]
+fn what_queries_say_is_not_kept() {
+    let secret = "s3cr3t";
+    let html = format!(
+        "<img src=/i.png?token={secret}><script src=//other.invalid/x.js?{secret}></script>"
+    );
+    let mut pages = good();
+    pages.insert("/?token=s3cr3t", redirect("/home?sid=s3cr3t#s3cr3t"));
+    pages.insert("/home?sid=s3cr3t", page(WELL, &html));
+    let port = serve(pages);
+    let url = format!("http://me:{secret}@127.0.0.1:{port}/?token={secret}");
+    let found = look_there(&url, closed()).expect("an audit");
+    let told = serde_json::to_string(&found).expect("JSON");
+    assert!(
+        told.contains("/i.png?token=…") && !told.contains(secret),
+        "{told}"
+    );
+    let entry = |url: &str| {
+        format!(
+            r#"{{"request":{{"url":"{url}?t={secret}"}},"response":{{"status":200,"headers":[]}}}}"#
+        )
+    };
+    let entries = ["http://a.example/", "http://b.example/i.png"].map(entry);
+    let har = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
+    let (url, seen) = site::of_har(&har).expect("a site");
+    let found = site::audit(&url, &seen, &site::rules().expect("rules"));
+    let told = serde_json::to_string(&found).expect("JSON");
+    assert!(
+        told.contains("/i.png?t=…") && !told.contains(secret),
+        "{told}"
+    );
+}
+
 #[test]
 fn a_soft_404_exposes_nothing() {
     let mut pages = good();
@@ -577,20 +696,95 @@ fn what_is_not_answered_is_unknown() {
     assert_eq!(states(&audit(pages), "server-exposed"), [State::Unknown]);
 }
 
+fn only(answer: &[u8]) -> Pages {
+    Pages::from([("/", answer.to_vec())])
+}
+
+/// What can be asked beside it is asked, and what only it tells is unknown.
+#[test]
+fn an_answer_that_cannot_be_read_is_a_finding() {
+    let many = format!(
+        "HTTP/1.1 200 OK\r\n{}\r\n",
+        "Set-Cookie: a=1\r\n".repeat(10_000)
+    );
+    for (answer, why) in [
+        (
+            "HTTP/1.1 200 OK\r\nX-Evil: \x1b[31mred\r\n\r\n",
+            "control character",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+            "Content-Length",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+            "is no number",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno",
+            "chunk",
+        ),
+        (many.as_str(), "64 KiB"),
+    ] {
+        let found = audit(only(answer.as_bytes()));
+        assert_eq!(bad(&found), ["resource-readable"], "{answer:.60}");
+        let told = found
+            .findings
+            .iter()
+            .find(|f| f.rule == "resource-readable");
+        assert!(told.is_some_and(|f| f.seen.contains(why)), "{told:?}");
+        for rule in [
+            "server-csp",
+            "server-version",
+            "server-head",
+            "server-complete",
+        ] {
+            assert_eq!(states(&found, rule), [State::Unknown], "{rule}");
+        }
+        assert_eq!(states(&found, "server-exposed"), [State::Good]);
+        assert_eq!(states(&found, "resource-there"), [State::NotApplicable]);
+    }
+    // A thousand fields and more are many, and can be read.
+    let many = format!(
+        "HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n",
+        "X: y\r\n".repeat(2_000)
+    );
+    let found = audit(only(many.as_bytes()));
+    assert_eq!(states(&found, "resource-readable"), [State::Good]);
+}
+
+/// Each answer begins at once and never ends.
+#[test]
+fn a_server_that_drips_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: \"1\"\r\n\r\n";
+                let _ = stream.write_all(head.as_bytes());
+                while stream.write_all(b"x").is_ok() {
+                    thread::sleep(Duration::from_millis(100));
+                }
+            });
+        }
+    });
+    let began = Instant::now();
+    let found = look_there(&format!("http://127.0.0.1:{port}/"), closed()).expect("an audit");
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(states(&found, "server-complete"), [State::Bad]);
+    assert_eq!(states(&found, "server-exposed"), [State::Unknown]);
+    assert!(found.facts.iter().any(|(_, text)| text.contains("slow")));
+}
+
 #[test]
 fn servers_of_bad_will_end_in_words() {
-    let only = |answer: &[u8]| Pages::from([("/", answer.to_vec())]);
     let refused = |answer: &[u8]| look_at(only(answer), closed()).err().unwrap_or_default();
     assert!(refused(b"SSH-2.0-OpenSSH\r\n").contains("not HTTP/1.1"));
-    assert!(
-        refused(b"HTTP/1.1 200 OK\r\nX-Evil: \x1b[31mred\r\n\r\n").contains("control character")
-    );
-    assert!(
-        refused(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n")
-            .contains("Content-Length")
-    );
-    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n\r\n", "X: y\r\n".repeat(20_000));
-    assert!(refused(many.as_bytes()).contains("64 KiB"));
     assert!(!refused(b"").is_empty());
     // A page that does not end is looked at as far as it came.
     let began = Instant::now();
@@ -615,8 +809,25 @@ fn a_redirect_to_another_host_is_told_and_not_followed() {
         "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.2:{other}/\r\nContent-Length: 0\r\n\r\n"
     );
     let elsewhere = audit(Pages::from([("/", to.into_bytes())]));
-    let told = |(_, text): &(String, String)| text.contains("not named");
-    assert!(elsewhere.facts.iter().any(told));
+    assert_eq!(bad(&elsewhere), Vec::<&str>::new());
+    let of = |rule: &str| elsewhere.findings.iter().find(|f| f.rule == rule);
+    let told = of("server-elsewhere").expect("a finding");
+    assert!(
+        told.seen.contains(&format!("http://127.0.0.2:{other}/")),
+        "{told:?}"
+    );
+    let command = format!("benchlab audit site http://127.0.0.2:{other}/");
+    assert_eq!(told.fixes[0].lines, [command]);
+    // What its answer says of a page is not asked of a redirect.
+    for rule in [
+        "resource-there",
+        "server-csp",
+        "server-nosniff",
+        "server-complete",
+    ] {
+        assert_eq!(states(&elsewhere, rule), [State::NotApplicable], "{rule}");
+    }
+    assert_eq!(states(&elsewhere, "server-exposed"), [State::Good]);
     assert!(asked.lock().expect("a log").is_empty());
 }
 
@@ -635,6 +846,8 @@ fn a_har_is_audited_without_asking() {
     assert_eq!(states(&found, "server-exposed"), [State::NotApplicable]);
     assert_eq!(states(&found, "server-http2"), [State::NotApplicable]);
     assert_eq!(states(&found, "resource-revalidation"), [State::Unknown]);
+    // Two of its entries are none.
+    assert_eq!(states(&found, "input-read"), [State::Unknown]);
     let rows = |title: &str| {
         let table = found.tables.iter().find(|t| t.title == title);
         table.expect("a table").rows.len()
@@ -676,6 +889,11 @@ fn the_server_of_a_har_is_that_behind_its_redirects() {
     ] {
         assert_eq!(states(&found, rule), [state], "{rule}");
     }
+    // The page may be on another host than what was asked for first.
+    let elsewhere = har.replace("https://a.example/", "https://www.a.example/");
+    let found = audited(&elsewhere);
+    assert_eq!(states(&found, "server-elsewhere"), [State::Good]);
+    assert_eq!(states(&found, "resource-there"), [State::Good]);
     // A file without fields says nothing of the server.
     let bare = audited(
         r#"{"log":{"entries":[{"request":{"url":"http://a.example/"},"response":{"status":200}}]}}"#,
@@ -749,6 +967,14 @@ fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
         server.wait().expect("an end");
         let found = site::audit(&url, &seen.expect("a site"), &site::rules().expect("rules"));
         assert_eq!(states(&found, "server-old-tls"), [wanted]);
+        let told = found
+            .findings
+            .iter()
+            .find(|f| f.rule == "server-certificate");
+        assert!(
+            told.is_some_and(|f| f.seen.contains("self-signed")),
+            "{told:?}"
+        );
     }
 }
 

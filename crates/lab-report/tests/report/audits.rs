@@ -60,7 +60,7 @@ fn the_worst_rules_are_told_once_with_their_places() {
     assert_eq!(
         told([&files[..], &[host]].concat()),
         [
-            "compression, /a and 2 more: It is not so. Lines for nginx and Apache: --full.",
+            "compression, /a and 2 more: It is not so. There are lines for nginx and Apache.",
             "clock: It is not so. Do: apt-get install chrony",
         ]
     );

@@ -18,7 +18,7 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
         read.map_err(|why| Exit::wrong(format!("{}: {why}", args.of)))?
     } else {
         let url = page(&args.of)?;
-        let seen = looked(&url, &args.asking)?;
+        let seen = asked(&url, &args.asking, site::look)?;
         (url, seen)
     };
     finished(
@@ -36,15 +36,18 @@ pub fn page(text: &str) -> Result<Url, Exit> {
     Url::parse(text).map_err(|e| Exit::wrong(e.to_string()))
 }
 
+/// How a site is asked: all of it, or its cookies.
+type Look = fn(&Url, &Options, &mut dyn FnMut(&str)) -> Result<Site, String>;
+
 /// Asks a site, with progress on a terminal.
-pub fn looked(url: &Url, asking: &Asking) -> Result<Site, Exit> {
+pub fn asked(url: &Url, asking: &Asking, look: Look) -> Result<Site, Exit> {
     let bar = progress();
     let options = Options {
         rate: asking.ask_rate,
         resources: asking.resources as usize,
         ajp_port: asking.ajp_port,
     };
-    let seen = site::look(url, &options, &mut |step| {
+    let seen = look(url, &options, &mut |step| {
         bar.set_message(lab_report::clean(step));
         bar.tick();
     });

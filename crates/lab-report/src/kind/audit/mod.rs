@@ -168,16 +168,23 @@ fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
     }
 }
 
-/// The first command or line, or which servers there are lines for; empty where there is only advice in words.
+/// The first command or line, and which servers there are lines for; empty where there is only advice in words.
 fn to_do(fixes: &[Fix]) -> String {
-    let [fix] = fixes else {
-        let servers: Vec<&str> = fixes.iter().map(|fix| fix.of.as_str()).collect();
-        return if servers.is_empty() {
-            String::new()
-        } else {
-            format!("Lines for {}: --full.", say::list(&servers))
-        };
-    };
+    let (for_all, servers): (Vec<&Fix>, Vec<&Fix>) = fixes.iter().partition(|f| f.of.is_empty());
+    let mut told: Vec<String> = for_all.into_iter().map(first_line).collect();
+    told.push(match servers.as_slice() {
+        [] => String::new(),
+        [one] => first_line(one),
+        all => {
+            let names: Vec<&str> = all.iter().map(|fix| fix.of.as_str()).collect();
+            format!("There are lines for {}.", say::list(&names))
+        }
+    });
+    told.retain(|text| !text.is_empty());
+    told.join(" ")
+}
+
+fn first_line(fix: &Fix) -> String {
     let mut lines = fix.lines.iter().map(|line| line.trim());
     match (lines.find(|line| !line.starts_with('#')), &*fix.of) {
         (None, _) => String::new(),

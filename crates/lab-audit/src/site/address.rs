@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//! URLs as they are shown and kept: without passwords, and without what a query may tell of a user.
+
+use url::{Position, Url};
+
+/// A URL without its user, its fragment and the values of its query: `https://a.example/x?token=…`.
+pub fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    format!("{}{}", &url[..Position::AfterPath], query(&url))
+}
+
+/// Path and query in the same way, cut if they are long.
+pub fn name(url: &Url) -> String {
+    let name = format!("{}{}", url.path(), query(url));
+    match name.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name,
+    }
+}
+
+/// As a word of a command, whatever a server put into it.
+pub fn word(url: &Url) -> String {
+    let text = shown(url);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);
+    if text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "%27"))
+    }
+}
+
+fn query(url: &Url) -> String {
+    let part = |part: &str| match part.split_once('=') {
+        Some((name, "")) => format!("{name}="),
+        Some((name, _)) => format!("{name}=…"),
+        None if part.is_empty() => String::new(),
+        None => "…".into(),
+    };
+    let parts: Option<Vec<String>> = url
+        .query()
+        .map(|query| query.split('&').map(part).collect());
+    parts.map_or(String::new(), |parts| format!("?{}", parts.join("&")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_query_says_is_not_shown() {
+        let of = |text: &str| Url::parse(text).expect("a URL");
+        let told = shown(&of(
+            "https://me:pass@a.example/x?token=s3cret&v=1&e=&plain#s3cret",
+        ));
+        assert_eq!(told, "https://a.example/x?token=…&v=…&e=&…");
+        assert_eq!(shown(&of("http://a.example:81/")), "http://a.example:81/");
+        assert_eq!(name(&of("http://a.example/i.png?s3cret")), "/i.png?…");
+        assert_eq!(
+            name(&of(&format!("http://a/{}", "x".repeat(99))))
+                .chars()
+                .count(),
+            61
+        );
+    }
+
+    #[test]
+    fn a_server_s_address_is_one_word_of_a_command() {
+        let of = |text: &str| word(&Url::parse(text).expect("a URL"));
+        assert_eq!(of("https://www.a.example/"), "https://www.a.example/");
+        assert_eq!(of("http://a/$(id)';id;'"), "'http://a/$(id)%27;id;%27'");
+    }
+}
