@@ -7,9 +7,10 @@ import stat
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from stack import Application
+from stack import Application, content_types
 
 MOST_FILES = 100_000
 MOST_BYTES = 4 << 30
@@ -44,7 +45,8 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
         place = folder / (path.strip("/").replace("/", "#") or "ROOT")
         _unpack(war, place)
         static, files = static_paths(place)
-        applications.append(Application(path, place, static, files))
+        application = Application(path, place, static, files, _types(place / "WEB-INF/web.xml"))
+        applications.append(replace(application, untyped=_untyped(application)))
     if archive.suffix.lower() == ".ear":
         shutil.rmtree(folder.with_name(folder.name + ".ear"))
     return applications
@@ -129,11 +131,46 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
     return static, frozenset(files)
 
 
+def static_files(application: Application) -> list[str]:
+    """The static files of an application, as paths within it."""
+    found = []
+    for path in application.static:
+        place = application.folder / path.strip("/")
+        inside = [place] if path in application.files else [file for file in sorted(place.rglob("*")) if file.is_file()]
+        found += ["/" + file.relative_to(application.folder).as_posix() for file in inside]
+    return found
+
+
 def _is_plain(path: str) -> bool:
     """No welcome page of the root, which the application may want to choose, and nothing that it works on."""
     return (PurePosixPath(path).suffix.lower() not in DYNAMIC and "/WEB-INF/" not in path.upper()
             and "/META-INF/" not in path.upper() and re.fullmatch(r"[\x21-\x7e]+", path) is not None
             and not set(path) & set('"<>\\^`{|}%;?#*'))
+
+
+def _types(descriptor: Path) -> dict[str, str]:
+    """The content types that an application gives to endings; those that are none stay out of the configuration."""
+    if not descriptor.exists():
+        return {}
+    found = {}
+    for mapping in _elements(_xml(descriptor), "mime-mapping"):
+        texts = {_local(child.tag): (child.text or "").strip() for child in mapping}
+        ending, kind = texts.get("extension", ""), texts.get("mime-type", "")
+        if re.fullmatch(r"[A-Za-z0-9_+-]+", ending) and re.fullmatch(r"[\w.+-]+/[\w.+-]+(;\s?charset=[\w-]+)?", kind, re.ASCII):
+            found[ending] = kind
+    return found
+
+
+def _untyped(application: Application) -> frozenset[str]:
+    """Apache takes the last ending that it knows (mod_mime), the application the last."""
+    known = {ending.lower() for ending in (*content_types(), *application.types)}
+    found = set()
+    for path in static_files(application):
+        _, *endings = PurePosixPath(path).name.split(".")
+        is_typed = [ending.lower() in known for ending in endings]
+        if any(is_typed) and not is_typed[-1]:
+            found.add(endings[-1])
+    return frozenset(found)
 
 
 def _patterns(descriptor: Path) -> Iterator[str]:

@@ -3,13 +3,14 @@
 
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 TOMCAT = Path("/usr/share/tomcat10")
 MODULES = Path("/usr/lib/apache2/modules")
+TYPES = Path("/etc/mime.types")
 
 COMPRESSED = ("text/html text/css text/plain text/xml text/javascript application/javascript "
               "application/json application/xml application/xhtml+xml application/rss+xml "
@@ -39,6 +40,10 @@ class Application:
     """What the front may serve itself, within the context: `/files` is a folder, with all that it holds."""
     files: frozenset[str] = frozenset()
     """Those of `static` that are files."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Content types that the application itself gives to endings."""
+    untyped: frozenset[str] = frozenset()
+    """Endings without a type, of static files whose names hold another ending that has one."""
 
 
 def certificate(folder: Path, name: str = "127.0.0.1") -> Tls:
@@ -132,13 +137,19 @@ TOMCAT_CONTEXT = """<?xml version="1.0" encoding="UTF-8"?>
 """conf/context.xml for applications without JSP and websockets: nothing is searched for them at the start."""
 
 
-def tomcat_web(types: Path = Path("/etc/mime.types"), *, jsp: bool = True) -> str:
-    """conf/web.xml: files, pages in JSP, and the types that the machine knows."""
-    mappings = []
-    for line in types.read_text().splitlines() if types.exists() else []:
+def content_types(table: Path = TYPES) -> dict[str, str]:
+    """What the machine knows of endings; Apache reads the same table."""
+    found = {}
+    for line in table.read_text().splitlines() if table.exists() else []:
         kind, *endings = line.split("#")[0].split() or [""]
-        mappings += [f"  <mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
-                     for ending in endings]
+        found |= dict.fromkeys(endings, kind)
+    return found
+
+
+def tomcat_web(types: Path = TYPES, *, jsp: bool = True) -> str:
+    """conf/web.xml: files, pages in JSP, and the types that the machine knows."""
+    mappings = [f"  <mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
+                for ending, kind in content_types(types).items()]
     return TOMCAT_WEB.format(types="\n".join(mappings), jsp=TOMCAT_JSP if jsp else "")
 
 
@@ -189,7 +200,7 @@ KeepAliveTimeout {keep_alive}
 Timeout 300
 GracefulShutdownTimeout 5
 EnableSendfile On
-TypesConfig /etc/mime.types
+TypesConfig {types}
 AddDefaultCharset off
 FileETag MTime Size
 <Directory />
@@ -204,14 +215,19 @@ FileETag MTime Size
 </LocationMatch>
 """
 
-EXPIRES = """\
-# A name with a version or a hash never gets another content; any other is asked for again, and is mostly 304.
-<LocationMatch "^{static}">
-    Header set Cache-Control "no-cache" "expr=%{REQUEST_STATUS} -in {'200','304'}"
-</LocationMatch>
-<LocationMatch "^{static}.*{versioned}">
-    Header set Cache-Control "public, max-age=31536000, immutable" "expr=%{REQUEST_STATUS} -in {'200','304'}"
-</LocationMatch>
+EXPIRES = f"""\
+    # A name with a version or a hash never gets another content; any other is asked for again, and is mostly 304.
+    Header set Cache-Control "no-cache" "expr=%{{REQUEST_STATUS}} -in {{'200','304'}}"
+    <FilesMatch "{VERSIONED}">
+        Header set Cache-Control "public, max-age=31536000, immutable" "expr=%{{REQUEST_STATUS}} -in {{'200','304'}}"
+    </FilesMatch>
+"""
+
+UNTYPED = """\
+    # app.js.map is no script: the last ending alone says the type, and nobody knows it.
+    <FilesMatch "\\.(?:{endings})$">
+        Header unset Content-Type
+    </FilesMatch>
 """
 
 
@@ -222,7 +238,7 @@ def apache(folder: Path, applications: Sequence[Application], *, listen: str, ki
     modules = ["mpm_event", "authz_core", "mime", "headers", "alias", *apache_kind(kind)]
     modules += ["ssl", "socache_shmcb"] if tls else []
     modules += ["filter", "deflate"] if compression else []
-    parts = [APACHE.format(folder=folder, modules=apache_modules(modules), listen=listen, name=name,
+    parts = [APACHE.format(folder=folder, modules=apache_modules(modules), listen=listen, name=name, types=TYPES,
                            keep_alive=keep_alive)]
     if user:
         parts.append(f"User {user}\nGroup {user}\n")
@@ -260,12 +276,16 @@ def _application(application: Application, kind: str, backend: int, secret: str)
                   f"ProxyPassReverse {context}/ http://127.0.0.1:{backend}{context}/"]
         lines += ["ProxyRequests Off", "ProxyPreserveHost On", "ProxyVia Off"]
     alias = f"Alias {context} {application.folder}" if context else f"DocumentRoot {application.folder}"
-    if application.static:
-        static = "|".join(_regex(context + path) + ("$" if path in application.files else "(?:/|$)")
-                          for path in application.static)
-        lines.append(EXPIRES.replace("{static}", f"(?:{static})").replace("{versioned}", VERSIONED))
-    return "\n".join([alias, f"<Directory {application.folder}>", "    Require all granted", "</Directory>",
-                      *lines, ""])
+    return "\n".join([alias, f"<Directory {application.folder}>", _files(application), "</Directory>", *lines, ""])
+
+
+def _files(application: Application) -> str:
+    """How files are answered: none of this is looked at where a request goes to the application."""
+    text = "    Require all granted\n" + (EXPIRES if application.static else "")
+    text += "".join(f"    AddType \"{kind}\" .{ending}\n" for ending, kind in sorted(application.types.items()))
+    if application.untyped:
+        text += UNTYPED.format(endings="|".join(map(_regex, sorted(application.untyped))))
+    return text.rstrip()
 
 
 def _regex(text: str) -> str:

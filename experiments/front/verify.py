@@ -12,12 +12,14 @@ import ssl
 import subprocess
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from email.message import Message
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 import stack
+from archives import static_files
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
 NOT_COMPRESSED = 68
@@ -61,7 +63,7 @@ def verify(applications: Sequence[stack.Application], written: Path) -> Iterator
         for application in applications:
             copy = daemons.folder / "app" / application.folder.name
             shutil.copytree(application.folder, copy)
-            copies.append(stack.Application(application.context, copy, application.static, application.files))
+            copies.append(replace(application, folder=copy))
         front = Front(daemons, copies)
         yield "apache2 -t accepts the configuration"
         front.started()
@@ -127,12 +129,7 @@ class Front:
 
     def files(self, application: stack.Application) -> list[str]:
         """The static files of an application, as paths of the site."""
-        found = []
-        for path in application.static:
-            place = application.folder / path.strip("/")
-            inside = [place] if path in application.files else [p for p in sorted(place.rglob("*")) if p.is_file()]
-            found += [application.context + "/" + file.relative_to(application.folder).as_posix() for file in inside]
-        return found
+        return [application.context + path for path in static_files(application)]
 
     def static(self) -> Iterator[str]:
         """Every static path is answered by Apache byte for byte as the application would."""
@@ -141,6 +138,9 @@ class Front:
             for path in self.files(application):
                 asked = quote(path)
                 front, behind = self.ask(asked), self.application.ask(asked)
+                if front.headers["Content-Type"] != behind.headers["Content-Type"]:
+                    raise VerificationError(f"{path}: the front says {front.headers['Content-Type']}, the application "
+                                            f"{behind.headers['Content-Type']}")
                 if (front.status, front.body) != (behind.status, behind.body) or front.status != 200:
                     raise VerificationError(f"{path}: the front answers {front.status} with {len(front.body)} bytes, the "
                                             f"application {behind.status} with {len(behind.body)}")

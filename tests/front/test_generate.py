@@ -103,7 +103,20 @@ def test_names_cannot_leave_their_place_in_the_configuration(tmp_path: Path) -> 
     [application] = explode(archive(tmp_path / "a.war", hostile), tmp_path / "app")
     text = stack.apache(tmp_path, [application], listen="8080", kind="jk", backend=8009)
     assert "Require all granted #" not in text and 'JkUnMount /a/c.d.css app' in text
+    text = stack.apache(tmp_path, [application], listen="8080", kind="http", backend=8009)
     assert r"/a/c\x2ed\x2ecss$" in text and r"/a/b\x24\x28id\x29\x2ecss$" in text
+
+
+def test_types_are_those_of_the_application(tmp_path: Path) -> None:
+    mappings = "".join(f"<mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
+                       for ending, kind in (("note", "text/x-note;charset=utf-8"), ("evil", 'text/x" .css\nListen 1')))
+    names = ["a.js.map", "a.note", "b.note.js", "README", "c.map"]
+    war = archive(tmp_path / "a.war", dict.fromkeys(names, "x") | {"WEB-INF/web.xml": WEB.format(mappings=mappings)})
+    [application] = explode(war, tmp_path / "app")
+    assert application.types == {"note": "text/x-note;charset=utf-8"}
+    assert application.untyped == {"map"}
+    assert 'AddType "text/x-note;charset=utf-8" .note' in stack.apache(
+        tmp_path, [application], listen="8080", kind="jk", backend=8009)
 
 
 def generate(*words: object) -> subprocess.CompletedProcess[str]:
@@ -112,6 +125,14 @@ def generate(*words: object) -> subprocess.CompletedProcess[str]:
 
 with_servers = pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() or not Path(
     "/usr/lib/apache2/modules/mod_jk.so").exists(), reason="Tomcat or mod_jk is not installed")
+
+
+@with_servers
+def test_single_files_expire_by_their_names(tmp_path: Path) -> None:
+    names = ["a/app.3f2a9c1d4e5b.js", "a/plain.js", "a/page.jsp", "a/app.js.map"]
+    done = generate(archive(tmp_path / "a.war", dict.fromkeys(names, "x")), "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "1 versioned files expire in a year, 2 others" in done.stdout
 
 
 @with_servers
