@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from stack import Application, content_types
+from stack import REFUSED, Application, content_types
 
 MOST_FILES = 100_000
 MOST_BYTES = 4 << 30
@@ -18,6 +18,10 @@ MOST_XML = 4 << 20
 
 DYNAMIC = {".jsp", ".jspx", ".jspf", ".tag", ".tagx", ".class", ".jar"}
 """Files that the application works on: never served as they are."""
+
+
+DOUBTFUL = {".bak", ".dump", ".old", ".orig", ".php", ".save", ".sql"}
+"""Backups and sources: seldom meant for visitors, but a download may be one."""
 
 
 class ArchiveError(Exception):
@@ -40,8 +44,9 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
     applications = []
     for war, path in found:
         path = "" if path in ("", "/") else path
-        if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
-            raise ArchiveError(f"{path}: a context is a path such as /shop, of letters, digits, `.`, `_`, `~` and `-`")
+        if path and not re.fullmatch(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+", path):
+            raise ArchiveError(f"{path!r}: a context is a path such as /shop, of letters, digits, `_`, `-`, and `.` that "
+                               "no name begins with")
         place = folder / (path.strip("/").replace("/", "#") or "ROOT")
         _unpack(war, place)
         static, files = static_paths(place)
@@ -121,6 +126,7 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
             continue
         inside = [entry] if entry.is_file() else [file for file in sorted(entry.rglob("*")) if file.is_file()]
         paths = ["/" + file.relative_to(folder).as_posix() for file in inside]
+        paths = [path for path in paths if not is_refused(path)]
         free = [one for one in paths if _is_plain(one) and not any(_matches(p, one) for p in patterns)]
         below = entry.is_dir() and any(_reaches_into(pattern, path) for pattern in patterns)
         if entry.is_dir() and free and len(free) == len(paths) and not below:
@@ -131,6 +137,11 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
     return static, frozenset(files)
 
 
+def is_refused(path: str) -> bool:
+    """Whether the front refuses it, though the application would answer it."""
+    return re.search(REFUSED, path) is not None
+
+
 def static_files(application: Application) -> list[str]:
     """The static files of an application, as paths within it."""
     found = []
@@ -138,7 +149,13 @@ def static_files(application: Application) -> list[str]:
         place = application.folder / path.strip("/")
         inside = [place] if path in application.files else [file for file in sorted(place.rglob("*")) if file.is_file()]
         found += ["/" + file.relative_to(application.folder).as_posix() for file in inside]
-    return found
+    return [path for path in found if not is_refused(path)]
+
+
+def doubtful(application: Application) -> list[str]:
+    """Static files that look like backups or sources, as paths of the site."""
+    return [application.context + path for path in static_files(application)
+            if PurePosixPath(path).suffix.lower() in DOUBTFUL]
 
 
 def _is_plain(path: str) -> bool:
