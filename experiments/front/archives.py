@@ -7,9 +7,10 @@ import stat
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from stack import Application
+from stack import REFUSED, Application, content_types
 
 MOST_FILES = 100_000
 MOST_BYTES = 4 << 30
@@ -17,6 +18,10 @@ MOST_XML = 4 << 20
 
 DYNAMIC = {".jsp", ".jspx", ".jspf", ".tag", ".tagx", ".class", ".jar"}
 """Files that the application works on: never served as they are."""
+
+
+DOUBTFUL = {".bak", ".dump", ".old", ".orig", ".php", ".save", ".sql"}
+"""Backups and sources: seldom meant for visitors, but a download may be one."""
 
 
 class ArchiveError(Exception):
@@ -39,12 +44,14 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
     applications = []
     for war, path in found:
         path = "" if path in ("", "/") else path
-        if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
-            raise ArchiveError(f"{path}: a context is a path such as /shop, of letters, digits, `.`, `_`, `~` and `-`")
+        if path and not re.fullmatch(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+", path):
+            raise ArchiveError(f"{path!r}: a context is a path such as /shop, of letters, digits, `_`, `-`, and `.` that "
+                               "no name begins with")
         place = folder / (path.strip("/").replace("/", "#") or "ROOT")
         _unpack(war, place)
         static, files = static_paths(place)
-        applications.append(Application(path, place, static, files))
+        application = Application(path, place, static, files, _types(place / "WEB-INF/web.xml"))
+        applications.append(replace(application, untyped=_untyped(application)))
     if archive.suffix.lower() == ".ear":
         shutil.rmtree(folder.with_name(folder.name + ".ear"))
     return applications
@@ -119,6 +126,7 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
             continue
         inside = [entry] if entry.is_file() else [file for file in sorted(entry.rglob("*")) if file.is_file()]
         paths = ["/" + file.relative_to(folder).as_posix() for file in inside]
+        paths = [path for path in paths if not is_refused(path)]
         free = [one for one in paths if _is_plain(one) and not any(_matches(p, one) for p in patterns)]
         below = entry.is_dir() and any(_reaches_into(pattern, path) for pattern in patterns)
         if entry.is_dir() and free and len(free) == len(paths) and not below:
@@ -129,11 +137,57 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
     return static, frozenset(files)
 
 
+def is_refused(path: str) -> bool:
+    """Whether the front refuses it, though the application would answer it."""
+    return re.search(REFUSED, path) is not None
+
+
+def static_files(application: Application) -> list[str]:
+    """The static files of an application, as paths within it."""
+    found = []
+    for path in application.static:
+        place = application.folder / path.strip("/")
+        inside = [place] if path in application.files else [file for file in sorted(place.rglob("*")) if file.is_file()]
+        found += ["/" + file.relative_to(application.folder).as_posix() for file in inside]
+    return [path for path in found if not is_refused(path)]
+
+
+def doubtful(application: Application) -> list[str]:
+    """Static files that look like backups or sources, as paths of the site."""
+    return [application.context + path for path in static_files(application)
+            if PurePosixPath(path).suffix.lower() in DOUBTFUL]
+
+
 def _is_plain(path: str) -> bool:
     """No welcome page of the root, which the application may want to choose, and nothing that it works on."""
     return (PurePosixPath(path).suffix.lower() not in DYNAMIC and "/WEB-INF/" not in path.upper()
             and "/META-INF/" not in path.upper() and re.fullmatch(r"[\x21-\x7e]+", path) is not None
             and not set(path) & set('"<>\\^`{|}%;?#*'))
+
+
+def _types(descriptor: Path) -> dict[str, str]:
+    """The content types that an application gives to endings; those that are none stay out of the configuration."""
+    if not descriptor.exists():
+        return {}
+    found = {}
+    for mapping in _elements(_xml(descriptor), "mime-mapping"):
+        texts = {_local(child.tag): (child.text or "").strip() for child in mapping}
+        ending, kind = texts.get("extension", ""), texts.get("mime-type", "")
+        if re.fullmatch(r"[A-Za-z0-9_+-]+", ending) and re.fullmatch(r"[\w.+-]+/[\w.+-]+(;\s?charset=[\w-]+)?", kind, re.ASCII):
+            found[ending] = kind
+    return found
+
+
+def _untyped(application: Application) -> frozenset[str]:
+    """Apache takes the last ending that it knows (mod_mime), the application the last."""
+    known = {ending.lower() for ending in (*content_types(), *application.types)}
+    found = set()
+    for path in static_files(application):
+        _, *endings = PurePosixPath(path).name.split(".")
+        is_typed = [ending.lower() in known for ending in endings]
+        if any(is_typed) and not is_typed[-1]:
+            found.add(endings[-1])
+    return frozenset(found)
 
 
 def _patterns(descriptor: Path) -> Iterator[str]:

@@ -3,13 +3,15 @@
 
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 TOMCAT = Path("/usr/share/tomcat10")
 MODULES = Path("/usr/lib/apache2/modules")
+TYPES = Path("/etc/mime.types")
 
 COMPRESSED = ("text/html text/css text/plain text/xml text/javascript application/javascript "
               "application/json application/xml application/xhtml+xml application/rss+xml "
@@ -39,28 +41,53 @@ class Application:
     """What the front may serve itself, within the context: `/files` is a folder, with all that it holds."""
     files: frozenset[str] = frozenset()
     """Those of `static` that are files."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Content types that the application itself gives to endings."""
+    untyped: frozenset[str] = frozenset()
+    """Endings without a type, of static files whose names hold another ending that has one."""
+
+
+@dataclass(frozen=True)
+class Public:
+    """What a site needs that strangers reach, and what a measurement goes without."""
+
+    user: str = "www-data"
+    """Who Apache becomes when root starts it."""
+    hsts: bool = False
+    redirect: str = ""
+    """`[ADDRESS:]PORT` without TLS, from which all is sent to the site."""
 
 
 def certificate(folder: Path, name: str = "127.0.0.1") -> Tls:
     """One that this machine makes for itself, as a private test needs it: of an elliptic curve, for a month."""
     tls = Tls(folder / "certificate.pem", folder / "key.pem")
-    subprocess.run(
+    names = dict.fromkeys(["IP:127.0.0.1", "DNS:localhost", f"{'IP' if is_address(name) else 'DNS'}:{name}"])
+    done = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "30", "-subj", f"/CN={name}",
-         "-addext", f"subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:{name}" if name != "127.0.0.1"
-         else "subjectAltName=IP:127.0.0.1,DNS:localhost",
-         "-addext", "basicConstraints=critical,CA:FALSE", "-keyout", str(tls.key), "-out", str(tls.certificate)],
-        check=True, capture_output=True)
+         "-nodes", "-days", "30", "-subj", f"/CN={name}" if len(name) <= 64 else "/",  # X.520: ub-common-name
+         "-addext", f"subjectAltName={','.join(names)}", "-addext", "basicConstraints=critical,CA:FALSE",
+         "-keyout", str(tls.key), "-out", str(tls.certificate)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise OSError(f"openssl makes no certificate for {name}: {done.stderr.strip()}")
     tls.key.chmod(0o600)
     return tls
+
+
+def is_address(name: str) -> bool:
+    """Whether it is an IP address."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 # Tomcat
 
 def tomcat_server(*, http: int | None = None, ajp: int | None = None, secret: str = "",
                   tls: Tls | None = None, compression: bool = False, automatic: bool = False,
-                  workers: int = 200) -> str:
-    """server.xml: connectors on loopback, and what webapps holds."""
+                  workers: int = 200, applications: str = "webapps") -> str:
+    """server.xml: connectors on loopback, and what the folder `applications` holds."""
     common = f'address="127.0.0.1" maxThreads="{workers}" connectionTimeout="300000"'
     connectors = []
     if http is not None:
@@ -89,7 +116,7 @@ def tomcat_server(*, http: int | None = None, ajp: int | None = None, secret: st
   <Service name="Catalina">
     {lines}
     <Engine name="Catalina" defaultHost="localhost"{delay}>
-      <Host name="localhost" appBase="webapps" unpackWARs="true" autoDeploy="{deploy}"
+      <Host name="localhost" appBase={quoteattr(applications)} unpackWARs="true" autoDeploy="{deploy}"
           undeployOldVersions="{deploy}">
         <Valve className="org.apache.catalina.valves.ErrorReportValve" showReport="false" showServerInfo="false" />
       </Host>
@@ -132,13 +159,19 @@ TOMCAT_CONTEXT = """<?xml version="1.0" encoding="UTF-8"?>
 """conf/context.xml for applications without JSP and websockets: nothing is searched for them at the start."""
 
 
-def tomcat_web(types: Path = Path("/etc/mime.types"), *, jsp: bool = True) -> str:
-    """conf/web.xml: files, pages in JSP, and the types that the machine knows."""
-    mappings = []
-    for line in types.read_text().splitlines() if types.exists() else []:
+def content_types(table: Path = TYPES) -> dict[str, str]:
+    """What the machine knows of endings; Apache reads the same table."""
+    found = {}
+    for line in table.read_text().splitlines() if table.exists() else []:
         kind, *endings = line.split("#")[0].split() or [""]
-        mappings += [f"  <mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
-                     for ending in endings]
+        found |= dict.fromkeys(endings, kind)
+    return found
+
+
+def tomcat_web(types: Path = TYPES, *, jsp: bool = True) -> str:
+    """conf/web.xml: files, pages in JSP, and the types that the machine knows."""
+    mappings = [f"  <mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
+                for ending, kind in content_types(types).items()]
     return TOMCAT_WEB.format(types="\n".join(mappings), jsp=TOMCAT_JSP if jsp else "")
 
 
@@ -163,10 +196,10 @@ def apache_kind(kind: str) -> list[str]:
 
 
 APACHE = """\
-ServerRoot {folder}
-DefaultRuntimeDir {folder}
-PidFile {folder}/httpd.pid
-ErrorLog {folder}/log
+ServerRoot "{folder}"
+DefaultRuntimeDir "{folder}"
+PidFile "{folder}/httpd.pid"
+ErrorLog "{folder}/{log}"
 LogLevel warn
 {modules}
 Listen {listen}
@@ -186,10 +219,10 @@ MaxConnectionsPerChild 0
 KeepAlive On
 MaxKeepAliveRequests 0
 KeepAliveTimeout {keep_alive}
-Timeout 300
+Timeout {timeout}
 GracefulShutdownTimeout 5
 EnableSendfile On
-TypesConfig /etc/mime.types
+TypesConfig {types}
 AddDefaultCharset off
 FileETag MTime Size
 <Directory />
@@ -204,51 +237,108 @@ FileETag MTime Size
 </LocationMatch>
 """
 
-EXPIRES = """\
-# A name with a version or a hash never gets another content; any other is asked for again, and is mostly 304.
-<LocationMatch "^{static}">
-    Header set Cache-Control "no-cache" "expr=%{REQUEST_STATUS} -in {'200','304'}"
+EXPIRES = f"""\
+    # A name with a version or a hash never gets another content; any other is asked for again, and is mostly 304.
+    Header set Cache-Control "no-cache" "expr=%{{REQUEST_STATUS}} -in {{'200','304'}}"
+    <FilesMatch "{VERSIONED}">
+        Header set Cache-Control "public, max-age=31536000, immutable" "expr=%{{REQUEST_STATUS}} -in {{'200','304'}}"
+    </FilesMatch>
+"""
+
+UNTYPED = """\
+    # app.js.map is no script: the last ending alone says the type, and nobody knows it.
+    <FilesMatch "\\.(?:{endings})$">
+        Header unset Content-Type
+    </FilesMatch>
+"""
+
+REFUSED = r"/\.(?!well-known(?:/|$))|~(?:[;/]|$)"
+"""Dot files and what editors leave behind. /.well-known/ is meant for visitors (RFC 8615)."""
+
+PUBLIC = """\
+User {user}
+Group {user}
+LogFormat "%h %l %u %t \\"%r\\" %>s %b \\"%{{Referer}}i\\" \\"%{{User-Agent}}i\\"" combined
+CustomLog "{folder}/access.log" combined
+# Who sends slower than this would hold a thread for nothing (mod_reqtimeout; seconds, and bytes in a second).
+RequestReadTimeout handshake=20 header=20-40,MinRate=500 body=20,MinRate=500
+# Dot files and what editors leave behind are for nobody, even where the application would answer them.
+<LocationMatch "{refused}">
+    Require all denied
 </LocationMatch>
-<LocationMatch "^{static}.*{versioned}">
-    Header set Cache-Control "public, max-age=31536000, immutable" "expr=%{REQUEST_STATUS} -in {'200','304'}"
-</LocationMatch>
+"""
+
+REDIRECT = """\
+# Without TLS nothing is answered but where the site is.
+Listen {listen}
+<VirtualHost *:{port}>
+    ServerName {name}
+    SSLEngine Off
+    Redirect permanent / https://{authority}/
+</VirtualHost>
+"""
+
+NO_FILE = """\
+    # Welcome pages, redirects to folders, pages for what is missing: of these the application knows more.
+    <If "! -f %{REQUEST_FILENAME}">
+        SetHandler jakarta-servlet
+        SetEnv JK_WORKER_NAME app
+        # What Apache calls a folder, where the application says no type.
+        Header unset Content-Type "expr=%{CONTENT_TYPE} == 'httpd/unix-directory'"
+    </If>
 """
 
 
 def apache(folder: Path, applications: Sequence[Application], *, listen: str, kind: str, backend: int,
            secret: str = "", name: str = "127.0.0.1", tls: Tls | None = None, compression: bool = True,
-           keep_alive: int = 15, user: str | None = None) -> str:
-    """The whole configuration, without anything of the machine's own. `user`: who it becomes when root starts it."""
+           keep_alive: int = 15, public: Public | None = None) -> str:
+    """The whole configuration, without anything of the machine's own."""
+    log = "error.log" if public else "log"
     modules = ["mpm_event", "authz_core", "mime", "headers", "alias", *apache_kind(kind)]
     modules += ["ssl", "socache_shmcb"] if tls else []
     modules += ["filter", "deflate"] if compression else []
-    parts = [APACHE.format(folder=folder, modules=apache_modules(modules), listen=listen, name=name,
-                           keep_alive=keep_alive)]
-    if user:
-        parts.append(f"User {user}\nGroup {user}\n")
+    modules += ["reqtimeout", "env"] if public else []
+    parts = [APACHE.format(folder=folder, modules=apache_modules(modules), listen=listen, name=name, log=log, types=TYPES,
+                           keep_alive=keep_alive, timeout=60 if public else 300)]
+    if public:
+        parts.append(PUBLIC.format(folder=folder, user=public.user, refused=REFUSED))
     if compression:
         parts.append(f"AddOutputFilterByType DEFLATE {COMPRESSED}\nDeflateCompressionLevel 4\n"
                      "# What is compressed is another thing than the file: its tag would never be found again.\n"
                      "DeflateAlterETag Remove\n")
     if tls:
         parts.append(f"SSLEngine On\nSSLProtocol -all +TLSv1.2 +TLSv1.3\nSSLCipherSuite ECDHE+AESGCM:ECDHE+CHACHA20\n"
-                     f"SSLSessionTickets Off\nSSLSessionCache shmcb:{folder}/ssl(512000)\n"
-                     f"SSLCertificateFile {tls.certificate}\nSSLCertificateKeyFile {tls.key}\n"
-                     f"Header always set Strict-Transport-Security \"max-age=31536000\"\n")
+                     f"SSLSessionTickets Off\nSSLSessionCache \"shmcb:{folder}/ssl(512000)\"\n"
+                     f"SSLCertificateFile \"{tls.certificate}\"\nSSLCertificateKeyFile \"{tls.key}\"\n")
+    if public and public.hsts:
+        parts.append("# Browsers ask over TLS alone for a year, and let nobody past a certificate that is wrong.\n"
+                     "Header always set Strict-Transport-Security \"max-age=31536000\"\n")
     if kind == "jk":
-        parts.append(f"JkWorkersFile {folder}/workers.properties\nJkShmFile {folder}/jk.shm\n"
-                     f"JkLogFile {folder}/log\nJkLogLevel error\n"
+        parts.append(f"JkWorkersFile \"{folder}/workers.properties\"\nJkShmFile \"{folder}/jk.shm\"\n"
+                     f"JkLogFile \"{folder}/{log}\"\nJkLogLevel error\n"
+                     "# What was asked goes on undecoded, and not at all if two servers could read it in two ways.\n"
                      "JkOptions +ForwardURIEscaped +RejectUnsafeURI\n")
-    parts += [_application(application, kind, backend, secret) for application in applications]
+    # The first alias that fits is taken: /shop/new stands before /shop.
+    longest_first = sorted(applications, key=lambda application: -len(application.context))
+    parts += [_application(one, kind, backend, secret, is_public=public is not None) for one in longest_first]
+    if public and public.redirect:
+        parts.append(_redirect(public.redirect, listen, name))
     return "\n".join(parts)
 
 
-def _application(application: Application, kind: str, backend: int, secret: str) -> str:
+def _redirect(redirect: str, listen: str, name: str) -> str:
+    port = listen.rsplit(":", 1)[-1]
+    return REDIRECT.format(listen=redirect, port=redirect.rsplit(":", 1)[-1], name=name,
+                           authority=name if port == "443" else f"{name}:{port}")
+
+
+def _application(application: Application, kind: str, backend: int, secret: str, *, is_public: bool) -> str:
     """Everything goes to the application but what is static: the folder itself and all that is in it."""
     context, lines = application.context, []
     patterns = [pattern for path in application.static
                 for pattern in ([path] if path in application.files else [path, f"{path}/*"])]
     if kind == "jk":
+        lines += ["# All goes to the application, and what is static is taken out again."]
         lines += [f"JkMount {context}/* app"] + ([f"JkMount {context} app"] if context else [])
         lines += [f"JkUnMount {context}{pattern} app" for pattern in patterns]
     else:
@@ -259,13 +349,18 @@ def _application(application: Application, kind: str, backend: int, secret: str)
         lines += [f"ProxyPass {context}/ {scheme}://127.0.0.1:{backend}{context}/ enablereuse=on{shared}",
                   f"ProxyPassReverse {context}/ http://127.0.0.1:{backend}{context}/"]
         lines += ["ProxyRequests Off", "ProxyPreserveHost On", "ProxyVia Off"]
-    alias = f"Alias {context} {application.folder}" if context else f"DocumentRoot {application.folder}"
-    if application.static:
-        static = "|".join(_regex(context + path) + ("$" if path in application.files else "(?:/|$)")
-                          for path in application.static)
-        lines.append(EXPIRES.replace("{static}", f"(?:{static})").replace("{versioned}", VERSIONED))
-    return "\n".join([alias, f"<Directory {application.folder}>", "    Require all granted", "</Directory>",
-                      *lines, ""])
+    alias = f"Alias {context} \"{application.folder}\"" if context else f"DocumentRoot \"{application.folder}\""
+    return "\n".join([alias, f"<Directory \"{application.folder}\">", _files(application, is_public=is_public),
+                      "</Directory>", *lines, ""])
+
+
+def _files(application: Application, *, is_public: bool) -> str:
+    """How files are answered: none of this is looked at where a request goes to the application."""
+    text = "    Require all granted\n" + (EXPIRES if application.static else "")
+    text += "".join(f"    AddType \"{kind}\" .{ending}\n" for ending, kind in sorted(application.types.items()))
+    if application.untyped:
+        text += UNTYPED.format(endings="|".join(map(_regex, sorted(application.untyped))))
+    return (text + (NO_FILE if is_public else "")).rstrip()
 
 
 def _regex(text: str) -> str:

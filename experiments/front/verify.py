@@ -11,17 +11,25 @@ import socket
 import ssl
 import subprocess
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from email.message import Message
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 import stack
+from archives import is_refused, static_files
+from configuration import Configuration
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
 NOT_COMPRESSED = 68
 """Bytes of the largest text that Apache leaves as it is, because gzip would make it larger (mod_deflate.c)."""
+
+
+PATIENCE_S = 120
+"""So long an answer may take: a busy machine is slow, and a page of the application is compiled first."""
 
 
 class VerificationError(Exception):
@@ -39,35 +47,54 @@ class Answer(NamedTuple):
 class Site:
     """A port that is asked over one connection, which is kept alive."""
 
-    def __init__(self, port: int, tls: stack.Tls | None = None) -> None:
+    def __init__(self, who: str, port: int, tls: stack.Tls | None = None) -> None:
+        self.who = who
         if tls is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         else:
             context = ssl.create_default_context(cafile=str(tls.certificate))
-            self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+            self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=PATIENCE_S, context=context)
 
     def ask(self, path: str, **headers: str) -> Answer:
+        with waiting(f"{self.who} was asked for {path}"):
+            try:
+                return self._ask(path, headers)
+            except ConnectionError:
+                # Since the last question it took longer than the server keeps a connection.
+                self.connection.close()
+                return self._ask(path, headers)
+
+    def _ask(self, path: str, headers: dict[str, str]) -> Answer:
         self.connection.request("GET", path, headers={name.replace("_", "-"): v for name, v in headers.items()})
         response = self.connection.getresponse()
         return Answer(response.status, response.headers, response.read())
 
 
-def verify(applications: Sequence[stack.Application], written: Path) -> Iterator[str]:
-    """What was found to be so, in sentences. Error: what is not. `written`: the configuration itself; what is asked has
-    another port, another certificate, and copies of the applications."""
-    tested(written)
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """What goes wrong on the network says for what it was waited."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise VerificationError(f"{what}, and did not answer within {PATIENCE_S} s") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise VerificationError(f"{what}: {error or type(error).__name__}") from error
+
+
+def verify(configuration: Configuration) -> Iterator[str]:
+    """What was found to be so, in sentences. Error: what is not. What is asked has been written by the same program with
+    other ports, another certificate, and copies of the applications."""
+    tested(configuration.httpd_conf)
+    configuration.readable()
     with Daemons(tells=False) as daemons:
-        copies = []
-        for application in applications:
-            copy = daemons.folder / "app" / application.folder.name
-            shutil.copytree(application.folder, copy)
-            copies.append(stack.Application(application.context, copy, application.static, application.files))
-        front = Front(daemons, copies)
-        yield "apache2 -t accepts the configuration"
+        front = Front(daemons, configuration)
+        yield "apache2 -t accepts the configuration, and who serves may read it"
         front.started()
         yield from front.static()
+        yield from front.folders()
         yield from front.protected()
         yield from front.headers()
+        yield from front.redirect()
         yield from front.tls_versions()
         yield from front.connector()
 
@@ -82,38 +109,45 @@ def tested(configuration: Path) -> None:
 class Front:
     """Apache with the configuration, before a Tomcat that answers over HTTP, too."""
 
-    def __init__(self, daemons: Daemons, applications: Sequence[stack.Application]) -> None:
-        self.applications = applications
+    def __init__(self, daemons: Daemons, configuration: Configuration) -> None:
+        self.daemons = daemons
         self.folder = folder = daemons.folder
-        self.tls = stack.certificate(folder)
-        for path in self.tls.certificate, self.tls.key:
-            daemons.own(path)
-        secret = secrets.token_hex(16)
-        for name in "conf", "webapps", "temp", "work", "logs":
-            daemons.make(name)
-        for application in applications:
-            name = application.context.strip("/").replace("/", "#") or "ROOT"
-            shutil.copytree(application.folder, folder / "webapps" / name)
-        daemons.write("conf/web.xml", stack.tomcat_web())
+        shutil.copytree(configuration.folder / "app", folder / "app")
+        (folder / "apache").mkdir()
+        # What Apache says is shown with an error, as what Tomcat says.
+        (folder / "apache/error.log").symlink_to(folder / "log")
+        self.applications = [replace(one, folder=folder / "app" / one.folder.name) for one in configuration.applications]
+        self.private = replace(configuration, folder=folder, applications=self.applications, tomcat_user=None,
+                               secret=secrets.token_hex(16), tls=stack.certificate(folder / "apache"))
+        self.application = Site("the application", daemons.listen(self._tomcat)[0])
+        self.port, _ = daemons.listen(self._apache)
+        self.ask = Site("the front", self.port, self.private.tls).ask
 
-        def tomcat(port: int) -> int:
-            self.ajp = free_port()
-            daemons.write("conf/server.xml", stack.tomcat_server(http=port, ajp=self.ajp, secret=secret))
-            return daemons.start(stack.tomcat_command(folder), lambda: is_open(port) and is_open(self.ajp))
+    def _write(self) -> None:
+        shutil.rmtree(self.folder / "tomcat", ignore_errors=True)
+        self.private.write()
+        for path in self.folder.rglob("*"):
+            self.daemons.own(path)
 
-        self.application = Site(daemons.listen(tomcat)[0])
-        daemons.write("workers.properties", stack.workers(self.ajp, secret))
+    def _tomcat(self, port: int) -> int:
+        self.private = replace(self.private, http=port, ajp=free_port())
+        self._write()
+        # Without the property it would go on when a port is taken.
+        environment = {"CATALINA_BASE": str(self.private.tomcat),
+                       "CATALINA_OPTS": "-Dorg.apache.catalina.startup.EXIT_ON_INIT_FAILURE=true"}
+        return self.daemons.start([stack.TOMCAT / "bin/catalina.sh", "run"],
+                                  lambda: is_open(port) and is_open(self.private.ajp), environment=environment)
 
-        def apache(port: int) -> int:
-            text = stack.apache(folder, applications, listen=f"127.0.0.1:{port}", kind="jk", backend=self.ajp,
-                                secret=secret, name="127.0.0.1", tls=self.tls, keep_alive=300)
-            conf = daemons.write("httpd.conf", text)
-            tested(conf)
-            return daemons.start([program("apache2"), "-f", conf, "-DFOREGROUND"],
-                                 lambda: (folder / "httpd.pid").exists() and is_open(port), ending=signal.SIGWINCH)
-
-        self.port, _ = daemons.listen(apache)
-        self.ask = Site(self.port, self.tls).ask
+    def _apache(self, port: int) -> int:
+        public = self.private.public
+        self.private = replace(self.private, listen=f"127.0.0.1:{port}", public=replace(
+            public, redirect=f"127.0.0.1:{free_port()}" if public.redirect else ""))
+        conf = self.private.httpd_conf
+        conf.write_text(self.private.texts()[conf])
+        tested(conf)
+        return self.daemons.start([program("apache2"), "-f", conf, "-DFOREGROUND"],
+                                  lambda: (self.private.apache / "httpd.pid").exists() and is_open(port),
+                                  ending=signal.SIGWINCH)
 
     def started(self) -> None:
         """Error: an application cannot be compared, because it does not start without what is around it elsewhere."""
@@ -127,37 +161,57 @@ class Front:
 
     def files(self, application: stack.Application) -> list[str]:
         """The static files of an application, as paths of the site."""
-        found = []
-        for path in application.static:
-            place = application.folder / path.strip("/")
-            inside = [place] if path in application.files else [p for p in sorted(place.rglob("*")) if p.is_file()]
-            found += [application.context + "/" + file.relative_to(application.folder).as_posix() for file in inside]
-        return found
+        return [application.context + path for path in static_files(application)]
 
     def static(self) -> Iterator[str]:
         """Every static path is answered by Apache byte for byte as the application would."""
         compared = 0
         for application in self.applications:
             for path in self.files(application):
-                asked = quote(path)
-                front, behind = self.ask(asked), self.application.ask(asked)
-                if (front.status, front.body) != (behind.status, behind.body) or front.status != 200:
-                    raise VerificationError(f"{path}: the front answers {front.status} with {len(front.body)} bytes, the "
-                                            f"application {behind.status} with {len(behind.body)}")
+                front, _ = self.same(path)
+                if front.status != 200:
+                    raise VerificationError(f"{path}: the front answers {front.status}")
                 # Tomcat's tags have the size and the time in decimal digits, and are weak.
                 if re.fullmatch(r'W/"\d+-\d{10,}"', front.headers["ETag"] or ""):
                     raise VerificationError(f"{path}: it is the application that answers it, not the front")
                 compared += 1
         yield f"{compared} static files come from Apache, byte for byte as from the application"
 
+    def folders(self) -> Iterator[str]:
+        """Folders, and what is not in them, are answered as by the application, with its welcome pages."""
+        compared = 0
+        for application in self.applications:
+            for path in (path for path in application.static if path not in application.files):
+                top = application.folder / path.strip("/")
+                inside = [top, *(place for place in sorted(top.rglob("*")) if place.is_dir())]
+                for place in inside:
+                    asked = f"{application.context}/{place.relative_to(application.folder).as_posix()}"
+                    for end in ("", "/", "/no-such-path") if not is_refused(asked) else ():
+                        self.same(asked + end)
+                        compared += 1
+        yield f"{compared} paths of folders are answered as by the application, with its welcome pages"
+
+    def same(self, path: str) -> tuple[Answer, Answer]:
+        """What the front and the application answer. Error: they differ."""
+        front, behind = self.ask(quote(path)), self.application.ask(quote(path))
+        if (front.status, front.body) != (behind.status, behind.body):
+            raise VerificationError(f"{path}: the front answers {front.status} with {len(front.body)} bytes, the "
+                                    f"application {behind.status} with {len(behind.body)}")
+        for name in "Content-Type", "Location":
+            if front.headers[name] != behind.headers[name]:
+                raise VerificationError(f"{path}: {name} of the front is `{front.headers[name]}`, of the application "
+                                        f"`{behind.headers[name]}`")
+        return front, behind
+
     def protected(self) -> Iterator[str]:
         """What belongs to the application's inside is refused, however it is written."""
         asked = 0
         for application in self.applications:
             context = application.context
-            inside = [path for name in ("WEB-INF", "META-INF") for path in
-                      sorted((application.folder / name).rglob("*")) if path.is_file()]
-            paths = [f"{context}/{path.relative_to(application.folder).as_posix()}" for path in inside]
+            files = [f"/{path.relative_to(application.folder).as_posix()}"
+                     for path in sorted(application.folder.rglob("*")) if path.is_file()]
+            paths = [context + path for path in files
+                     if path.upper().startswith(("/WEB-INF/", "/META-INF/")) or is_refused(path)]
             paths += [f"{context}/WEB-INF/web.xml", f"{context}/WEB-INF", f"{context}/WEB-INF/", f"{context}/META-INF/"]
             first = f"{context}/WEB-INF/web.xml"
             paths += [first.replace("WEB-INF", other) for other in
@@ -166,7 +220,7 @@ class Front:
             if application.static:
                 paths.append(f"{context}{application.static[0]}/../WEB-INF/web.xml")
             for path in paths:
-                answer = self.ask(path)
+                answer = self.ask(quote(path, safe="/%;"))
                 if answer.status not in (400, 403, 404):
                     raise VerificationError(f"{path}: the front answers {answer.status}, and must refuse it")
                 asked += 1
@@ -180,8 +234,8 @@ class Front:
             for name in "X-Powered-By", "Via":
                 if missing.headers[name]:
                     raise VerificationError(f"{name} says {missing.headers[name]}")
-            if "max-age" not in (missing.headers["Strict-Transport-Security"] or ""):
-                raise VerificationError("Strict-Transport-Security is missing")
+            if (missing.headers["Strict-Transport-Security"] is not None) != self.private.public.hsts:
+                raise VerificationError(f"Strict-Transport-Security is {missing.headers['Strict-Transport-Security']}")
             if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
                 raise VerificationError("an error page or the header Server says which version of what runs here")
             for path in self.files(application):
@@ -205,32 +259,45 @@ class Front:
         yield (f"{shrunk} texts are compressed; {late} versioned files expire in a year, {soon} others are asked for "
                "again and are 304; no header tells a version")
 
+    def redirect(self) -> Iterator[str]:
+        """Without TLS all is sent to the site."""
+        plain = self.private.public.redirect
+        if not plain:
+            return
+        path = f"{self.applications[0].context}/any?x=y"
+        answer = Site("the port without TLS", int(plain.rsplit(":", 1)[1])).ask(path)
+        wanted = f"https://{self.private.name}:{self.port}{path}"
+        if (answer.status, answer.headers["Location"]) != (301, wanted):
+            raise VerificationError(f"without TLS the answer is {answer.status} and leads to {answer.headers['Location']}")
+        yield "without TLS all is sent to the site"
+
     def tls_versions(self) -> Iterator[str]:
         """TLS 1.2 and 1.3, and nothing older."""
         for version, is_wanted in ((ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True),
                                    (ssl.TLSVersion.TLSv1_3, True)):
-            context = ssl.create_default_context(cafile=str(self.tls.certificate))
+            context = ssl.create_default_context(cafile=str(self.private.tls.certificate))
             with warnings.catch_warnings():  # that the version is old
                 warnings.simplefilter("ignore")
                 context.minimum_version = context.maximum_version = version
             if not is_wanted:
                 context.set_ciphers("ALL:@SECLEVEL=0")  # else this side would refuse it
-            try:
-                with (socket.create_connection(("127.0.0.1", self.port), timeout=30) as plain,
-                      context.wrap_socket(plain, server_hostname="127.0.0.1")):
-                    is_spoken = True
-            except (ssl.SSLError, ConnectionError):
-                is_spoken = False
+            with waiting(f"the front was asked for {version.name}"):
+                try:
+                    with (socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S) as plain,
+                          context.wrap_socket(plain, server_hostname="127.0.0.1")):
+                        is_spoken = True
+                except (ssl.SSLError, ConnectionError):
+                    is_spoken = False
             if is_spoken != is_wanted:
                 raise VerificationError(f"{version.name} is {'' if is_spoken else 'not '}spoken")
         yield "TLS 1.2 and 1.3 are spoken, TLS 1.1 is refused"
 
     def connector(self) -> Iterator[str]:
         """AJP is for the front alone."""
-        addresses = {address for address, port in listening() if port == self.ajp}
+        addresses = {address for address, port in listening() if port == self.private.ajp}
         if not addresses or not addresses <= LOOPBACK:
             raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not on loopback alone")
-        status = ajp_status(self.ajp)
+        status = ajp_status(self.private.ajp)
         if status != 403:
             raise VerificationError(f"AJP answers {status} to who does not know the secret, and must answer 403")
         yield "AJP listens on loopback alone, and answers 403 without the secret"
@@ -257,7 +324,8 @@ def ajp_status(port: int) -> int:
 
     request = (b"\x02\x02" + text("HTTP/1.1") + text("/") + text("127.0.0.1") + text("localhost") + text("127.0.0.1")
                + (80).to_bytes(2, "big") + b"\0" + b"\0\0" + b"\xff")
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with (waiting(f"AJP was asked on port {port} without the secret"),
+          socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection):
         connection.sendall(b"\x12\x34" + len(request).to_bytes(2, "big") + request)
         answer = connection.makefile("rb").read(7)
     if len(answer) < 7 or answer[:2] != b"AB" or answer[4] != 4:

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`experiments/front/generate`: which paths Apache may serve itself, archives that must be refused, and one
-application whose configuration it writes and verifies."""
+"""`experiments/front/generate`: which paths Apache may serve itself, archives and words that must be refused, and
+applications whose configuration it writes, verifies, and says how to start."""
 
+import http.client
 import os
+import shlex
+import shutil
+import signal
+import socket
+import ssl
 import subprocess
 import sys
+import tempfile
+import time
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +26,9 @@ FRONT = ROOT / "experiments/front"
 sys.path += [str(FRONT), str(ROOT / "kits/python/src")]
 
 import stack  # noqa: E402
-from archives import ArchiveError, explode  # noqa: E402
+import verify  # noqa: E402
+from archives import ArchiveError, doubtful, explode, static_files  # noqa: E402
+from lab_kit.daemons import free_port, program  # noqa: E402
 
 WEB = """<?xml version="1.0"?>
 <web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0" metadata-complete="true">
@@ -103,11 +114,49 @@ def test_names_cannot_leave_their_place_in_the_configuration(tmp_path: Path) -> 
     [application] = explode(archive(tmp_path / "a.war", hostile), tmp_path / "app")
     text = stack.apache(tmp_path, [application], listen="8080", kind="jk", backend=8009)
     assert "Require all granted #" not in text and 'JkUnMount /a/c.d.css app' in text
+    text = stack.apache(tmp_path, [application], listen="8080", kind="http", backend=8009)
     assert r"/a/c\x2ed\x2ecss$" in text and r"/a/b\x24\x28id\x29\x2ecss$" in text
 
 
+@pytest.mark.parametrize("context", ["/..", "/a/..", "/.git", "/a b", "/a\nListen 1", '/a"'])
+def test_a_context_stays_in_its_folder(tmp_path: Path, context: str) -> None:
+    war = archive(tmp_path / "a.war", {"a.css": "x"})
+    with pytest.raises(ArchiveError, match="a context is a path such as /shop"):
+        explode(war, tmp_path / "out/app", context)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_never_meant_is_not_static(tmp_path: Path) -> None:
+    names = ["css/a.css", "css/a.css~", "css/.htaccess", ".git/config", ".well-known/security.txt", "css/dump.sql",
+             "css/script.php"]
+    [application] = explode(archive(tmp_path / "a.war", dict.fromkeys(names, "x")), tmp_path / "app")
+    assert list(application.static) == ["/.well-known", "/css"]
+    assert static_files(application) == ["/.well-known/security.txt", "/css/a.css", "/css/dump.sql", "/css/script.php"]
+    assert doubtful(application) == ["/a/css/dump.sql", "/a/css/script.php"]
+
+
+def test_types_are_those_of_the_application(tmp_path: Path) -> None:
+    mappings = "".join(f"<mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
+                       for ending, kind in (("note", "text/x-note;charset=utf-8"), ("evil", 'text/x" .css\nListen 1')))
+    names = ["a.js.map", "a.note", "b.note.js", "README", "c.map"]
+    war = archive(tmp_path / "a.war", dict.fromkeys(names, "x") | {"WEB-INF/web.xml": WEB.format(mappings=mappings)})
+    [application] = explode(war, tmp_path / "app")
+    assert application.types == {"note": "text/x-note;charset=utf-8"}
+    assert application.untyped == {"map"}
+    assert 'AddType "text/x-note;charset=utf-8" .note' in stack.apache(
+        tmp_path, [application], listen="8080", kind="jk", backend=8009)
+
+
 def generate(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([FRONT / "generate", *map(str, words)], capture_output=True, text=True, timeout=240)
+    return subprocess.run([FRONT / "generate", *map(str, words)], capture_output=True, text=True, timeout=400)
+
+
+@pytest.fixture(scope="module")
+def open_folder() -> Iterator[Path]:
+    """One that every user may enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 with_servers = pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() or not Path(
@@ -115,24 +164,26 @@ with_servers = pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() o
 
 
 @with_servers
-def test_a_configuration_is_written_and_verified(tmp_path: Path) -> None:
-    done = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out", "--listen", "127.0.0.1:8443")
+def test_a_configuration_is_written_and_verified(open_folder: Path) -> None:
+    out, tls = open_folder / "verified site", stack.certificate(open_folder, "shop.example.org")
+    done = generate(ROOT / "build/front/app.war", "--output", out, "--listen", "127.0.0.1:8443", "--hsts",
+                    "--certificate", tls.certificate, "--key", tls.key)
     assert done.returncode == 0, done.stderr
     assert "4 static files come from Apache, byte for byte" in done.stdout
     assert "protected paths are refused" in done.stdout and "4 texts are compressed; 1 versioned" in done.stdout
     assert "TLS 1.1 is refused" in done.stdout and "403 without the secret" in done.stdout
     assert not done.stderr
-    httpd = (tmp_path / "out/apache/httpd.conf").read_text()
-    for line in "JkMount /app/* app", "JkUnMount /app/files app", "JkUnMount /app/files/* app", "Listen 127.0.0.1:8443":
+    httpd = (out / "apache/httpd.conf").read_text()
+    for line in ("JkMount /app/* app", "JkUnMount /app/files app", "JkUnMount /app/files/* app", "Listen 127.0.0.1:8443",
+                 'Header always set Strict-Transport-Security "max-age=31536000"', f'Alias /app "{out}/app/app"'):
         assert line in httpd.splitlines()
-    secret = (tmp_path / "out/apache/workers.properties").read_text().split("secret=")[1].split()[0]
-    assert secret in (tmp_path / "out/tomcat/server.xml").read_text() and secret not in httpd
-    assert all((tmp_path / "out" / name).stat().st_mode & 0o077 == 0 for name in
-               ("apache/workers.properties", "tomcat/server.xml", "apache/key.pem"))
+    secret = (out / "apache/workers.properties").read_text().split("secret=")[1].split()[0]
+    assert secret in (out / "tomcat/conf/server.xml").read_text() and secret not in httpd
+    assert all((out / name).stat().st_mode & 0o007 == 0 for name in ("apache/workers.properties", "tomcat/conf/server.xml"))
 
 
 @with_servers
-def test_all_applications_of_an_ear_are_verified(tmp_path: Path) -> None:
+def test_all_applications_of_an_ear_are_verified(tmp_path: Path, open_folder: Path) -> None:
     descriptor = """<application xmlns="https://jakarta.ee/xml/ns/jakartaee" version="10">
         <module><web><web-uri>shop.war</web-uri><context-root>/shop/new</context-root></web></module>
         <module><web><web-uri>web/root.war</web-uri><context-root>/</context-root></web></module></application>"""
@@ -140,22 +191,33 @@ def test_all_applications_of_an_ear_are_verified(tmp_path: Path) -> None:
                                                    "js/a.0123abcd.js": 50 * "var a;", "css/empty.css": ""}).read_bytes()
     shop = (ROOT / "build/front/app.war").read_bytes()
     ear = archive(tmp_path / "all.ear", {"shop.war": shop, "web/root.war": root, "META-INF/application.xml": descriptor})
-    done = generate(ear, "--output", tmp_path / "out")
+    done = generate(ear, "--output", open_folder / "ear")
     assert done.returncode == 0, done.stderr
     assert "11 static files come from Apache, byte for byte" in done.stdout and "2 versioned" in done.stdout
 
 
 @with_servers
-def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path) -> None:
+def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path, open_folder: Path) -> None:
     listener = "<listener><listener-class>example.Missing</listener-class></listener>"
     war = archive(tmp_path / "shop.war", FILES | {"WEB-INF/web.xml": WEB.format(mappings=listener)})
-    done = generate(war, "--output", tmp_path / "out")
+    done = generate(war, "--output", open_folder / "missing")
     assert done.returncode == 1
     assert "/shop does not start in a Tomcat of its own" in done.stderr and "example.Missing" in done.stderr
+    # What could not be verified is not left to be used.
+    assert f"Nothing is left in {open_folder / 'missing'}" in done.stderr and not (open_folder / "missing").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
+@with_servers
+def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    done = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out")
+    assert done.returncode == 1 and "www-data may not read" in done.stderr and "chmod o+x" in done.stderr
 
 
 DAMAGED = """
 import stack, verify
+from configuration import Configuration
 from pathlib import Path
 protection = stack.APACHE[stack.APACHE.index('<LocationMatch "(?i)'):]
 stack.APACHE = stack.APACHE.replace(protection, "").replace("ServerTokens Prod", "ServerTokens Full")
@@ -164,8 +226,11 @@ stack.apache = lambda *words, **more: (whole(*words, **more).replace("JkUnMount"
                                        .replace("SSLProtocol -all +TLSv1.2", "SSLProtocol -all"))
 stack.tomcat_server = (lambda whole: lambda **more: whole(**more).replace('secretRequired="true"', 'secretRequired="false"')
                        .replace("secret=", "title="))(stack.tomcat_server)
+folder = Path({folder!r})
+written = Configuration(folder, [stack.Application("", folder / "app/ROOT", ["/files"])], name="localhost", listen="443",
+                        ajp=8009, secret="s", tls=stack.Tls(Path("c"), Path("k")), public=stack.Public())
 with verify.Daemons(tells=False) as daemons:
-    front = verify.Front(daemons, [stack.Application("", Path({folder!r}), ["/files"])])
+    front = verify.Front(daemons, written)
     for part in front.static, front.headers, front.tls_versions, front.connector:
         try:
             print(*part())
@@ -177,14 +242,192 @@ with verify.Daemons(tells=False) as daemons:
 @with_servers
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     """In a process of its own: that of the servers ends its group."""
-    program = DAMAGED.format(folder=str(ROOT / "build/front/app"))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240,
+    shutil.copytree(ROOT / "build/front/app", tmp_path / "app/ROOT")
+    program = DAMAGED.format(folder=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400,
                           env={"PYTHONPATH": f"{FRONT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
     found = done.stdout
     assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + done.stderr
     assert "headers fails: an error page or the header Server says which version" in found
     assert "tls_versions fails: TLSv1_2 is not spoken" in found
     assert "connector fails: AJP answers" in found
+
+
+WELCOME = {
+    "WEB-INF/web.xml": WEB.format(mappings="<error-page><error-code>404</error-code>"
+                                           "<location>/gone.html</location></error-page>"
+                                           "<welcome-file-list><welcome-file>start.html</welcome-file></welcome-file-list>"
+                                  ).replace("benchlab.front.Greeting", "org.apache.catalina.servlets.DefaultServlet"),
+    "gone.html": "<p>It is gone.", "help/start.html": "<p>Help", "help/deep/a.css": "a{}", "help/a.js.map": "{}",
+    "help/.git/config": "secret", "help/a.css~": "old", "help/dump.sql": "dump",
+    # A page makes that the folder's files are listed singly.
+    "static/app.3f2a9c1d4e5b.js": 40 * "var a;", "static/plain.js": "var b;", "static/page.jsp": "<%= 6 * 7 %>",
+    "static/with space-1.2.js": "var c;",
+}
+
+
+class Running:
+    """What `generate` wrote, started as it says."""
+
+    def __init__(self, place: Path) -> None:
+        self.folder = place / "site"
+        self.port, self.plain = free_port(), free_port()
+        words = ["--tomcat-user", "nobody"] if os.geteuid() == 0 else []
+        self.done = generate(archive(place / "one.war", WELCOME), "--output", self.folder, "--ajp", free_port(), "--listen",
+                             f"127.0.0.1:{self.port}", "--redirect", f"127.0.0.1:{self.plain}", *words)
+        assert self.done.returncode == 0, self.done.stderr
+        tomcat, apache = (shlex.split(line) for line in self.done.stdout.split("Start it with:\n")[1].splitlines())
+        self.log = place / "tomcat.log"
+        with self.log.open("wb") as log:
+            self.tomcat = subprocess.Popen(tomcat, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.apache = [program(apache[0]), *apache[1:]]
+        try:
+            subprocess.run(self.apache, check=True)
+            self.wait(lambda: "Server startup in" in self.log.read_text())
+        except BaseException:
+            self.end()
+            raise
+
+    def wait(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 120
+        while not is_so():
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.1)
+
+    def ask(self, path: str, *, is_plain: bool = False) -> tuple[int, http.client.HTTPMessage, bytes]:
+        trusted = ssl.create_default_context(cafile=str(self.folder / "apache/certificate.pem"))
+        connection = (http.client.HTTPConnection("127.0.0.1", self.plain, timeout=60) if is_plain else
+                      http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=trusted))
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        try:
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def end(self) -> None:
+        self.tomcat.send_signal(signal.SIGTERM)
+        self.tomcat.wait(60)
+        subprocess.run([*self.apache, "-k", "stop"])
+        self.wait(lambda: not (self.folder / "apache/httpd.pid").exists())
+
+
+@pytest.fixture(scope="module")
+def running(open_folder: Path) -> Iterator[Running]:
+    started = Running(open_folder)
+    yield started
+    started.end()
+
+
+@with_servers
+def test_it_is_started_as_it_says(running: Running) -> None:
+    assert running.ask("/one/static/page.jsp")[::2] == (200, b"42")
+    if os.geteuid() == 0:
+        server = (running.folder / "tomcat/conf/server.xml").stat()
+        assert server.st_mode & 0o777 == 0o640 and server.st_uid == 0 and server.st_gid != 0
+        assert "runuser -u nobody -- env CATALINA_BASE=" in running.done.stdout
+
+
+@with_servers
+def test_versioned_files_that_are_listed_singly_expire_late(running: Running) -> None:
+    rules = {path: running.ask(f"/one/static/{path}")[1]["Cache-Control"] for path in
+             ("app.3f2a9c1d4e5b.js", "plain.js", "page.jsp", "with%20space-1.2.js")}
+    assert rules == {"app.3f2a9c1d4e5b.js": "public, max-age=31536000, immutable", "plain.js": "no-cache",
+                     # These two come from the application, whose own rules are left as they are.
+                     "page.jsp": None, "with%20space-1.2.js": None}
+
+
+@with_servers
+def test_folders_are_answered_as_by_the_application(running: Running) -> None:
+    status, headers, body = running.ask("/one/help")
+    assert (status, headers["Location"], headers["Content-Type"]) == (302, "/one/help/", None)
+    assert running.ask("/one/help/")[::2] == (200, b"<p>Help")
+    for path in "/one/help/deep/", "/one/help/none.css":
+        assert running.ask(path)[::2] == (404, b"<p>It is gone."), path
+    assert running.ask("/one/help/deep/a.css;jsessionid=1")[::2] == (200, b"a{}")
+    assert "paths of folders are answered as by the application" in running.done.stdout
+
+
+@with_servers
+def test_what_is_never_meant_is_refused(running: Running) -> None:
+    for path in "/one/help/.git/config", "/one/help/%2egit/config", "/one/help/a.css~", "/one/help/a.css~;x", "/one/.env":
+        assert running.ask(path)[0] == 403, path
+    assert running.ask("/one/help/dump.sql")[::2] == (200, b"dump")
+    assert "Are these for visitors? The application serves them, so Apache does: /one/help/dump.sql" in running.done.stdout
+
+
+@with_servers
+def test_what_an_administrator_looks_for(running: Running) -> None:
+    status, headers, _ = running.ask("/one/help/a.js.map")
+    assert status == 200 and headers["Content-Type"] is None
+    # A year of it with a certificate that no browser knows would lock all out.
+    assert headers["Strict-Transport-Security"] is None
+    status, headers, _ = running.ask("/one/any?x=y", is_plain=True)
+    assert (status, headers["Location"]) == (301, f"https://localhost:{running.port}/one/any?x=y")
+    assert '"GET /one/help/a.js.map HTTP/1.1" 200 2' in (running.folder / "apache/access.log").read_text()
+    lines = (running.folder / "apache/httpd.conf").read_text().splitlines()
+    assert "Timeout 60" in lines and any(line.startswith("RequestReadTimeout handshake=") for line in lines)
+
+
+def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "PATIENCE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(verify.VerificationError, match=r"the front was asked for /shop/x, and did not answer within 0.2 s"):
+            verify.Site("the front", port).ask("/shop/x")
+        with pytest.raises(verify.VerificationError, match=f"AJP was asked on port {port} without the secret, and did not"):
+            verify.ajp_status(port)
+
+
+@pytest.mark.parametrize(("option", "value", "said"), [
+    ("--listen", "443\nEvil on", "is no port from 1 to 65535"),
+    ("--listen", "0", "is no port"),
+    ("--listen", "example.org:443", "is no IP address"),
+    ("--listen", "[::1:443", "is no IP address"),
+    ("--redirect", "80 443", "is no port"),
+    ("--redirect", "443", "need a port each"),
+    ("--ajp", "65536", "is no port"),
+    ("--name", "shop\nEvil on", "is no host name"),
+    ("--name", "a b", "is no host name"),
+    ("--name", '"', "is no host name"),
+    ("--output", 'new"\nEvil on', "means something in a configuration"),
+    ("--output", "new*", "means something in a configuration"),
+    ("--certificate", "a\nb", "means something in a configuration"),
+    ("--tomcat-user", "nobody:such", "there is no user"),
+    ("--context", "/a\nEvil on", "a context is a path such as /shop"),
+    ("--hsts", None, "--hsts needs --certificate"),
+])
+def test_no_option_breaks_the_configuration(tmp_path: Path, option: str, value: str | None, said: str) -> None:
+    war = archive(tmp_path / "a.war", {"a.css": "x"})
+    output = [] if option == "--output" else ["--output", tmp_path / "new"]
+    words = [option] if value is None else [option, tmp_path / value if option == "--output" else value]
+    done = generate(war, *output, *words, "--no-verify")
+    assert done.returncode in (1, 2) and said in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [war]
+
+
+def test_addresses_of_both_families_are_listened_on() -> None:
+    from options import listen
+    assert [listen(text) for text in ("443", "0443", "127.0.0.1:80", "[0::1]:80")] == [
+        "443", "443", "127.0.0.1:80", "[::1]:80"]
+
+
+def test_a_certificate_is_for_long_names_too(tmp_path: Path) -> None:
+    name = "a." * 40 + "example.org"
+    made = stack.certificate(tmp_path, name)
+    shown = subprocess.run(["openssl", "x509", "-in", made.certificate, "-noout", "-checkhost", name], capture_output=True,
+                           text=True, check=True).stdout
+    assert "does match" in shown
+
+
+def test_a_certificate_fits_its_key(tmp_path: Path) -> None:
+    for name in "a", "b":
+        (tmp_path / name).mkdir()
+    one, other = (stack.certificate(tmp_path / name, "192.0.2.1") for name in ("a", "b"))
+    done = generate("a.war", "--output", tmp_path / "x", "--certificate", one.certificate, "--key", other.key)
+    assert done.returncode == 2 and "are no certificate and its key in PEM" in done.stderr
+    done = generate("a.war", "--output", tmp_path / "x", "--certificate", tmp_path / "none", "--key", one.key)
+    assert done.returncode == 2 and "No such file" in done.stderr
 
 
 def test_wrong_words_say_what_to_do(tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `generate` writes into its folder: apache/ and tomcat/ beside the applications in app/, who may read it, and how it
+is started."""
+
+import os
+import pwd
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import stack
+
+
+class ConfigurationError(Exception):
+    """What was written cannot be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """All that the files are made of."""
+
+    folder: Path
+    applications: Sequence[stack.Application]
+    """Exploded in `folder`/app, each in a folder that Tomcat understands: `shop#new` is /shop/new."""
+    name: str
+    listen: str
+    ajp: int
+    secret: str
+    tls: stack.Tls
+    public: stack.Public
+    tomcat_user: str | None = None
+    """Who Tomcat is when root starts it; else who writes this."""
+    http: int | None = None
+    """A connector that is asked without the front: for the verification alone."""
+
+    @property
+    def apache(self) -> Path:
+        return self.folder / "apache"
+
+    @property
+    def tomcat(self) -> Path:
+        return self.folder / "tomcat"
+
+    @property
+    def httpd_conf(self) -> Path:
+        return self.apache / "httpd.conf"
+
+    def texts(self) -> dict[Path, str]:
+        """The files but that with the content types."""
+        front = stack.apache(self.apache, self.applications, listen=self.listen, kind="jk", backend=self.ajp,
+                             secret=self.secret, name=self.name, tls=self.tls, public=self.public)
+        head = "# Made by experiments/front/generate: make it anew for each version of what is in app/.\n"
+        return {
+            self.httpd_conf: head + front,
+            self.apache / "workers.properties": stack.workers(self.ajp, self.secret),
+            self.tomcat / "conf/server.xml": stack.tomcat_server(http=self.http, ajp=self.ajp, secret=self.secret,
+                                                                 applications=str(self.folder / "app")),
+        }
+
+    def write(self) -> int:
+        """Writes all: how many lines of configuration there are."""
+        self.apache.mkdir(exist_ok=True)
+        for name in "conf", "temp", "work", "logs":
+            place = self.tomcat / name
+            place.mkdir(parents=True)
+            if self.tomcat_user and name != "conf":
+                shutil.chown(place, self.tomcat_user, pwd.getpwnam(self.tomcat_user).pw_gid)
+        texts = self.texts()
+        for path, text in [*texts.items(), (self.tomcat / "conf/web.xml", stack.tomcat_web())]:
+            path.touch(mode=0o600)
+            path.write_text(text)
+            # The secret is the front's and the application's alone.
+            path.chmod(0o600 if self.secret in text else 0o644)
+        if self.tomcat_user:
+            server = self.tomcat / "conf/server.xml"
+            shutil.chown(server, group=pwd.getpwnam(self.tomcat_user).pw_gid)
+            server.chmod(0o640)
+        return stack.lines_of(*texts.values())
+
+    def commands(self) -> list[str]:
+        """How Tomcat and Apache are started."""
+        whom = ["runuser", "-u", self.tomcat_user, "--"] if self.tomcat_user else []
+        tomcat = [*whom, "env", f"CATALINA_BASE={self.tomcat}", str(stack.TOMCAT / "bin/catalina.sh"), "run"]
+        return [shlex.join(tomcat), shlex.join(["apache2", "-f", str(self.httpd_conf)])]
+
+    def readable(self) -> None:
+        """Error: who serves the site may not read it, so that all would be 403 or 404."""
+        if os.geteuid() != 0:
+            return
+        for user, places in ((self.public.user, ["app"]), (self.tomcat_user, ["app", "tomcat/conf"])):
+            if user and (hidden := unreadable(user, [self.folder / place for place in places])):
+                raise ConfigurationError(f"{user} may not read {hidden}: write it with `umask 022`, into a folder that all "
+                                         f"may enter (chmod o+x)")
+
+
+def unreadable(user: str, places: Sequence[Path]) -> str:
+    """The first path in them that a user may not read, or nothing."""
+    account = pwd.getpwnam(user)
+    done = subprocess.run(["find", *map(str, places), "!", "-readable", "-print", "-quit"], cwd="/", user=account.pw_uid,
+                          group=account.pw_gid, extra_groups=os.getgrouplist(user, account.pw_gid),
+                          capture_output=True, text=True)
+    # Of a folder that it may not enter, find itself complains.
+    return done.stdout.strip() or (str(places[0].parent) if done.returncode != 0 else "")

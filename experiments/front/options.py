@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of `generate`'s command line: whatever goes into a configuration is looked at before."""
+
+import argparse
+import os
+import pwd
+import re
+import ssl
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+EXAMPLE = """\
+Example:
+  experiments/front/generate shop.war --output /srv/shop --name shop.example.org --redirect 80
+  runuser -u tomcat -- env CATALINA_BASE=/srv/shop/tomcat /usr/share/tomcat10/bin/catalina.sh run
+  apache2 -f /srv/shop/apache/httpd.conf
+
+FOLDER gets app/ (the exploded application), apache/ (httpd.conf, workers.properties, logs, and without --certificate
+one that the machine makes for itself) and tomcat/ (Tomcat's base: conf/server.xml with the AJP connector on loopback
+and its secret, conf/web.xml). What cannot be verified is not kept, unless --no-verify says so."""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="generate", epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Writes the whole configuration of an Apache in front of a Java application, and verifies what it wrote.")
+    add = made.add_argument
+    add("archive", type=Path, metavar="APP.war|APP.ear", help="the application")
+    add("--output", type=path, required=True, metavar="FOLDER", help="where to write; new or empty")
+    add("--name", type=host, default="localhost", help="the site's name [default: localhost]")
+    add("--listen", type=listen, default="443", metavar="[ADDRESS:]PORT", help="where Apache listens [default: 443]")
+    add("--redirect", type=listen, metavar="[ADDRESS:]PORT",
+        help="where it listens without TLS, to send all to the site; mostly 80 [default: nowhere]")
+    add("--ajp", type=port, default=8009, metavar="PORT", help="the connector's port [default: 8009]")
+    add("--certificate", type=path, metavar="FILE", help="in PEM, with its chain")
+    add("--key", type=path, metavar="FILE", help="the certificate's key, in PEM")
+    add("--hsts", action="store_true", help="browsers shall ask over TLS alone for a year; needs --certificate")
+    add("--tomcat-user", type=account, metavar="USER",
+        help="who Tomcat is, where root starts it [default: tomcat, if there is one]")
+    add("--context", metavar="/PATH", help="where a WAR lies in the site [default: /, if it is ROOT.war; else its name]")
+    add("--no-verify", action="store_true", help="write only")
+    return made
+
+
+def arguments() -> argparse.Namespace:
+    """What was told, checked as a whole."""
+    made = parser()
+    told = made.parse_args()
+    if (told.certificate is None) != (told.key is None):
+        made.error("--certificate and --key belong together")
+    if told.hsts and told.certificate is None:
+        made.error("--hsts needs --certificate: browsers would let nobody past one that the machine made for itself")
+    ports = [str(told.ajp), *(address.rsplit(":", 1)[-1] for address in (told.listen, told.redirect) if address)]
+    if len(set(ports)) < len(ports):
+        made.error("--listen, --redirect and --ajp need a port each")
+    if told.output.exists() and (not told.output.is_dir() or any(told.output.iterdir())):
+        made.error(f"{told.output} is not empty: name a new folder")
+    if told.certificate is not None and (said := pair(told.certificate, told.key)):
+        made.error(said)
+    if told.tomcat_user is None and os.geteuid() == 0 and is_account("tomcat"):
+        told.tomcat_user = "tomcat"
+    return told
+
+
+def path(text: str) -> Path:
+    """A path that is the same word in the configurations of Apache and of Tomcat."""
+    whole = Path(text).resolve()
+    if not str(whole).isprintable() or set(str(whole)) & set("\"'`\\$%<>&()[]{}*?|"):
+        raise argparse.ArgumentTypeError(f"{str(whole)!r} holds a character that means something in a configuration")
+    return whole
+
+
+def host(text: str) -> str:
+    """RFC 1123, 2.1: names of letters, digits and hyphens, 63 each and 253 together; or an IPv4 address."""
+    label = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+    if not re.fullmatch(rf"{label}(?:\.{label})*", text) or len(text) > 253:
+        raise argparse.ArgumentTypeError(f"{text!r} is no host name (of letters, digits, `-` and `.`; others as xn--…)")
+    return text
+
+
+def port(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port from 1 to 65535")
+    return int(text)
+
+
+def listen(text: str) -> str:
+    """PORT, ADDRESS:PORT, or [ADDRESS]:PORT for IPv6."""
+    address, colon, number = text.rpartition(":")
+    canonical = str(port(number))
+    if not colon:
+        return canonical
+    try:
+        if address.startswith("[") and address.endswith("]"):
+            return f"[{IPv6Address(address[1:-1])}]:{canonical}"
+        return f"{IPv4Address(address)}:{canonical}"
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{address!r} is no IP address (IPv6 in brackets)") from None
+
+
+def account(text: str) -> str:
+    if not is_account(text):
+        raise argparse.ArgumentTypeError(f"there is no user {text!r}")
+    if os.geteuid() != 0:
+        raise argparse.ArgumentTypeError("only root can give files to another user")
+    return text
+
+
+def is_account(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+def pair(certificate: Path, key: Path) -> str:
+    """What is wrong with a certificate and its key, or nothing."""
+    def locked() -> str:
+        raise ValueError(f"{key} has a passphrase: Apache could not start without somebody who types it")
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, locked)
+    except ValueError as error:
+        return str(error)
+    except ssl.SSLError as error:
+        return f"{certificate} and {key} are no certificate and its key in PEM: {error.reason or error}"
+    except OSError as error:
+        return f"{certificate}, {key}: {error.strerror}"
+    return ""
