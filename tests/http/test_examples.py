@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servers in appserver/ada/examples, and one of them behind Apache, as HTTP.md configures it."""
 
+import gzip
 import json
 import os
 import re
@@ -81,6 +82,8 @@ def test_files(run: Callable[..., Example], tmp_path: Path) -> None:
     (served / "deep").mkdir(parents=True)
     (served / "index.html").write_text("<p>hello")
     (served / "deep" / "data.json").write_text("[]")
+    (served / "style.css").write_text("p { margin: 0 }")
+    (served / "style.css.gz").write_bytes(gzip.compress(b"p { margin: 0 }"))
     (tmp_path / "secret").write_text("no")
     site = run("static_site", served)
     page = site.ask("GET", "/")
@@ -89,6 +92,10 @@ def test_files(run: Callable[..., Example], tmp_path: Path) -> None:
     assert site.ask("GET", "/deep/data.json").body == b"[]"
     assert [site.ask("GET", path).status for path in ("/none", "/%2e%2e/secret")] == [404, 404]
     assert site.ask("POST", "/").status == 405
+    plain, small = site.ask("GET", "/style.css"), site.ask("GET", "/style.css", "Accept-Encoding: gzip")
+    assert (plain.body, plain.get("Content-Encoding")) == (b"p { margin: 0 }", None)
+    assert (gzip.decompress(small.body), small.get("Content-Encoding")) == (plain.body, "gzip")
+    assert plain.get("Content-Type") == small.get("Content-Type") and plain.get("ETag") != small.get("ETag")
 
 
 def form(*files: bytes) -> bytes:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Builds every crate away from here, with what its manifest names and no more; holds manifests, project files, changes and
-headers of sources to each other: python3 crates.py FOLDER"""
+"""Builds every crate away from here, with what its manifest names and no more, and sees where that writes; holds manifests,
+project files, changes, headers of sources and assertion policies to each other: python3 crates.py FOLDER"""
 
 import os
 import pwd
@@ -69,6 +69,32 @@ def check_headers() -> int:
     return len(sources)
 
 
+def check_policies() -> int:
+    """Preconditions are in force whatever a program is compiled with. GNAT has no such way for predicates and invariants, which
+    it checks where the unit that uses a type is compiled with -gnata: so no specification has one, but for sets."""
+    units = [path for path in sorted(HERE.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
+    texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
+    for path, text in texts.items():
+        policies = dict(re.findall(r"([\w']+) => (\w+)", " ".join(re.findall(r"pragma Assertion_Policy \((.*?)\)", text))))
+        promised = set(re.findall(r"\b(Pre(?:'Class)?)\s*=>\s*(?!Check)", text))
+        assert all(policies.get(kind) == "Check" for kind in promised), f"{path.name}: {promised} with {policies}"
+        assert policies.keys() <= {"Pre", "Pre'Class"}, f"{path.name}: GNAT does not put {policies} in force"
+        assert not re.search(r"Type_Invariant|\bInvariant\b|Dynamic_Predicate", text), f"{path.name}: nobody checks it"
+        if path.suffix == ".ads":
+            for name in re.findall(r"subtype (\w+) is[^;]*?Static_Predicate", text):
+                used = [before for other in texts.values()
+                        for before in re.findall(rf"(\S+)\s+(?:[A-Z]\w*\.)*{name}\b(?!\s+(?:in|not in|is)\b)", other)]
+                assert used and set(used) <= {"in"}, f"{path.name}: {name} is more than a set: {used}"
+    return len(units)
+
+
+def check_switches() -> None:
+    """A program with a server, in these folders, is compiled as HTTP.md says."""
+    for project in [*HERE.glob("examples/*.gpr"), *HERE.glob("tests/*.gpr")]:
+        if '"appserver_http"' in project.read_text():
+            assert '"-fstack-check"' in project.read_text(), project
+
+
 def as_nobody(folder: Path) -> dict[str, object]:
     """Who builds may write to nothing but the crates' folders; root may write everywhere."""
     if os.geteuid() != 0:
@@ -87,36 +113,81 @@ def copied(crate: Crate, folder: Path) -> Path:
     return copy
 
 
-def listed(folder: Path) -> set[Path]:
-    return {path for path in folder.rglob("*") if not {"obj", "lib"} & set(path.relative_to(folder).parts)}
+def state(folder: Path) -> dict[Path, int]:
+    """When each file was written, and there is each folder."""
+    return {path: path.stat().st_mtime_ns if path.is_file() else 0 for path in folder.rglob("*")}
 
 
-def build(command: list[str | Path], folder: Path, projects: list[Path], mode: str, kind: str, **user: object) -> None:
-    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, **user,
-                          env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": str(folder / "obj"),
-                               "GPR_PROJECT_PATH": ":".join(map(str, projects)),
+def written(folder: Path, before: dict[Path, int]) -> set[Path]:
+    """Folders of crates, such as appserver/obj, in which there is something else than before."""
+    after = state(folder)
+    changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+    return {Path(*path.relative_to(folder).parts[:2]) for path in changed}
+
+
+def gprbuild(folder: Path, projects: list[Path], mode: str, kind: str, *options: str | Path, scratch: str = "obj",
+             output: str = "", **user: object) -> subprocess.CompletedProcess:
+    return subprocess.run(["gprbuild", "-q", *options], cwd=folder, capture_output=True, text=True, **user,
+                          env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": str(folder / scratch),
+                               "GPR_PROJECT_PATH": ":".join(map(str, projects)), "APPSERVER_OUTPUT": output,
                                "APPSERVER_BUILD_MODE": mode, "APPSERVER_LIBRARY_TYPE": kind})
-    assert made.returncode == 0, f"{' '.join(map(str, command))} in {folder}\n{made.stdout}{made.stderr}"
 
 
-def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> None:
-    """Each in its own folder, by gprbuild and nothing else, with what it depends on beside it."""
+def build(folder: Path, projects: list[Path], mode: str, kind: str, *options: str | Path, **more: object) -> None:
+    made = gprbuild(folder, projects, mode, kind, *options, **more)
+    assert made.returncode == 0, f"{' '.join(map(str, made.args))} in {folder}\n{made.stdout}{made.stderr}"
+
+
+def put_crates(crates: dict[str, Crate], folder: Path) -> dict[str, object]:
+    """Copies that cannot be written to; who is to build them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for crate in crates.values():
         copied(crate, folder)
-    user = as_nobody(folder)
-    before = listed(folder)
+    return as_nobody(folder)
+
+
+def make_room(own: Path, user: dict[str, object], *names: str) -> None:
+    for name in names:
+        (own / name).mkdir(exist_ok=True)
+        if user:
+            os.chown(own / name, user["user"], user["group"])
+
+
+def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> None:
+    """Each after what it depends on: it writes to its own obj and lib, and to nothing else."""
+    user = put_crates(crates, folder)
     for crate in crates.values():
         own = folder / crate.name
-        for kept in ("obj", "lib"):
-            (own / kept).mkdir(exist_ok=True)
-            if user:
-                os.chown(own / kept, user["user"], user["group"])
-        build(["gprbuild", "-q"], own, [folder / below.name for below in crate.crates_below(crates)], mode, kind, **user)
+        make_room(own, user, "obj", "lib")
+        before = state(folder)
+        build(own, [folder / below.name for below in crate.crates_below(crates)], mode, kind, **user)
         suffix = "so" if kind == "relocatable" else "a"
         assert list((own / "lib").rglob(f"lib{crate.name}.{suffix}")), f"{crate.name} made no library"
-    assert listed(folder) == before, f"written elsewhere: {listed(folder) - before}"
+        found = written(folder, before)
+        assert found == {Path(crate.name, "obj"), Path(crate.name, "lib")}, f"{crate.name} is written to {found}"
+
+
+def build_first(crates: dict[str, Crate], folder: Path) -> None:
+    """One whose dependencies are not built yet: they are in their own folders, as README.md says, or in APPSERVER_OUTPUT."""
+    user = put_crates(crates, folder)
+    top = crates["appserver_http"]
+    own, below = folder / top.name, top.crates_below(crates)
+    projects = [folder / crate.name for crate in below]
+
+    make_room(folder, user, "output")
+    before = state(folder)
+    alone = gprbuild(own, [], "development", "static", scratch="../output", **user)
+    assert 'imported project file "appserver" not found' in alone.stderr and alone.returncode != 0, alone
+    build(own, projects, "development", "static", scratch="../output", output=f"{folder}/output/", **user)
+    assert {path.parts[0] for path in written(folder, before)} == {"output"}, written(folder, before)
+
+    for crate in [*below, top]:
+        make_room(folder / crate.name, user, "obj", "lib")
+    before = state(folder)
+    build(own, projects, "development", "static", **user)
+    places = {Path(crate.name, kept) for crate in [*below, top] for kept in ("obj", "lib")}
+    assert written(folder, before) == places, written(folder, before)
 
 
 def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
@@ -132,7 +203,7 @@ def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
         '   function Answer (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is\n'
         '     (Appserver.HTTP.Empty (Appserver.HTTP.Not_Found));\nbegin\n   DB.Open (":memory:");\n'
         "   Web.Start (Answer'Unrestricted_Access, Port => 0);\n   Web.Stop;\n   Ada.Text_IO.Put_Line (\"ran\");\nend Main;\n")
-    build(["gprbuild", "-q", "-p", "program.gpr"], program, [folder / name for name in crates], "development", kind)
+    build(program, [folder / name for name in crates], "development", kind, "-p", "program.gpr")
     libraries = {path.parent for path in folder.rglob("*.so")}
     done = subprocess.run([program / "obj/main"], env={"LD_LIBRARY_PATH": ":".join(map(str, libraries))}, timeout=60,
                           capture_output=True, text=True)
@@ -194,7 +265,9 @@ def main(folder: Path) -> None:
     assert newest == version, f"CHANGELOG.md begins with {newest}, Appserver.Version is {version}"
     for crate in crates.values():
         check_manifest(crate, version, crates)
-    print(f"headers: {check_headers()} sources have them")
+    check_switches()
+    print(f"headers: {check_headers()} sources have them; policies: {check_policies()} units have those of their contracts")
+    build_first(order, folder / "first")
     build_away(order, folder / "static", "development", "static")
     build_away({name: order[name] for name in ("appserver", "appserver_http", "appserver_sql", "appserver_sqlite")},
                folder / "relocatable", "development", "relocatable")

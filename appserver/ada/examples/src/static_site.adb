@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Static files: PROGRAM PORT FOLDER
+--  Static files, also as NAME.br or NAME.gz beside them: PROGRAM PORT FOLDER
 
 with Appserver.HTTP.Server;
 with Serving;
@@ -10,7 +10,8 @@ with Site;
 procedure Static_Site is
    Web : Appserver.HTTP.Server.Web_Server;
 begin
-   Site.Folder.Open (Serving.Folder, (Index => Site.Index'Access, others => <>));
+   Site.Folder.Open
+     (Serving.Folder, (Index => Site.Index'Access, Precompressed => True, others => <>));
    Web.Start (Site.Answer'Access, Port => Serving.Port);
    Serving.Until_Input_Ends (Web);
 end Static_Site;

@@ -51,8 +51,8 @@ private package Appserver.HTTP.Contexts is
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
       --  What is to be sent is in First .. Last
-   end record
-     with Dynamic_Predicate => Context.Output_Capacity >= Context.Draft.Capacity + Longest_Header;
+   end record;
+   --  Output_Capacity is at least Draft.Capacity + Longest_Header: there is room for any answer
 
    function Has_Output (Self : Context) return Boolean is
      (Self.Last >= Self.First or else Self.Tail.Length > 0);

@@ -27,6 +27,7 @@ package body Appserver.HTTP.Parsing is
       Self.First   := 1;
       Self.Last    := 0;
       Self.State   := (others => <>);
+      Self.Expects := False;
       Self.Is_Read := False;
    end Clear;
 
@@ -520,6 +521,7 @@ package body Appserver.HTTP.Parsing is
             Result := Judgement (Fields_Too_Large);
          elsif Last = 0 then
             Self.State.Looked_At := Self.Last;
+            Self.State.Has_Line  := First > Self.First;
             return;
          elsif Last = First or else Self.Bytes (Last - 1) /= ASCII.CR then
             Result := Bad;
@@ -540,7 +542,9 @@ package body Appserver.HTTP.Parsing is
    --  first one on when a further one has ended, but not before.
 
    procedure Go_On_With_Header
-     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement) is
+     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement)
+   is
+      function Size return Natural is (Self.Last - Self.First + 1);
    begin
       while Self.Last > Self.First
         and then Self.Bytes (Self.First) = ASCII.CR
@@ -550,7 +554,8 @@ package body Appserver.HTTP.Parsing is
          Self.State.Looked_At := 0;
       end loop;
       if Self.State.Looked_At >= Self.First
-        and then Self.Last - Self.First + 1 < Natural'Min (Limits.Request_Line, Limits.Header)
+        and then Size < Limits.Header
+        and then (Size < Limits.Request_Line or else Self.State.Has_Line)
         and then Line_Feed (Self, Self.State.Looked_At + 1) = 0
       then
          Self.State.Looked_At := Self.Last;
@@ -854,6 +859,14 @@ package body Appserver.HTTP.Parsing is
       and then (Self.State.Step = In_Chunk_Size
                 or else (Self.State.Step = In_Content and then Self.State.Wanted > 0)));
 
+   --  Whether it can be left unread as yet: a chunk has begun to come, and nobody asks for a plan.
+   --  Else a header would be read for each byte of a chunk's size that comes alone.
+
+   function Can_Wait (Self : Request; Asks : Boolean) return Boolean is
+     (Self.State.Step in In_Chunk_Size .. In_Trailer
+      and then Self.Last > Self.State.Header_Last
+      and then (Self.State.Is_Planned or else not Asks));
+
    procedure Parse
      (Self   : in out Request;
       Limits : Parsing.Limits;
@@ -861,11 +874,13 @@ package body Appserver.HTTP.Parsing is
       Status : out Status_Code;
       Asks   : Boolean := False)
    is
+      Waits : constant Boolean := not Self.Is_Read and then Can_Wait (Self, Asks);
       Found : Judgement := Fine;
+      Again : Judgement;
    begin
       if Self.State.Step = In_Header then
          Go_On_With_Header (Self, Limits, Found);
-      elsif not Self.Is_Read then
+      elsif not Self.Is_Read and then not Waits then
          Take_Header (Self, Limits, Found);
       end if;
       Status := OK;
@@ -881,6 +896,10 @@ package body Appserver.HTTP.Parsing is
          elsif Self.State.Step in In_Chunk_Size .. In_Trailer then
             Go_On_With_Chunks (Self, Found);
          end if;
+      end if;
+      if Waits and then (Found /= Fine or else Self.State.Step = Complete) then
+         Take_Header (Self, Limits, Again);
+         pragma Assert (Again = Fine);
       end if;
       if Found /= Fine then
          Result := Refused;

@@ -278,7 +278,7 @@ package body Appserver.HTTP.REST is
    -- Routes --
    ------------
 
-   function Route (Method : Route_Method; Pattern : String; To : Target) return Path_Route is
+   function Route (Method : Method_Kind; Pattern : String; To : Target) return Path_Route is
    begin
       return Result : Path_Route do
          Result.Method := Method;
@@ -289,11 +289,11 @@ package body Appserver.HTTP.REST is
    end Route;
 
    function Route
-     (Method : Route_Method; Pattern : String; Handle : Document_Handler) return Path_Route is
+     (Method : Method_Kind; Pattern : String; Handle : Document_Handler) return Path_Route is
      (Route (Method, Pattern, (Document, Document_Reference (Handle))));
 
    function Route
-     (Method : Route_Method; Pattern : String; Handle : Handler) return Path_Route is
+     (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route is
      (Route (Method, Pattern, (Plain, Plain_Reference (Handle))));
 
    Longest_Constant : constant := 65_536;

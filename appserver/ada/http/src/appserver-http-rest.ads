@@ -159,15 +159,15 @@ package Appserver.HTTP.REST is
    type Path_Route is private;
 
    function Route
-     (Method : Route_Method; Pattern : String; Handle : Document_Handler) return Path_Route
-     with Pre => Pattern'Length <= Longest_Pattern;
+     (Method : Method_Kind; Pattern : String; Handle : Document_Handler) return Path_Route
+     with Pre => Method in Route_Method and then Pattern'Length <= Longest_Pattern;
    --  Pattern is a path. Each of its segments is a text, which is compared with the decoded one, or
    --  "{name}", which stands for any that is not empty. The last may be "{name...}", which stands
    --  for all that is left. Where a text and a name fit, the text is taken.
 
    function Route
-     (Method : Route_Method; Pattern : String; Handle : Handler) return Path_Route
-     with Pre => Pattern'Length <= Longest_Pattern;
+     (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route
+     with Pre => Method in Route_Method and then Pattern'Length <= Longest_Pattern;
    --  For answers that are not documents: files, texts that are always the same
 
    function Constant_Route
@@ -265,7 +265,7 @@ private
    end record;
 
    type Path_Route is record
-      Method  : Route_Method;
+      Method  : Method_Kind;
       Handle  : Target;
       Length  : Natural range 0 .. Longest_Pattern;
       Pattern : String (1 .. Longest_Pattern);

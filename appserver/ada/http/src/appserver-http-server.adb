@@ -21,9 +21,9 @@ package body Appserver.HTTP.Server is
    Backlog   : constant := 4_096;
    Few_Files : constant := 64;
    --  Besides those of connections
-   Stack_Guard : constant := 65_536;
-   --  Bytes at the end of a task's stack: larger than any frame of code that does not probe its
-   --  stack, such as GNAT's and C's libraries
+   Stack_Guard : constant := 2 ** 20;
+   --  Bytes behind the end of a worker's stack, for code that does not probe it: as many as Linux
+   --  keeps below the first stack of a process (stack_guard_gap). They are addresses, not memory.
 
    Library_Stack : constant := 65_536;
    --  Bytes, for the library's own subprograms

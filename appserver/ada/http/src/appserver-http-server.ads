@@ -46,7 +46,7 @@ package Appserver.HTTP.Server is
       --  part of the resident memory.
       Handler_Stack  : Positive := 262_144;
       --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
-      --  with -fstack-check, as this library is.
+      --  with -fstack-check, as this library is, or if none of its frames has more than a MiB.
       Times          : Time_Limits;
       Report         : Exception_Report := Report_On_Standard_Error'Access;
       --  null: exceptions are not reported

@@ -440,6 +440,8 @@ private
       Step         : Parse_Step := In_Header;
       Continued    : Boolean    := False;
       --  The client was told to go on with the content
+      Has_Line     : Boolean    := False;
+      --  The first line of the header has ended
       Looked_At    : Natural    := 0;
       --  The last byte of those known not to end a line
       Header_Last  : Natural    := 0;

@@ -36,8 +36,8 @@ package Appserver.Monitors is
    function Clock return Nanoseconds with Inline;
    --  CLOCK_MONOTONIC
 
-   subtype Stripe_Count is Positive range 1 .. 64
-     with Static_Predicate => Stripe_Count in 1 | 2 | 4 | 8 | 16 | 32 | 64;
+   subtype Stripe_Count is Positive range 1 .. 64;
+   --  A power of two; of another number some are never used
 
    type Monitor
      (Most_Pages   : Positive     := 256;

@@ -74,7 +74,7 @@ package body Appserver.Retry.Loops is
 
    function Next_Pause (Self : Retried_Call; After : Passing_Fault) return Pause is
       Bounds : Backoff renames Self.By.Backoffs (After);
-      Bound  : Pause := Bounds.First;
+      Bound  : Pause := Pause'Min (Bounds.First, Bounds.Longest);
    begin
       for Retry in 2 .. Self.Attempts loop
          exit when Bound = 0.0 or else Bound >= Bounds.Longest;

@@ -24,7 +24,7 @@ private with Appserver.Counters.Striped;
 
 package Appserver.Retry is
 
-   pragma Assertion_Policy (Pre => Check, Predicate => Check);
+   pragma Assertion_Policy (Pre => Check);
 
    ------------
    -- Faults --
@@ -75,8 +75,7 @@ package Appserver.Retry is
    type Backoff is record
       First   : Pause;
       Longest : Pause;
-   end record
-     with Dynamic_Predicate => Backoff.First <= Backoff.Longest;
+   end record;
    --  In seconds. Before the first retry a call waits at most for First, before each other one at
    --  most for twice as long as before the last, and never for more than Longest. Each pause is
    --  drawn at random below that ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS

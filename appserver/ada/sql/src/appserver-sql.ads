@@ -60,8 +60,11 @@ package Appserver.SQL is
       Year  : Year_Number;
       Month : Month_Number;
       Day   : Day_Number;
-   end record
-     with Dynamic_Predicate => Date.Day <= Last_Day (Date.Year, Date.Month);
+   end record;
+
+   function Is_Day (Value : Date) return Boolean is
+     (Value.Day <= Last_Day (Value.Year, Value.Month));
+   --  Whether its month has it. A program can make other ones; they cannot be bound.
 
    type Time_Of_Day is record
       Hour        : Natural range 0 .. 23      := 0;
@@ -91,9 +94,8 @@ package Appserver.SQL is
    SQL_Error : exception;
    --  The database refused, or a value was not what the program asked for. Error_Of tells why.
 
-   subtype SQL_State is String (1 .. 5)
-     with Dynamic_Predicate => (for all C of SQL_State => C in '0' .. '9' | 'A' .. 'Z');
-   --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or the database's own
+   subtype SQL_State is String (1 .. 5);
+   --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or the database's own, as the database says it
 
    type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
    --  From_Appserver: the value or the call is refused here, without an answer of the database
@@ -230,7 +232,9 @@ package Appserver.SQL is
    --  SQLite and MariaDB a Boolean is a 0 or a 1, as their type boolean has it.
 
    procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Date)
-     with Pre => Can_Bind (Self, Parameter);
+     with Pre => Can_Bind (Self, Parameter)
+                   and then (Is_Day (Value)
+                             or else raise Misuse_Error with "there is no such day");
    procedure Bind
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Time_Of_Day)
      with Pre => Can_Bind (Self, Parameter);

@@ -287,6 +287,10 @@ package body Retry_Tests is
       By.Backoffs (Stale_Version) := (0.0, 0.0);
       Succeeds (T, By, [Deadlock, Stale_Version, Deadlock]);
       Are_Pauses (" 4 0 16");
+      Paused := 0;
+      By.Backoffs (Deadlock) := (0.080, 0.040);
+      Succeeds (T, By, [1 .. 2 => Deadlock]);
+      Are_Pauses (" 20 20");
    end Pauses_Double;
 
    procedure Deadlines (T : in out Fixture) is

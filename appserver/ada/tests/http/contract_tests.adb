@@ -185,12 +185,21 @@ package body Contract_Tests is
       begin
          null;
       end Make_Route;
+
+      procedure Make_Route_To_Head is
+         Of_Server : constant HTTP.REST.Path_Route :=
+           HTTP.REST.Route (HTTP.Head, "/x", Set_Error_Status'Access);
+         pragma Unreferenced (Of_Server);
+      begin
+         null;
+      end Make_Route_To_Head;
    begin
       Assert
         (Answer_Texts.Status
            (HTTP.Trials.Answers (Answer'Access, Answer_Texts.Request_Text ("GET /x"))),
          "500", "404 as a success");
       Is_Broken ("a pattern that is too long", Make_Route'Access);
+      Is_Broken ("a route to HEAD, which the server answers", Make_Route_To_Head'Access);
    end Documents;
 
    function Set_Cookie (Request : HTTP.Request) return HTTP.Response;

@@ -335,6 +335,23 @@ package body Serving_Tests is
       Serves_On;
    end Too_Deep;
 
+   --  Of a worker's stack the end is guarded, also against code that does not probe it
+
+   procedure Too_Wide_Without_Probes (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      for K in 1 .. 2 * Tested_Servers.Workers loop
+         declare
+            From : Client;
+         begin
+            From.Connect (Tested.Port);
+            From.Ask ("/unprobed");
+            Assert (Status (From.Answer), (if Tested.Spare > 0 then "500" else "200"), "a frame");
+         end;
+      end loop;
+      Serves_On;
+   end Too_Wide_Without_Probes;
+
    -----------
    -- Files --
    -----------
@@ -843,6 +860,7 @@ package body Serving_Tests is
       Add ("mistakes of handlers", Mistakes'Access);
       Add ("fields of many lines", Many_Lines'Access);
       Add ("handlers that need more stack than they have", Too_Deep'Access);
+      Add ("a wide frame without -fstack-check", Too_Wide_Without_Probes'Access);
       Add ("parts of files", Files'Access);
       Add ("files and sockets are closed", Nothing_Left_Open'Access);
       Add ("files are closed if the stack ends", Nothing_Left_Open_Without_Stack'Access);

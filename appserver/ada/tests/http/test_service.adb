@@ -7,6 +7,7 @@ with Appserver.HTTP.Files;
 with Appserver.HTTP.REST;
 with GNAT.Directory_Operations;
 with GNAT.OS_Lib;
+with Unprobed;
 
 package body Test_Service is
 
@@ -114,6 +115,12 @@ package body Test_Service is
       return Written (Plain_Text'Access);
    end Deep;
 
+   function Wide (Request : HTTP.Request) return Response is
+   begin
+      Request.Draft.Append (Long_Long_Integer (Unprobed.Sum (1 + Request.Draft.Capacity mod 100)));
+      return Written (Plain_Text'Access);
+   end Wide;
+
    --  A file of the folder, asked for where 1,000 bytes of the stack are left out for each level
 
    function File_Below (Request : HTTP.Request; Levels : Natural) return Response is
@@ -164,6 +171,7 @@ package body Test_Service is
          elsif Path = "/wait" then Waited
          elsif Path = "/slow" then Slow
          elsif Path = "/deep" then Deep (Request)
+         elsif Path = "/unprobed" then Wide (Request)
          elsif Path = "/raise" then Raised
          elsif Path = "/full" then Text (Request, [1 .. 65_537 => 'x'])
          elsif Path = "/missing" then File_Part (Octet_Stream'Access)

@@ -174,6 +174,28 @@ package body Type_Tests is
          Assert (T.Query.Step, "a row");
          Is_Refused (Read'Access, State, Text);
       end Is_None;
+
+      --  Ada checks nothing when a component is changed
+
+      procedure Is_No_Day (Year, Month, Day : Positive) is
+         Changed : SQL.Date := (2024, 1, 31);
+
+         procedure Bind_Made is
+         begin
+            T.Insert.Bind (1, SQL.Date'(Year, Month, Day));
+         end Bind_Made;
+
+         procedure Bind_Changed is
+         begin
+            T.Insert.Bind (1, Changed);
+         end Bind_Changed;
+      begin
+         Is_Misuse (Bind_Made'Access, "there is no such day");
+         Changed.Day   := Day;
+         Changed.Month := Month;
+         Changed.Year  := Year;
+         Is_Misuse (Bind_Changed'Access, "there is no such day");
+      end Is_No_Day;
    begin
       Make_Table (T, "date");
       for By in Way loop
@@ -191,6 +213,10 @@ package body Type_Tests is
             end;
          end loop;
       end loop;
+      Is_No_Day (2023, 2, 29);
+      Is_No_Day (2023, 2, 30);
+      Is_No_Day (1900, 2, 29);
+      Is_No_Day (2026, 4, 31);
       Is_None ("2026-02-29", "22008");
       Is_None ("0000-01-01", "22008");
       Is_None ("2026-13-01", "22008");

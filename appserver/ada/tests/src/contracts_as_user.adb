@@ -1,0 +1,36 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  What a program gets from contracts of SQL that was compiled without -gnata, as its own units are
+
+with Ada.Calendar;
+with Ada.Exceptions;
+with Appserver.SQL.SQLite;
+
+procedure Contracts_As_User is
+
+   use Appserver.SQL;
+
+   DB    : SQLite.Connection;
+   Query : SQLite.Statement;
+   Day   : Date := (2024, 2, 29);
+
+   procedure Is_Refused (Value : Date; Words : String) is
+   begin
+      Query.Bind (1, Value);
+      raise Program_Error with "not refused: " & Words;
+   exception
+      when Error : Misuse_Error =>
+         if Ada.Exceptions.Exception_Message (Error) /= Words then
+            raise;
+         end if;
+   end Is_Refused;
+
+begin
+   DB.Open (":memory:");
+   Query.Prepare (DB, "SELECT ?");
+   Query.Bind (1, Day);
+   Day.Year := 2023;
+   Is_Refused (Day, "there is no such day");
+   Is_Refused ((Ada.Calendar.Year (Ada.Calendar.Clock), 2, 30), "there is no such day");
+end Contracts_As_User;

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a byte costs that comes alone, behind much that came before it and behind little: as much. The server's CPU time is
+compared with itself in turns, so that a busy machine slows both."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from client import Connection, request
+from test_services import Program
+
+ROUNDS = 15
+BYTES = 60
+"""Of each round"""
+PAUSE_S = 0.0001
+"""After each byte, so that the server reads it before the next one is there"""
+MOST = 2
+"""Times as much: it was 4 times when a header of 15,000 bytes was parsed again for each byte."""
+
+FORM = "Content-Type: application/x-www-form-urlencoded"
+HEADERS = {"server": 15_000, "embedded": 7_000}
+
+
+@pytest.fixture(scope="module", params=list(HEADERS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def program(kind: str) -> Iterator[Program]:
+    program = Program("services_server", kind, ports=2 if kind == "server" else 1)
+    yield program
+    program.close()
+
+
+def cpu_ns(program: Program) -> int:
+    """Of all its threads: clock_getcpuclockid(3) gives this number for a process."""
+    return time.clock_gettime_ns((~program.process.pid << 3) | 2)
+
+
+def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
+    """Of each byte of the piece, sent alone."""
+    before = cpu_ns(program)
+    for at in range(len(piece)):
+        connection.send(piece[at:at + 1])
+        time.sleep(PAUSE_S)
+    return (cpu_ns(program) - before) / len(piece)
+
+
+def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: bytes = b"") -> float:
+    """How often the cost behind the first beginning that behind the second is, in the middle of the rounds."""
+    with ExitStack() as stack:
+        connections = [stack.enter_context(program.connect()) for _ in beginnings]
+        for connection, beginning in zip(connections, beginnings, strict=True):
+            connection.send(beginning)
+        time.sleep(0.1)
+        costs = [[cost_ns(program, connection, dribbled) for connection in connections] for _ in range(ROUNDS)]
+        for connection in connections:
+            assert connection.send(end).answer().status == 200
+    return statistics.median(one[0] for one in costs) / statistics.median(one[1] for one in costs)
+
+
+def padded(text: bytes, size: int) -> bytes:
+    """With fields of 500 bytes behind its first line."""
+    line = b"X-Padding: " + 487 * b"a" + b"\r\n"
+    head, _, rest = text.partition(b"\r\n")
+    return head + b"\r\n" + size // len(line) * line + rest
+
+
+def test_a_header_behind_a_long_line(program: Program) -> None:
+    begun = [b"GET /count?%b HTTP/1.1\r\nHost: h\r\nX: " % (size * b"a") for size in (7_000, 1)]
+    assert compare(program, begun, BYTES * b"a", b"\r\n\r\n") < MOST
+
+
+def long_and_short(kind: str, text: bytes) -> list[bytes]:
+    return [padded(text, HEADERS[kind]), text]
+
+
+def test_a_header(program: Program, kind: str) -> None:
+    begun = b"GET /count HTTP/1.1\r\nHost: h\r\nX: "
+    assert compare(program, long_and_short(kind, begun), BYTES * b"a", b"\r\n\r\n") < MOST
+
+
+def test_content(program: Program, kind: str) -> None:
+    begun = request("POST", "/form", FORM, f"Content-Length: {ROUNDS * BYTES + 10}") + b"a=1234567"
+    assert compare(program, long_and_short(kind, begun), BYTES * b"x", b"y") < MOST
+
+
+@pytest.mark.parametrize("size", [1, BYTES])
+def test_chunks(program: Program, kind: str, size: int) -> None:
+    begun = request("POST", "/form", FORM, "Transfer-Encoding: chunked") + b"2\r\na=\r\n"
+    dribbled = BYTES // size * (b"%x\r\n%b\r\n" % (size, size * b"x"))
+    assert compare(program, long_and_short(kind, begun), dribbled, b"0\r\n\r\n") < MOST
