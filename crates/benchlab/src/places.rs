@@ -63,7 +63,31 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
             place.description()
         );
     }
+    for what in on_one_disk(&places) {
+        eprintln!("benchlab: {what}: {WITH_ITSELF}");
+    }
     Ok(places)
+}
+
+const WITH_ITSELF: &str = "a disk is compared with itself";
+
+/// Which places are on the same disk, in words.
+fn on_one_disk(places: &[Place]) -> Vec<String> {
+    let mut disks: Vec<(&str, Vec<String>)> = Vec::new();
+    for place in places {
+        let Some(disk) = place.disk.as_deref() else {
+            continue;
+        };
+        let folder = place.folder.display().to_string();
+        match disks.iter_mut().find(|(known, _)| *known == disk) {
+            Some((_, folders)) => folders.push(folder),
+            None => disks.push((disk, vec![folder])),
+        }
+    }
+    disks.retain(|(_, folders)| folders.len() > 1);
+    let words = disks.iter();
+    let words = words.map(|(disk, folders)| format!("{} are on {disk}", folders.join(" and ")));
+    words.collect()
 }
 
 /// What the places are on, among the facts of the host; what is no disk, among its findings.
@@ -78,6 +102,12 @@ pub fn told(mut host: Host, places: &[Place]) -> Host {
             advice: "its figures are of that cache as much as of a disk".into(),
         }));
     }
+    host.findings
+        .extend(on_one_disk(places).into_iter().map(|what| Finding {
+            unfit: false,
+            what,
+            advice: WITH_ITSELF.into(),
+        }));
     host
 }
 
@@ -108,7 +138,9 @@ pub fn unavailable(plan: &Plan, failures: &[Failure]) -> Vec<Failure> {
         let failed = failures.iter().any(|failure| failure.subject == number);
         let why = host_settings::unavailable(&subject.host, subject.place.as_deref());
         if let Some(message) = why.filter(|_| !failed) {
-            eprintln!("benchlab: {} cannot run: {message}", subject.name);
+            if subject.control_of.is_none() {
+                eprintln!("benchlab: {} cannot run: {message}", subject.name);
+            }
             found.push(Failure {
                 subject: number,
                 point: None,
@@ -133,32 +165,34 @@ pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
     let mut rankings = results.rankings.iter();
     let ranking = rankings.find(|ranking| ranking.over == over && ranking.metric == *plan.answer());
     let is_compared = |subject| plan.compared().any(|compared| compared == subject);
-    if results.blocks == 0 {
+    // Without a ranking nothing was compared.
+    let Some(ranking) = ranking else {
         return Ok(());
-    }
-    let first = ranking
-        .map(|ranking| ranking.first(is_compared))
-        .unwrap_or_default();
+    };
+    let first = ranking.first(is_compared);
     let [winner] = first.as_slice() else {
         say!("\nNone is ahead of all others beyond doubt: there is no setting to make permanent.");
         return Ok(());
     };
     let winner = &plan.subjects[*winner];
     say!("\n{} is ahead of all others.", winner.name);
-    for (file, line) in permanent(winner) {
+    let place = winner.place.as_deref().map(Path::new);
+    let disk = place.and_then(|place| Place::at(place).ok()?.disk);
+    for (file, line) in permanent(winner, disk.as_deref()) {
         say!("To make it permanent, in {file}:\n{line}");
     }
     Ok(())
 }
 
-/// Files of the host and a line for each, which make a subject's settings permanent.
-fn permanent(subject: &Subject) -> impl Iterator<Item = (&'static str, String)> {
-    let place = subject.place.as_deref().map(Path::new);
-    let disk = place.and_then(|place| Place::at(place).ok()?.disk);
+/// Files of the host and a line for each, which make a subject's settings permanent: those of a queue for its disk.
+fn permanent(
+    subject: &Subject,
+    disk: Option<&str>,
+) -> impl Iterator<Item = (&'static str, String)> {
     subject.host.iter().filter_map(move |(name, value)| {
         match name.split_once('.')? {
             ("queue", name) => {
-                let disk = disk.as_ref()?;
+                let disk = disk?;
                 let line = format!(
                     "ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"{disk}\", ATTR{{queue/{name}}}=\"{value}\""
                 );
@@ -208,19 +242,45 @@ pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<()
 mod tests {
     use super::*;
 
-    #[test]
-    fn limits_of_memory_are_made_permanent_by_sysctl() {
-        let subject = Subject {
+    fn subject() -> Subject {
+        Subject {
             host: vec![
                 ("vm.dirty_bytes".into(), "33554432".into()),
                 ("queue.scheduler".into(), "bfq".into()),
             ],
-            place: Some("/proc".into()),
             ..Subject::default()
+        }
+    }
+
+    #[test]
+    fn a_setting_is_made_permanent_by_sysctl_and_a_scheduler_by_a_rule_of_udev() {
+        let subject = subject();
+        let limits = || ("/etc/sysctl.d/60-io.conf", "vm.dirty_bytes = 33554432");
+        let rule = (
+            "/etc/udev/rules.d/60-io-scheduler.rules",
+            r#"ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="vda", ATTR{queue/scheduler}="bfq""#,
+        );
+        let lines = |disk| permanent(&subject, disk).collect::<Vec<_>>();
+        let owned = |(file, line): (&'static str, &str)| (file, line.to_owned());
+        assert_eq!(lines(Some("vda")), [limits(), rule].map(owned));
+        // Without a disk there is none to name in a rule.
+        assert_eq!(lines(None), [limits()].map(owned));
+    }
+
+    #[test]
+    fn folders_on_one_disk_are_named_together() {
+        let place = |folder: &str, disk: Option<&str>| Place {
+            folder: folder.into(),
+            filesystem: "ext4".into(),
+            disk: disk.map(str::to_owned),
         };
-        // No disk is below the place, so that there is none to name in a rule.
-        let lines: Vec<_> = permanent(&subject).collect();
-        let wanted = "vm.dirty_bytes = 33554432".to_owned();
-        assert_eq!(lines, [("/etc/sysctl.d/60-io.conf", wanted)]);
+        let places = [
+            place("/a", Some("vda")),
+            place("/b", Some("vdb")),
+            place("/c", Some("vda")),
+            place("/dev/shm", None),
+            place("/run", None),
+        ];
+        assert_eq!(on_one_disk(&places), ["/a and /c are on vda"]);
     }
 }

@@ -308,7 +308,7 @@ pub struct Failure {
     pub point: Option<PointId>,
     /// In which block; `None`: before the first.
     pub block: Option<u32>,
-    /// One word: `missing`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
+    /// One word: `missing`, `setting`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
     /// `target`, `opens`, `writes`, `statements`, `service`, `error`; of whole commands also `exit`, `output`, `setup`,
     /// `prepare`, `cleanup`; of a load `load`.
     pub kind: String,
@@ -316,6 +316,14 @@ pub struct Failure {
     pub message: String,
     /// The subject's last log lines.
     pub log: Vec<String>,
+}
+
+impl Failure {
+    /// Whether this host lacks something that the subject needs, so that it was never tried: a tool, or a right.
+    pub fn is_lack(&self) -> bool {
+        let lacks = ["missing", "setting"].contains(&&*self.kind);
+        lacks && self.point.is_none() && self.block.is_none()
+    }
 }
 
 /// A line that a subject wrote and that is no reply.

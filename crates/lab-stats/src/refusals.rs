@@ -31,6 +31,9 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
 /// Whether so many subjects failed that no point has two left, although the plan compares some.
 /// A second copy of the baseline does not count as a subject, nor do those on another target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
+    if is_alone(run, plan) {
+        return false;
+    }
     let compared = |point| {
         let there = plan.compared();
         there.filter(move |&subject| plan.takes_part(subject, point))
@@ -40,6 +43,15 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
         .filter(|&point| compared(point).count() > 1)
         .peekable();
     several.peek().is_some() && several.all(|point| left(point).count() < 2)
+}
+
+/// Whether the baseline is the only one that this host has all for: it is measured as if it alone had been asked for.
+pub fn is_alone(run: &Run, plan: &Plan) -> bool {
+    let lacks = |subject| {
+        let mut failures = run.failures.iter();
+        failures.any(|failure| failure.subject == subject && failure.is_lack())
+    };
+    plan.compared().all(|s| lacks(s) != (s == plan.baseline))
 }
 
 fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {

@@ -201,6 +201,54 @@ fn who_wants_a_device_that_is_not_there_is_left_out_and_named() {
     assert_failures(&project.load(), &[("other", "setting", "no device")]);
 }
 
+#[test]
+fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
+    let project = Project::with_text("");
+    let place = project.join("place");
+    fs::create_dir(&place).unwrap();
+    if !place.starts_with("/dev/shm") {
+        eprintln!("not tried out: there is no filesystem in memory");
+        return;
+    }
+    let notes = project.join("notes");
+    let host = "host = { \"queue.scheduler\" = \"bfq\" }\n";
+    let of = |name, host| folder_subject(name, &notes, Path::new("/none"), "3", host);
+    let subjects = [of("one", ""), of("other", host), of("third", host)];
+    project.append(&(head(false) + &subjects.concat()));
+    let on = place.to_str().unwrap();
+    let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
+    let ended = project.call(&[&run[..], &["--on", on]].concat());
+    ended.expect(0).says(&["other cannot run", "no device"]);
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>();
+    let words = words.join(" ");
+    for said in [
+        "Nothing was compared: one was measured alone.",
+        "other and third cannot run here and are left out.",
+    ] {
+        assert!(words.contains(said), "no `{said}` in {}", ended.stdout);
+    }
+    // Where nothing was compared nobody is ahead, and nobody is not.
+    assert!(!words.contains("ahead of all others"), "{}", ended.stdout);
+    assert_eq!(project.load().complete_blocks().count(), 2);
+}
+
+/// Eight operations of each subject in a block have no 99th percentile.
+#[test]
+fn a_run_says_why_nothing_was_compared() {
+    let (project, places, _) = two_places();
+    let file = project.join("experiments/t/experiment.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("rate = 20000", "rate = 100")).unwrap();
+    let on = places.each_ref().map(|place| place.to_str().unwrap());
+    let on = on.join(",");
+    let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
+    let ended = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
+    let words: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
+    let said = "Nothing was compared: a block has about 8 operations of each subject, and what 99 % of them take at \
+                most needs 100";
+    assert!(words.join(" ").contains(said), "{}", ended.stdout);
+}
+
 /// A filesystem on a loop device, unmounted when this is dropped.
 struct Loop {
     device: String,

@@ -7,8 +7,8 @@ use lab_bench::{
     RunContext, Session, Stop, Taken, Turn, Workload,
 };
 use lab_model::{
-    Batch, Case, Disturbance, Ending, Measure, Plan, Point, PointId, Reading, Run, Sample, Subject,
-    SubjectId,
+    Batch, Case, Disturbance, Ending, Failure, Measure, Plan, Point, PointId, Reading, Run, Sample,
+    Subject, SubjectId,
 };
 use lab_store::RunWriter;
 use std::cell::{Cell, RefCell};
@@ -329,6 +329,15 @@ impl File {
             _folder: folder,
             path,
         }
+    }
+
+    /// Subjects failed before anything was measured.
+    pub fn fail(&self, failures: &[Failure]) {
+        let writer = RunWriter::resume(&self.path).expect("a run file");
+        for failure in failures {
+            writer.failure(failure).expect("a failure");
+        }
+        writer.finish(None, None).expect("an end");
     }
 
     /// Measures what is missing.

@@ -3,7 +3,7 @@
 
 use crate::fake::{Act, Fake, File, Step, order, plan};
 use lab_bench::{BenchError, Fault};
-use lab_model::{BlockState, Ending};
+use lab_model::{BlockState, Ending, Failure};
 
 fn broken() -> Act {
     Act::Fail(Fault::Failed("crash", "it ended\nlast words".into()))
@@ -63,6 +63,31 @@ fn a_run_ends_when_nothing_is_left_to_compare() {
     let seen = fake.seen.clone();
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Failed);
     assert_eq!(seen.turns(), []);
+}
+
+#[test]
+fn the_baseline_alone_is_measured_if_this_host_lacks_what_the_others_need() {
+    let plan = plan(3, 2);
+    let file = File::new(&plan);
+    let lacks = |subject| Failure {
+        subject,
+        point: None,
+        block: None,
+        kind: "setting".into(),
+        message: "a right is missing".into(),
+        log: Vec::new(),
+    };
+    file.fail(&[lacks(1), lacks(2)]);
+    let fake = Fake::steady(&[1000; 3]);
+    let seen = fake.seen.clone();
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
+    assert!(seen.turns().iter().all(|turn| turn.subject == 0));
+    assert_eq!(file.run().complete_blocks().count(), 2);
+    // Who is left and is not the baseline has nothing to be compared with.
+    let file = File::new(&plan);
+    file.fail(&[lacks(0), lacks(2)]);
+    let ended = file.measure(&plan, Fake::steady(&[1000; 3]));
+    assert_eq!(ended.unwrap(), Ending::Failed);
 }
 
 #[test]

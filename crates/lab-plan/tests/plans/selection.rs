@@ -228,6 +228,25 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
+/// Of fewer operations no 99th percentile is known.
+#[test]
+fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
+    let turn = |lines: &str, extent| {
+        let named = format!("name = \"plain\"\nturn_ms = 400\n{lines}");
+        let experiment = EXPERIMENT.replacen("name = \"plain\"", &named, 1);
+        let selection = Selection {
+            cases: words(&["plain"]),
+            extent,
+            ..all()
+        };
+        plan_of(&experiment, &selection).unwrap().turn_ns(0)
+    };
+    assert_eq!(turn("", Extent::Usual), 400_000_000);
+    assert_eq!(turn("", Extent::Quick), 100_000_000);
+    let rate = "rate = 50\nlatencies = true";
+    assert_eq!(turn(rate, Extent::Quick), 400_000_000);
+}
+
 /// With a table of this name and these lines.
 fn with_table(table: &str, lines: &str) -> String {
     EXPERIMENT.replace("[selection]", &format!("[{table}]\n{lines}\n\n[selection]"))

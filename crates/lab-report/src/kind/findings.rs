@@ -8,15 +8,19 @@ use super::sentence::{self, manner, order};
 use super::standings::Standings;
 use super::{cell, table, trouble};
 use crate::document::{Answer, Chart, Finding, Tone};
-use lab_model::{Metric, PointId, SubjectId};
+use lab_model::{Failure, Metric, PointId, SubjectId, Work};
 use lab_stats::analysis::Verdict;
 use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::forecast;
-use lab_stats::results::{Over, WarningKind};
+use lab_stats::refusals::is_alone;
+use lab_stats::results::{Comparison, Over, WarningKind};
 use std::collections::BTreeSet;
 
 /// Findings of an answer.
 pub const MOST: usize = 3;
+
+/// Operations of which one at least takes longer than what 99 % of them take at most.
+const FOR_P99: f64 = 100.0;
 
 /// A finding without a label.
 pub fn plain(text: String) -> Finding {
@@ -211,11 +215,45 @@ fn undecided(measured: &Measured) -> Option<String> {
     };
     let what = deciding(comparisons, measured.plan.measure.max_blocks)
         .map(|by| format!("{what}; {}.", would_decide(measured, by, open.len())));
-    let text: Vec<String> = [what, few_blocks(measured), missing(measured)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let all = [
+        nothing_compared(measured),
+        what,
+        few_blocks(measured),
+        missing(measured),
+    ];
+    let text: Vec<String> = all.into_iter().flatten().collect();
     (!text.is_empty()).then(|| text.join(" "))
+}
+
+/// Why the question has no answer: who is measured alone, or has too few operations for what is compared.
+fn nothing_compared(measured: &Measured) -> Option<String> {
+    let Measured { run, plan, .. } = measured;
+    let answered = |c: &Comparison| c.key.metric == *plan.answer();
+    let of_programs = matches!(plan.work, Work::Batches);
+    if of_programs && measured.results.comparisons.iter().any(answered) {
+        return None;
+    }
+    if is_alone(run, plan) {
+        let name = measured.label(plan.baseline);
+        let asked = of_programs || plan.compared().count() > 1;
+        return asked.then(|| format!("Nothing was compared: {name} was measured alone."));
+    }
+    if !of_programs || *plan.answer() != Metric::P99 {
+        return None;
+    }
+    let cells = measured.results.cells.iter();
+    let operations = cells.filter(|cell| cell.key.metric == Metric::OPERATIONS);
+    let most = operations
+        .map(|cell| cell.value.value())
+        .fold(0.0, f64::max);
+    let most = most / f64::from(measured.results.blocks.max(1));
+    (most < FOR_P99).then(|| {
+        format!(
+            "Nothing was compared: a block has about {most:.0} operations of each {}, and what 99 % of them take at most \
+             needs 100 (more --pairs).",
+            measured.words.subject
+        )
+    })
 }
 
 /// `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
@@ -257,12 +295,18 @@ fn few_blocks(measured: &Measured) -> Option<String> {
 
 /// Who is not in the answer, or not everywhere.
 fn missing(measured: &Measured) -> Option<String> {
-    let failed: BTreeSet<SubjectId> = measured.run.failures.iter().map(|f| f.subject).collect();
+    let failures = measured.run.failures.iter();
+    let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());
+    let of =
+        |all: Vec<&Failure>| -> BTreeSet<SubjectId> { all.iter().map(|f| f.subject).collect() };
+    let (lacking, failed) = (of(lacking), of(failed));
     let refused = |without_baseline: bool| -> BTreeSet<SubjectId> {
         let refused = measured.refusals();
         let refused = refused.filter(|r| r.without_baseline == without_baseline);
         let refused = refused.map(|r| r.subject);
-        refused.filter(|s| !failed.contains(s)).collect()
+        refused
+            .filter(|s| !failed.contains(s) && !lacking.contains(s))
+            .collect()
     };
     let (alone, other_work) = (refused(true), refused(false));
     let several_points = measured.plan.points.len() > 1;
@@ -271,6 +315,11 @@ fn missing(measured: &Measured) -> Option<String> {
         let says = if names.len() == 1 { one } else { many };
         (!names.is_empty()).then(|| format!("{} {says}.", list(&names)))
     };
+    let lacking = sentence(
+        lacking.difference(&failed).copied().collect(),
+        "cannot run here and is left out",
+        "cannot run here and are left out",
+    );
     let failed = if several_points {
         sentence(
             failed,
@@ -295,8 +344,8 @@ fn missing(measured: &Measured) -> Option<String> {
         &format!("is not compared{place}, because its work was not the same"),
         &format!("are not compared{place}, because their work was not the same"),
     );
-    let text = failed.into_iter().chain(alone).chain(other_work);
-    let text: Vec<String> = text.collect();
+    let text = [lacking, failed, alone, other_work];
+    let text: Vec<String> = text.into_iter().flatten().collect();
     (!text.is_empty()).then(|| text.join(" "))
 }
 

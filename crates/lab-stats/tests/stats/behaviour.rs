@@ -156,6 +156,25 @@ fn a_run_ends_with_its_last_look_its_last_block_or_its_last_pair() {
 }
 
 #[test]
+fn the_baseline_alone_is_measured_where_the_others_lack_something_from_the_start() {
+    let ended = |failures| {
+        let mut run = measured(&[1.02, 1.5], 9);
+        run.failures = failures;
+        stop(&run)
+    };
+    let lack = |subject| failure(subject, None, "setting");
+    assert_eq!(ended(vec![lack(1), failure(2, None, "missing")]), None);
+    // A fault is none of these, nor what comes in the middle, nor is a baseline that lacks something.
+    let later = Failure {
+        block: Some(3),
+        ..lack(2)
+    };
+    for other in [failure(2, None, "build"), later, lack(0)] {
+        assert_eq!(ended(vec![lack(1), other]), Some(Ending::Failed));
+    }
+}
+
+#[test]
 fn a_wanted_precision_takes_the_place_of_a_decision() {
     let mut run = measured(&[1.5], 10);
     plan(&mut run).measure.precision = Some(0.001);
