@@ -14,12 +14,14 @@ mod incomparable;
 mod load;
 mod reservations;
 mod side;
+mod times;
 mod work;
 
 pub use changed::{Between, Changed, ControlChange, Program, Reservation};
 pub use facts::Differing;
 pub use incomparable::Incomparable;
 pub use side::Recorded;
+pub use times::ChangedTimes;
 
 use incomparable::{one_experiment, same_work, sound};
 use lab_model::{Part, PointId, parts};
@@ -30,6 +32,32 @@ use std::collections::HashSet;
 /// Where they have several targets in common, names are those of [`lab_model::Plan::subject_label`] and
 /// [`lab_model::Plan::label`]. Errors: there is nothing that could be compared.
 pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
+    let mut found: Option<Between> = None;
+    let lonely = each_target([first, second], |sides| {
+        match (&mut found, on_target(sides)) {
+            (Some(found), Some(more)) => found.add(more),
+            (found @ None, first) => *found = first,
+            (Some(_), None) => {}
+        }
+    })?;
+    let mut between = found.ok_or(Incomparable::NothingCommon)?;
+    between.differences = differing::differing(first.run, second.run, between.differences);
+    between.apart.extend(lonely);
+    Ok(between)
+}
+
+/// The response times of closed loops in both runs as `ab` prints them. Errors: as of [`between`].
+pub fn percentiles(first: Recorded, second: Recorded) -> Result<Vec<ChangedTimes>, Incomparable> {
+    let mut found = Vec::new();
+    each_target([first, second], |sides| found.extend(times::changed(sides)))?;
+    Ok(found)
+}
+
+/// Looks at both runs on each target that they have in common; the targets that one has alone, in sentences.
+fn each_target(
+    [first, second]: [Recorded; 2],
+    mut look: impl FnMut(&Sides),
+) -> Result<Vec<String>, Incomparable> {
     one_experiment(
         [sound(first.run)?, sound(second.run)?],
         [first.run, second.run],
@@ -38,23 +66,15 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
     give_one_name(&mut parts);
     let common = common_parts(&parts);
     let several = common.len() > 1;
-    let mut found: Option<Between> = None;
     for [a, b] in &common {
         let sides = Sides([
             Side::new(first, a, several)?,
             Side::new(second, b, several)?,
         ]);
         same_work(sides.0[0].plan, sides.0[1].plan)?;
-        match (&mut found, on_target(&sides)) {
-            (Some(found), Some(more)) => found.add(more),
-            (found @ None, first) => *found = first,
-            (Some(_), None) => {}
-        }
+        look(&sides);
     }
-    let mut between = found.ok_or(Incomparable::NothingCommon)?;
-    between.differences = differing::differing(first.run, second.run, between.differences);
-    between.apart.extend(lonely(&parts));
-    Ok(between)
+    Ok(lonely(&parts))
 }
 
 /// The parts on the same target.

@@ -45,8 +45,11 @@ pub mod watch;
 use crate::document::{Chart, Document, Finding, Section};
 use crate::{BetweenReport, Report};
 use lab_model::Work;
+use lab_stats::between::ChangedTimes;
 use measured::Measured;
 use scope::Scope;
+
+const PERCENTILES: &str = "Percentiles";
 
 /// What a kind of run says for itself, in a document that all have.
 struct Parts {
@@ -121,7 +124,7 @@ pub fn estimate(report: &Report) -> String {
 
 /// The percentiles of a closed loop as `ab` prints them, point by point.
 pub fn percentiles(report: &Report) -> Section {
-    let mut section = Section::new("Percentiles");
+    let mut section = Section::new(PERCENTILES);
     let found = lab_stats::load::percentiles::percentiles(report.run);
     if let Some(plan) = &report.run.plan {
         let measured = Measured::new(report, plan);
@@ -132,6 +135,18 @@ pub fn percentiles(report: &Report) -> Section {
             }
         }
     }
+    or_none(section)
+}
+
+/// The same of two runs, with what the second gained.
+pub fn changed_percentiles(all: &[ChangedTimes]) -> Section {
+    let mut section = Section::new(PERCENTILES);
+    all.iter()
+        .for_each(|times| section.table(percentiles::changed(times)));
+    or_none(section)
+}
+
+fn or_none(mut section: Section) -> Section {
     if section.is_empty() {
         section.text("There are none: `ab` loads in a closed loop, without --rate and --stages.");
     }

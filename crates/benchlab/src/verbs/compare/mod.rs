@@ -23,12 +23,11 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     match &args.commands[..] {
         [first, second] if is_run(first) && is_run(second) => {
             let why = "two run files are compared as they were measured";
-            refuse(
-                &[of_all(args), of_commands(args), of_load(args)],
-                "commands",
-                why,
-            )?;
-            runs::runs(Path::new(first), Path::new(second), &args.export)
+            let mut of_load = of_load(args);
+            of_load.retain(|(option, _)| *option != AB_TABLE);
+            refuse(&[of_all(args), of_commands(args), of_load], "commands", why)?;
+            let paths = [Path::new(first), Path::new(second)];
+            runs::runs(paths, &args.export, args.sending.ab_table)
         }
         [first, second] if is_url(first) && is_url(second) => {
             let why = "load is put on two URLs in turns for as long as --for says";
@@ -53,6 +52,8 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         }
     }
 }
+
+const AB_TABLE: &str = "--ab-table";
 
 type Given = Vec<(&'static str, bool)>;
 
@@ -95,7 +96,7 @@ fn of_load(args: &CompareArgs) -> Given {
         ("--rate", sent.rate.is_some()),
         ("--stages", !sent.stages.is_empty()),
         ("--even", sent.even),
-        ("--ab-table", sent.ab_table),
+        (AB_TABLE, sent.ab_table),
         ("--threads", sent.threads.is_some()),
         ("--no-keep-alive", sent.no_keep_alive),
         ("--pipeline", sent.pipeline.is_some()),

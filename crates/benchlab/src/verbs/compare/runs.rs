@@ -3,20 +3,23 @@
 
 use super::exports::exports;
 use crate::exit::Exit;
-use crate::verbs::report::{answer, export};
+use crate::verbs::report::{answer, export, table};
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, Document, kind};
-use lab_stats::between::{Recorded, between};
+use lab_stats::between::{Incomparable, Recorded, between, percentiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Compares the runs in two files: the answer on standard output, and the exports. Nothing is written
-/// if one of them cannot be had.
-pub fn runs(first: &Path, second: &Path, files: &[PathBuf]) -> Result<ExitCode, Exit> {
+/// Compares the runs in two files: the answer on standard output, with `ab_table` also the percentiles of loads, and
+/// the exports. Nothing is written if one of them cannot be had.
+pub fn runs(paths: [&Path; 2], files: &[PathBuf], ab_table: bool) -> Result<ExitCode, Exit> {
     let exports = exports(files)?;
-    let paths = [first, second];
-    let [a, b] = [lab_store::load(first)?, lab_store::load(second)?];
+    let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
+    let of_loads = [&a, &b].map(|run| run.plan.as_ref().is_some_and(|plan| plan.load().is_some()));
+    if ab_table && of_loads.contains(&false) {
+        return Err(Exit::wrong("--ab-table is for runs of load on servers"));
+    }
     if a.audit.is_some() || b.audit.is_some() {
         let document = audits([&a, &b], paths)?;
         export(&document, &exports)?;
@@ -36,21 +39,33 @@ pub fn runs(first: &Path, second: &Path, files: &[PathBuf]) -> Result<ExitCode, 
     };
     export(&document, &exports)?;
     answer(&document)?;
+    if ab_table {
+        let times = with_hashes([&a, &b], paths, percentiles)?;
+        table(&kind::changed_percentiles(&times))?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What there is to say of two runs with the hashes that their files hold.
+fn with_hashes<T>(
+    runs: [&Run; 2],
+    [first, second]: [&Path; 2],
+    say: impl FnOnce(Recorded, Recorded) -> Result<T, Incomparable>,
+) -> Result<T, Exit> {
+    let hashes = [
+        lab_store::recorded_hashes(first)?,
+        lab_store::recorded_hashes(second)?,
+    ];
+    let recorded = |i: usize| Recorded {
+        run: runs[i],
+        hashes: &hashes[i],
+    };
+    say(recorded(0), recorded(1)).map_err(|e| Exit::wrong(e.to_string()))
 }
 
 /// The document of two runs that measured.
 fn between_runs(runs: [&Run; 2], paths: [&Path; 2], files: [&str; 2]) -> Result<Document, Exit> {
-    let [first, second] = paths;
-    let [a_hashes, b_hashes] = [
-        lab_store::recorded_hashes(first)?,
-        lab_store::recorded_hashes(second)?,
-    ];
-    let (run, hashes) = (runs[0], &a_hashes);
-    let before = Recorded { run, hashes };
-    let (run, hashes) = (runs[1], &b_hashes);
-    let after = Recorded { run, hashes };
-    let found = between(before, after).map_err(|e| Exit::wrong(e.to_string()))?;
+    let found = with_hashes(runs, paths, between)?;
     Ok(kind::between(&BetweenReport {
         between: &found,
         runs,

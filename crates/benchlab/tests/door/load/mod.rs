@@ -146,6 +146,35 @@ fn response_times_are_shown_as_ab_has_them() {
     assert!(tried, "never an interval");
 }
 
+/// A site before and after something was changed.
+#[test]
+fn response_times_of_two_runs_are_shown_side_by_side() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    for _ in 0..2 {
+        place.load(&[&web.url("/")], &[]).expect(0);
+    }
+    let files = place.0.files();
+    let files: Vec<&str> = files.iter().filter_map(|file| file.to_str()).collect();
+    let ended = place
+        .0
+        .call(&[&["compare"], &*files, &["--ab-table"]].concat());
+    let shown = &ended.expect(0).stdout;
+    for part in ["50 %", "75 %", "99 %", "100 %", "spread, 75 % / 25 %"] {
+        let mut lines = shown.lines();
+        let row = lines.any(|line| line.trim_start().starts_with(part));
+        assert!(row, "no {part} in {shown}");
+    }
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Gain: how much less than in the first run."));
+    assert!(words.contains("The runs were made at different times"));
+    // What is measured anew is not for run files, and batches have no such times.
+    let rate = ["--connections", "3"];
+    place
+        .0
+        .call(&[&["compare"], &*files, &rate].concat())
+        .expect(2);
+}
+
 /// The connections that a load opened are held against the ports of this host.
 #[test]
 fn an_audit_of_the_host_knows_what_the_last_load_opened() {
