@@ -1,37 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ctrl-C and its kin: noted, and asked for wherever the lab waits.
 
+use crate::sys;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// Signals within this time are one wish, ns: `timeout` signals its command, and then the process group that this is in.
+const ONE_WISH: u64 = 500_000_000;
+
+/// As shells count it: 128 + SIGINT.
+const INTERRUPTED: i32 = 130;
+
+/// When the lab was first asked to stop, ns; 0: not yet.
+static REQUESTED: AtomicU64 = AtomicU64::new(0);
+
+static WATCHED: OnceLock<()> = OnceLock::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP ask the lab to stop instead of ending it; a second one
 /// ends it at once, and the subjects die with it.
 pub fn watch() -> io::Result<()> {
-    let flag = Arc::new(AtomicBool::new(false));
-    // Watched for twice, the first signal would already look like a second one.
-    if REQUESTED.set(flag.clone()).is_err() {
+    if WATCHED.set(()).is_err() {
         return Ok(());
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())?;
-        signal_hook::flag::register(signal, flag.clone())?;
+        // SAFETY: it reads a clock and an atomic number, and ends the process without cleaning up.
+        unsafe { signal_hook::low_level::register(signal, signalled) }?;
     }
     Ok(())
 }
 
+fn signalled() {
+    let now = sys::monotonic_ns();
+    let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    if first.is_err_and(|first| now.saturating_sub(first) > ONE_WISH) {
+        signal_hook::low_level::exit(INTERRUPTED);
+    }
+}
+
 /// Asks the lab to stop, as a first signal does.
 pub fn request() {
-    let flag = REQUESTED.get_or_init(Arc::default);
-    flag.store(true, Ordering::Relaxed);
+    let now = sys::monotonic_ns();
+    // Asked again, it is the same wish.
+    let _ = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 /// Whether the reader wants the lab to stop.
 pub fn requested() -> bool {
-    REQUESTED
-        .get()
-        .is_some_and(|flag| flag.load(Ordering::Relaxed))
+    REQUESTED.load(Ordering::Relaxed) != 0
 }

@@ -12,6 +12,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
 
@@ -322,6 +323,20 @@ fn a_terminal_s_ctrl_c() {
     diary.assert_nobody_left();
 }
 
+/// `timeout` signals its command, and then its own process group, in which the command is.
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "perform", 5));
+    strike(&mut lab, Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(20));
+    strike(&mut lab, Signal::SIGTERM);
+    assert_stopped(&diary, lab);
+    diary.resume().expect(0);
+    diary.assert_whole(&[]);
+}
+
 /// The second signal does not wait for anybody.
 #[test]
 fn interrupted_twice() {
@@ -329,6 +344,7 @@ fn interrupted_twice() {
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
     strike(&mut lab, Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(600));
     strike(&mut lab, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     diary.assert_nobody_left();

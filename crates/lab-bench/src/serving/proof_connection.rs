@@ -2,6 +2,7 @@
 //! A connection on which requests are sent as bytes and answers are read with a transcript: a client that
 //! knows nothing of the load generator's.
 
+use crate::interrupt;
 use lab_load::Tls;
 use rustls::{ClientConnection, StreamOwned};
 use std::collections::VecDeque;
@@ -155,6 +156,9 @@ impl ProofConnection {
 
     /// The next answer; `head`: it is to a HEAD, and has no body whatever its header says.
     pub fn answer(&mut self, head: bool) -> Result<Response, String> {
+        if interrupt::requested() {
+            return Err("the lab was stopped".into());
+        }
         let answer = self.read(head);
         match &answer {
             Ok(answer) => {

@@ -96,14 +96,17 @@ impl ServerSetup<'_> {
 
     /// Has a server prove that it does the work.
     pub fn prove(&self, server: &RunningServer) -> SubjectResult<Proven> {
-        prove(
+        let proven = prove(
             server.address,
             server.tls.as_ref(),
             self.plan,
             self.serving,
             &self.files,
-        )
-        .map_err(|failed| {
+        );
+        if interrupt::requested() {
+            return Err(Fault::Interrupted);
+        }
+        proven.map_err(|failed| {
             let transcript = failed.transcript.join("\n");
             Fault::Failed("proof", format!("{}\n{transcript}", failed.why))
         })
