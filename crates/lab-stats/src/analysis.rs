@@ -80,6 +80,8 @@ pub struct Fit {
     pub fixed_ns: Interval,
     /// Cost of one more of the swept parameter, ns.
     pub marginal_ns: Interval,
+    /// Points that the line goes through or by: it goes through two, whatever the truth is.
+    pub points: usize,
     /// The most that a point lies off the line, as a part of its value (0.05: 5 %).
     pub worst_residual: f64,
     /// The points bend away from the line, by more than their noise and by more than the margin:

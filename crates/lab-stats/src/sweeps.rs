@@ -96,6 +96,7 @@ pub(crate) fn line(
         over,
         fixed_ns,
         marginal_ns,
+        points: x.len(),
         worst_residual,
         curved,
     })

@@ -37,22 +37,32 @@ fn headline(document: &Document) -> (String, String) {
     (headline.clone(), about.join(" · "))
 }
 
-/// How many warnings there are, and what they are about; where one label would be all that is told, what the first one
+/// How many warnings there are, and how many of each kind; where one label would be all that is told, what the first one
 /// says. Empty without any.
 fn warnings(document: &Document) -> String {
     let warnings = document.warnings();
     let Some(first) = warnings.first() else {
         return String::new();
     };
-    let mut labels: Vec<&str> = Vec::new();
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
     for warning in &warnings {
-        if !warning.label.is_empty() && !labels.contains(&warning.label.as_str()) {
-            labels.push(&warning.label);
+        let label = match warning.label.as_str() {
+            "" => "others",
+            label => label,
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((label, 1)),
         }
     }
-    match (warnings.len(), labels.len()) {
+    kinds.sort_by_key(|(label, _)| *label == "others");
+    let each = kinds.iter().map(|(label, count)| match count {
+        1 => (*label).to_owned(),
+        n => format!("{label} ({n})"),
+    });
+    match (warnings.len(), kinds.len()) {
         (1, _) => format!("1 warning: {}", sentence(first)),
-        (n, 2..) => format!("{n} warnings: {}.", labels.join(", ")),
+        (n, 2..) => format!("{n} warnings: {}.", each.collect::<Vec<_>>().join(", ")),
         (n, _) => format!("{n} warnings, the first: {}", sentence(first)),
     }
 }

@@ -139,14 +139,17 @@ pub fn flame_bars(flame: &Flame) -> Bars {
 pub fn quantile_lines(maps: &HeatMaps) -> Lines {
     let mut lines = Vec::new();
     for map in &maps.maps {
-        for share in [0.5, 0.9, 0.99, 1.0] {
+        for &share in shares(maps) {
             let columns = (1..).zip(&map.columns);
             let points = columns.filter_map(|(x, column)| {
                 let value = quantile(&column.counts, share)?;
                 Some((f64::from(x), Quantity::exact(value, maps.axis.unit.clone())))
             });
             lines.push(Line {
-                name: format!("{} {}", map.name, share_name(share)),
+                name: match shares(maps) {
+                    [_] => map.name.clone(),
+                    _ => format!("{} {}", map.name, share_name(share)),
+                },
                 colour: map.colour,
                 stroke: Stroke::Measured,
                 points: points.collect(),
@@ -164,6 +167,18 @@ pub fn quantile_lines(maps: &HeatMaps) -> Lines {
         x: Axis::new(columns, Unit::Count("".into()), Scale::LinearFromLeast),
         y: maps.axis.clone(),
         lines,
+    }
+}
+
+/// The quantiles to tell of maps: of columns with few values the greatest alone, for the others are hardly another.
+fn shares(maps: &HeatMaps) -> &'static [f64] {
+    const FEW: u64 = 10;
+    let columns = maps.maps.iter().flat_map(|map| &map.columns);
+    let mut totals = columns.map(|column| column.counts.iter().map(|(_, n)| n).sum::<u64>());
+    if totals.all(|total| total < FEW) {
+        &[1.0]
+    } else {
+        &[0.5, 0.9, 0.99, 1.0]
     }
 }
 

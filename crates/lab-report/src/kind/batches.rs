@@ -9,8 +9,9 @@ use super::{
     table, timeline,
 };
 use crate::document::{Finding, Section};
-use lab_model::{Cores, Metric, Unit};
+use lab_model::{Block, Cores, Metric, Unit};
 use lab_stats::results::Over;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The metrics of a case.
 static METRICS: [Metric; 5] = [
@@ -274,11 +275,11 @@ fn resources(scopes: &[Scope]) -> Section {
 fn how(scope: &Scope) -> Vec<String> {
     let measure = &scope.plan.measure;
     let turns = format!(
-        "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} mirrored pairs of \
-         passes for each point, frozen while idle.",
+        "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} for each point, \
+         frozen while idle.",
         count(scope.results.blocks as usize, "block"),
-        say::time(measure.turn_ns),
-        measure.pairs,
+        lengths(scope),
+        pairs(scope),
     );
     let mut cases = scope.plan.cases.iter();
     let at_once = cases.find(|case| case.cores == Cores::All).map(|case| {
@@ -294,4 +295,44 @@ fn how(scope: &Scope) -> Vec<String> {
     turns
         .chain([times.to_string(), hosts::measured_on(scope)])
         .collect()
+}
+
+/// How long turns were on one core, from the shortest to the longest.
+fn lengths(scope: &Scope) -> String {
+    let points = (0..scope.plan.points.len()).filter(|&p| scope.plan.case(p).cores == Cores::One);
+    let lengths: BTreeSet<u64> = points.map(|point| scope.plan.turn_ns(point)).collect();
+    match (lengths.first(), lengths.last()) {
+        (Some(&least), Some(&most)) if least < most => {
+            format!("{} to {}", say::time(least), say::time(most))
+        }
+        (Some(&only), _) => say::time(only),
+        _ => say::time(scope.plan.measure.turn_ns),
+    }
+}
+
+/// The mirrored pairs of passes of a block: as many as were asked for, or what fitted into its time.
+fn pairs(scope: &Scope) -> String {
+    let blocks = scope.run.complete_blocks();
+    let passes = |block: &Block| {
+        let mut most = BTreeMap::new();
+        for sample in &block.samples {
+            let passes: &mut u32 = most.entry(sample.point).or_default();
+            *passes = (*passes).max(sample.pass + 1);
+        }
+        most.into_values()
+            .map(|passes| passes.div_ceil(2))
+            .collect::<Vec<_>>()
+    };
+    let found: BTreeSet<u32> = blocks.flat_map(passes).collect();
+    match (found.first(), found.last()) {
+        (Some(least), Some(most)) if least < most => {
+            format!("{least} to {most} mirrored pairs of passes")
+        }
+        (only, _) => {
+            count(
+                *only.unwrap_or(&scope.plan.measure.pairs) as usize,
+                "mirrored pair",
+            ) + " of passes"
+        }
+    }
 }

@@ -58,19 +58,32 @@ pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
         "What is fixed, and what each further {unit} adds."
     ));
     for fit in fits {
+        let (off, shape) = shape(fit);
         table.row(vec![
             scope.name(fit.subject).into(),
             Quantity::estimate(&fit.fixed_ns, Unit::Nanoseconds).into(),
             Quantity::estimate(&fit.marginal_ns, Unit::Nanoseconds).into(),
-            Quantity::exact(fit.worst_residual, Unit::Share).into(),
-            if fit.curved {
-                Cell::from("curved").toned(Tone::Undecided)
-            } else {
-                "straight".into()
-            },
+            off,
+            shape,
         ]);
     }
     table
+}
+
+/// How far points lie off a line, and whether they bend away from it.
+fn shape(fit: &Fit) -> (Cell, Cell) {
+    if fit.points < 3 {
+        return (NONE.into(), "unknown: two points".into());
+    }
+    let shape = if fit.curved {
+        Cell::from("curved").toned(Tone::Undecided)
+    } else {
+        "straight".into()
+    };
+    (
+        Quantity::exact(fit.worst_residual, Unit::Share).into(),
+        shape,
+    )
 }
 
 /// What the second and later values of a factor cost: a table for each factor, value and metric.

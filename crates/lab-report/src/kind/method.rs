@@ -16,10 +16,12 @@ pub fn begun(measured: &Measured) -> Document {
             plan.title.clone()
         },
         question: plan.question.clone(),
+        // A line that is too long loses its end.
         made: format!(
-            "{}, {}",
-            made(run),
-            count(measured.results.blocks as usize, "block")
+            "{} UTC, {}{}",
+            say::minute(run.started_unix_s),
+            count(measured.results.blocks as usize, "block"),
+            place(run).map_or(String::new(), |place| format!(", {place}"))
         ),
         lab_version: run.lab_version.clone(),
         source: format!("{} holds every sample.", measured.file),
@@ -29,15 +31,19 @@ pub fn begun(measured: &Measured) -> Document {
 
 /// When a run began, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
 pub fn made(run: &Run) -> String {
-    let minute = say::minute(run.started_unix_s);
+    let place = place(run).map_or(String::new(), |place| format!(" {place}"));
+    format!("{} UTC{place}", say::minute(run.started_unix_s))
+}
+
+/// `on AMD EPYC 7B13`, `on 6 hosts`.
+fn place(run: &Run) -> Option<String> {
     let hosts = measuring_hosts(run);
     if hosts > 0 {
-        return format!("{minute} UTC on {}", count(hosts, "host"));
+        return Some(format!("on {}", count(hosts, "host")));
     }
     let mut facts = run.host.facts.iter();
-    let cpu = facts.find(|(name, _)| name == "cpu");
-    let cpu = cpu.map_or(String::new(), |(_, cpu)| format!(" on {cpu}"));
-    format!("{minute} UTC{cpu}")
+    let (_, cpu) = facts.find(|(name, _)| name == "cpu")?;
+    Some(format!("on {cpu}"))
 }
 
 /// The section of sentences that a kind says of how it measured, with those that hold for all.

@@ -4,7 +4,8 @@
 use crate::support::sample_document as sample;
 use lab_model::Unit;
 use lab_report::document::{
-    Answer, Cell, Chart, Column, Document, Drawing, Finding, Item, Quantity, Section, Table, Tone,
+    Answer, Axis, Cell, Chart, Column, Document, Drawing, Finding, HeatColumn, HeatMap, HeatMaps,
+    Item, Quantity, Scale, Section, Table, Tone,
 };
 use lab_report::format::html;
 use lab_report::format::markdown;
@@ -70,6 +71,79 @@ fn one_kind_of_warning_says_what_it_is_and_several_have_labels() {
         "2 warnings, the first: There are no counters here."
     );
     assert_eq!(told(&["failed", "late"]), "2 warnings: failed, late.");
+    assert_eq!(
+        told(&["host", "few blocks", "", "host"]),
+        "4 warnings: host (2), few blocks, others."
+    );
+}
+
+#[test]
+fn a_table_that_goes_on_below_repeats_what_names_its_rows() {
+    let heads = ["point", "subject"].map(Column::from).into_iter();
+    let counts = (1..=6).map(|n| Column::of(format!("what is counted as number {n}"), Unit::Ratio));
+    let mut table = Table::new("Counted", heads.chain(counts));
+    let points = ["one", "two", "three"].into_iter();
+    let rows = points.flat_map(|point| ["go", "rust", "ada"].map(|subject| (point, subject)));
+    let rows: Vec<_> = rows.collect();
+    for &(point, subject) in &rows {
+        let figures = (1..=6).map(|n| Quantity::exact(f64::from(n), Unit::Ratio).into());
+        let names = [point, subject].map(Cell::from).into_iter();
+        table.row(names.chain(figures).collect());
+    }
+    let mut document = Document::default();
+    let mut section = Section::new("Case");
+    section.table(table);
+    document.section(section);
+    let screen = on_terminal(&document, 60, true);
+    let parts = |(point, subject): (&str, &str)| {
+        let begins = |line: &&str| line.split_whitespace().take(2).eq([point, subject]);
+        screen.lines().filter(begins).count()
+    };
+    assert!(parts(rows[0]) > 1, "{screen}");
+    for row in rows {
+        assert_eq!(parts(row), parts(("one", "go")), "{screen}");
+    }
+}
+
+/// Columns of few values have one row for each map, and what is measured along them fits below.
+#[test]
+fn a_map_of_single_values_has_a_row_and_an_axis() {
+    let columns = (0..40).map(|second| HeatColumn {
+        label: format!("{second}.4 s"),
+        counts: vec![(1e6, 2), (f64::from(second) * 1e6 + 2e6, 1)],
+    });
+    let columns: Vec<HeatColumn> = columns.collect();
+    let map = |name: &str, colour| HeatMap {
+        name: name.into(),
+        colour,
+        columns: columns.clone(),
+    };
+    let document = Document {
+        answer: Answer {
+            chart: Some(Chart {
+                id: "stalls".into(),
+                title: "the longest operation".into(),
+                caption: String::new(),
+                drawing: Drawing::Heat(HeatMaps {
+                    axis: Axis::new("longest operation", Unit::Nanoseconds, Scale::Log),
+                    columns: "time measured".into(),
+                    maps: vec![map("none", 0), map("mq-deadline", 1)],
+                }),
+            }),
+            ..Answer::default()
+        },
+        ..Document::default()
+    };
+    let screen = on_terminal(&document, 80, false);
+    let begins = |name: &str| screen.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!((begins("none"), begins("mq-deadline")), (1, 1), "{screen}");
+    let axis = screen.lines().find(|line| line.contains("time measured"));
+    let words: Vec<&str> = axis.expect("an axis").split_whitespace().collect();
+    assert_eq!(
+        words,
+        ["0.4", "s", "39.4", "s", "time", "measured"],
+        "{screen}"
+    );
 }
 
 #[test]

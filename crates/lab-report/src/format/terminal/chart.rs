@@ -98,8 +98,16 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Drawn {
     match &chart.drawing {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
         Drawing::Bars(bars) => self::bars(bars, width, pen),
-        Drawing::Lines(lines) => self::lines(lines, width, pen),
-        Drawing::Heat(maps) => self::lines(&values::quantile_lines(maps), width, pen),
+        Drawing::Lines(lines) => self::lines(lines, None, width, pen),
+        Drawing::Heat(maps) => {
+            let mut lines = values::quantile_lines(maps);
+            lines.x.title = maps.columns.clone();
+            let columns = maps.maps.iter().flat_map(|map| &map.columns);
+            let labels: Vec<&str> = columns.map(|column| column.label.as_str()).collect();
+            let ends = labels.first().zip(labels.last());
+            let ends = ends.map(|(first, last)| [first, last].map(|label| clean(label)));
+            self::lines(&lines, ends, width, pen)
+        }
         Drawing::Flame(flame) => self::bars(&values::flame_bars(flame), width, pen),
         Drawing::Distribution(_) => Drawn {
             head: Vec::new(),
@@ -361,7 +369,8 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
 /// Columns that the title of the axis across may take from a plot: `instructions` fits.
 const WHAT: usize = 14;
 
-fn lines(lines: &Lines, width: usize, pen: Pen) -> Drawn {
+/// `ends`: what stands at both ends of the axis across, where that is not a number.
+fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Drawn {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
     let what = clean(&lines.x.title);
@@ -370,7 +379,7 @@ fn lines(lines: &Lines, width: usize, pen: Pen) -> Drawn {
     let ruler = Ruler::new(&lines.y, points().map(|(_, y)| y), None, UPWARDS.len());
     let places = values::thinned(&values::places(lines), layout.plot);
     let across = (layout.plot / places.len().max(1)).clamp(1, 6);
-    let ends = [0.0, 1.0].map(|part| {
+    let [low, high] = [0.0, 1.0].map(|part| {
         let end = Quantity::exact(ruler.span.value(part), lines.y.unit.clone());
         quantity::short(&end)
     });
@@ -378,11 +387,11 @@ fn lines(lines: &Lines, width: usize, pen: Pen) -> Drawn {
         Unit::Count(what) | Unit::PerSecond(what) => format!(", {what}"),
         Unit::Nanoseconds | Unit::Bytes | Unit::Share | Unit::Ratio => String::new(),
     };
-    let [low, high] = ends;
     let heights = format!("{}{counted}: ▁ {low} to █ {high}", lines.y.title);
     let x = |at: f64| quantity::tick(at, &lines.x.unit, at);
-    let [first, last] =
-        [places.first(), places.last()].map(|at| at.map_or(String::new(), |at| x(*at)));
+    let [first, last] = ends.unwrap_or_else(|| {
+        [places.first(), places.last()].map(|at| at.map_or(String::new(), |at| x(*at)))
+    });
     let wide = (places.len() * across).saturating_sub(first.width());
     let indent = " ".repeat(layout.name);
     let axis = format!("{indent}  {first}{last:>wide$}  {what}");

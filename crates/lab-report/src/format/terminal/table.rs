@@ -5,6 +5,7 @@ use super::pen::Pen;
 use crate::document::Tone;
 use crate::format::grid::{Grid, GridCell};
 use crate::format::text::{cut, pad, pad_left, wrap};
+use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
 /// Words in a cell are wrapped to this many columns where the table is too wide.
@@ -21,7 +22,7 @@ struct Shape {
 }
 
 /// The lines of a table, none wider than `width`: columns are two spaces apart, or one if that makes them
-/// fit; those that do not fit go on below with the first column repeated.
+/// fit; those that do not fit go on below, with the columns repeated that name a row.
 pub fn lines(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     let turned = grid.turned();
     let few = grid.rows.len() < grid.columns.len();
@@ -43,17 +44,18 @@ fn laid_out(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     };
     let wanted: usize = shapes.iter().skip(1).map(|shape| shape.width + 2).sum();
     let gap = if first.width + wanted > width { 1 } else { 2 };
+    let names = names(grid, &shapes, width);
     let mut lines = Vec::new();
-    for part in parts(&shapes, width, gap) {
+    for part in parts(&shapes, names, width, gap) {
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        let columns: Vec<usize> = std::iter::once(0).chain(part.clone()).collect();
+        let columns: Vec<usize> = (0..names).chain(part.clone()).collect();
         lines.extend(headings(grid, &shapes, &columns, gap, pen));
         // A row that has nothing here stands in the first part only.
         let empty = |row: &[GridCell]| part.clone().all(|i| row[i].value.is_empty());
         for row in &grid.rows {
-            if part.start > 1 && empty(row) {
+            if part.start > names && empty(row) {
                 continue;
             }
             lines.extend(self::row(row, &shapes, &columns, gap, pen));
@@ -97,12 +99,30 @@ fn shapes(grid: &Grid, width: usize) -> Vec<Shape> {
     shapes
 }
 
-/// The columns after the first, in parts that fit side by side.
-fn parts(shapes: &[Shape], width: usize, gap: usize) -> Vec<std::ops::Range<usize>> {
-    let room = width - shapes[0].width;
+/// The first columns, of words, that tell rows apart: one where none do, or where no other column fits beside them.
+fn names(grid: &Grid, shapes: &[Shape], width: usize) -> usize {
+    let words = grid.columns.iter().take_while(|column| !column.numeric);
+    let most = words.count().min(grid.columns.len() - 1);
+    let apart = |count: &usize| {
+        let name = |row: &'_ Vec<GridCell>| row[..*count].iter().map(|c| c.value.clone()).collect();
+        let names: HashSet<Vec<String>> = grid.rows.iter().map(name).collect();
+        names.len() == grid.rows.len()
+    };
+    let fit = |count: &usize| {
+        let (names, others) = shapes.split_at(*count);
+        let widest = others.iter().map(|shape| shape.width).max().unwrap_or(0);
+        names.iter().map(|shape| shape.width + 1).sum::<usize>() + widest <= width
+    };
+    (1..=most).find(apart).filter(fit).unwrap_or(1)
+}
+
+/// The columns after those that name a row, in parts that fit side by side.
+fn parts(shapes: &[Shape], names: usize, width: usize, gap: usize) -> Vec<std::ops::Range<usize>> {
+    let named: usize = shapes[..names].iter().map(|shape| shape.width + gap).sum();
+    let room = (width + gap).saturating_sub(named);
     let mut parts = Vec::new();
-    let (mut begin, mut used) = (1, 0);
-    for (i, shape) in shapes.iter().enumerate().skip(1) {
+    let (mut begin, mut used) = (names, 0);
+    for (i, shape) in shapes.iter().enumerate().skip(names) {
         if i > begin && used + shape.width + gap > room {
             parts.push(begin..i);
             (begin, used) = (i, 0);
