@@ -112,8 +112,28 @@ pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> 
                     "--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100"
                 ))
             })?;
+        let mut further = values.split(',').skip(1);
+        if let Some((other, _)) = further.find_map(|value| value.split_once('=')) {
+            return Err(Exit::wrong(format!(
+                "--set {word}: repeat --set for each parameter: --set {name}=… --set {other}=…"
+            )));
+        }
         let values = values.split(',').map(str::to_owned).collect();
         Ok((name.to_owned(), values))
     };
     words.iter().map(values).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_parameter_has_a_set_of_its_own() {
+        let set = |word: &str| set_values(&[word.to_owned()]);
+        let values = set("limit=1,100").ok();
+        let wanted = ["1", "100"].map(String::from).to_vec();
+        assert_eq!(values, Some(vec![("limit".to_owned(), wanted)]));
+        assert!(set("connections=8,16,files=50").is_err());
+    }
 }

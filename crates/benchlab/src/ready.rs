@@ -43,7 +43,13 @@ pub fn ready(
 fn complain(failed: &[(String, &Unready)], experiment: &str) {
     let (broken, lacking): (Vec<_>, Vec<_>) =
         failed.iter().partition(|(_, why)| why.lacks.is_empty());
+    let mut told = Vec::new();
     for (label, unready) in broken {
+        // A control and its original, or a subject in several folders, are one program.
+        if told.contains(&(label, &unready.message)) {
+            continue;
+        }
+        told.push((label, &unready.message));
         eprintln!("benchlab: {label} cannot run: {}", unready.message);
         unready.log.iter().for_each(|line| eprintln!("  {line}"));
     }
@@ -79,6 +85,7 @@ fn alike<'f>(lacking: &[&'f (String, &Unready)]) -> Vec<(Vec<&'f str>, &'f [Tool
     let mut groups: Vec<(Vec<&str>, &[Toolchain])> = Vec::new();
     for (label, why) in lacking {
         match groups.iter_mut().find(|(_, lacks)| *lacks == why.lacks) {
+            Some((labels, _)) if labels.contains(&&**label) => {}
             Some((labels, _)) => labels.push(label),
             None => groups.push((vec![label], &why.lacks)),
         }
