@@ -86,7 +86,7 @@ pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
         url: &url,
         page: &page,
         redirects,
-        options,
+        ajp_port: options.ajp_port,
     };
     visit.site.things.push(server.thing(&mut visit.client));
     visit.done()

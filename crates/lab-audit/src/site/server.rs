@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The server of a site: what it tells of itself, how it speaks, what it should not answer.
 
-use super::Options;
 use super::client::{Client, Method, Response, addresses};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
@@ -104,8 +103,8 @@ pub struct Looked<'a> {
     pub page: &'a Response,
     /// On the way to it.
     pub redirects: Redirects,
-    /// What may be done.
-    pub options: &'a Options,
+    /// Where AJP would be.
+    pub ajp_port: u16,
 }
 
 #[derive(Deserialize)]
@@ -267,7 +266,7 @@ impl Looked<'_> {
         let mut ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
         ips.dedup();
         let mut ips = ips.into_iter().take(MOST_ADDRESSES);
-        let ajp = ips.any(|ip| answers_ajp(SocketAddr::new(ip, self.options.ajp_port)));
+        let ajp = ips.any(|ip| answers_ajp(SocketAddr::new(ip, self.ajp_port)));
         thing.set("ajp", Value::Flag(ajp));
         if matches!(self.url.host(), Some(url::Host::Domain(_))) {
             let v6: Vec<&SocketAddr> = addresses
