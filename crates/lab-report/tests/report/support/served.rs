@@ -416,7 +416,6 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
                     bytes: 65_536,
                 }],
                 examples: cases.iter().map(example).collect(),
-                together: Serving::TOGETHER,
                 metrics: Vec::new(),
                 ..Serving::default()
             },
