@@ -74,6 +74,9 @@ pub struct Slice {
     pub connects: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// Answers whose times end when they were read: when they came was noted by a clock that did not fit.
+    #[serde(default)]
+    pub read_times: u64,
     /// CPU time of the generator's threads.
     pub cpu_ns: u64,
     /// CPU time of the generator's busiest thread.
@@ -141,6 +144,7 @@ impl Slice {
         self.errors.sort_by_key(|(kind, _)| *kind);
         self.connects += other.connects;
         self.received_bytes += other.received_bytes;
+        self.read_times += other.read_times;
         self.cpu_ns += other.cpu_ns;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         self.response.add(&other.response);

@@ -18,8 +18,8 @@ pub fn section(scope: &Scope) -> Section {
     section.table(machines(&run.agents));
     section.text(
         "Rates and connections were divided equally. All began at the same moment, as far as the comparison of clocks \
-         tells; each response time was taken by one clock alone. What the agents measured was added up, bucket by \
-         bucket: percentiles of all are exact, as those of one are.",
+         tells; each response time is told by its agent's monotonic clock. What the agents measured was added up, \
+         bucket by bucket: percentiles of all are exact, as those of one are.",
     );
     section
 }

@@ -931,3 +931,35 @@ fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
         );
     }
 }
+
+/// A run at 10 requests a second that was to have so many blocks of a second.
+fn of_seconds(blocks: u32) -> Run {
+    let mut run = run(&["a"], &[4], 1);
+    let plan = run.plan.as_mut().unwrap();
+    plan.measure.max_blocks = blocks;
+    plan.measure.turn_ns = 1_000_000_000;
+    let load = plan.load_mut().unwrap();
+    load.stretch_ns = u64::from(blocks) * 1_000_000_000;
+    load.arrivals = Arrivals::Open {
+        poisson: true,
+        stages: vec![Stage {
+            from: 10.0,
+            to: 10.0,
+            length_ns: load.stretch_ns,
+        }],
+    };
+    run
+}
+
+#[test]
+fn answers_that_were_timed_by_reading_are_told_if_they_are_many() {
+    let mut run = of_seconds(1);
+    let mut slice = second(0, 0, counts([1e6; 1000]));
+    slice.read_times = 10;
+    add(&mut run, vec![slice]);
+    let told = |run: &Run| warned(&results(run), "late").is_some();
+    assert!(!told(&run));
+    run.blocks[0].slices[0].read_times = 500;
+    let text = warned(&results(&run), "late").unwrap();
+    assert!(text.contains("50 %"), "{text}");
+}

@@ -5,7 +5,7 @@ use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
 use crate::load::web::{Manner, Web};
 use crate::project::{BENCHLAB, Ended, ended, wait_until};
-use lab_model::Run;
+use lab_model::{AgentSlice, Run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -226,6 +226,20 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
         run.agents
     );
     assert_began_together(&run);
+    // Of what the kernel notes nothing fits there, so that answers are timed when they are read.
+    for (agent, is_wrong) in [(0, false), (1, true)] {
+        let (mut read, mut served, mut p50_ns) = (0, 0, Vec::new());
+        for AgentSlice { slice, .. } in parts(&run, agent) {
+            read += slice.read_times;
+            served += slice.served;
+            p50_ns.extend(slice.response.median());
+        }
+        assert_eq!(is_wrong, read > served / 2, "{read} of {served}");
+        assert!(
+            p50_ns.iter().all(|ns| (10_000..500_000_000).contains(ns)),
+            "{p50_ns:?}"
+        );
+    }
 }
 
 #[test]

@@ -9,8 +9,11 @@ use super::{
 use crate::load::hidden;
 use crate::load::visits::per_10_000;
 use crate::results::{Warning, WarningKind};
-use lab_model::{Arrivals, Load, Metric};
+use lab_model::{Arrivals, Load, Metric, Slice};
 use std::ops::Deref;
+
+/// Answers are many from this part of all on.
+const MANY_READ: f64 = 0.01;
 
 /// Generator and server take from each other where together they use more than this part of the cores.
 const FULL: f64 = 0.9;
@@ -32,6 +35,7 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
     all.extend(loaded.came_late(load));
+    all.extend(loaded.timed_by_reading());
     all.extend(loaded.overload());
     all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
@@ -153,6 +157,31 @@ impl Naming<'_> {
         })
     }
 
+    /// Of agents each has a clock of its own.
+    fn timed_by_reading(&self) -> Option<Warning> {
+        let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
+        let agents = self.run.agents.iter().enumerate();
+        let of_agents = agents.filter_map(|(id, agent)| {
+            let parts = slices().flat_map(|slice| &slice.agents);
+            let own = parts
+                .filter(|part| part.agent == id)
+                .map(|part| &part.slice);
+            Some(format!("{} on {}", percent(many_read(own)?), agent.name))
+        });
+        let mut parts: Vec<String> = of_agents.collect();
+        if self.run.agents.is_empty() {
+            parts.extend(many_read(slices()).map(percent));
+        }
+        (!parts.is_empty()).then(|| {
+            let text = format!(
+                "The time of day was set during the load, or is not the one that the kernel notes arrivals by. So these \
+                 answers were timed when the generator read them, which may be later than they came: {}.",
+                list(parts)
+            );
+            Warning::new(WarningKind::Late, text)
+        })
+    }
+
     fn overload(&self) -> Option<Warning> {
         let short = self.overloaded();
         let rates = self.each(&short, |cell| {
@@ -269,4 +298,16 @@ impl Naming<'_> {
         });
         Some(Warning::new(WarningKind::ClosedLoop, text?))
     }
+}
+
+/// The part of the answers whose times end when they were read, if they are many.
+fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
+    let (mut read, mut all) = (0_u64, 0_u64);
+    for slice in slices {
+        read = read.saturating_add(slice.read_times);
+        let counts = slice.errors.iter().map(|(_, n)| *n).chain([slice.served]);
+        all = counts.fold(all, u64::saturating_add);
+    }
+    let part = read as f64 / all.max(1) as f64;
+    (part > MANY_READ).then_some(part)
 }
