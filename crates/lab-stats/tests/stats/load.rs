@@ -952,6 +952,63 @@ fn of_seconds(blocks: u32) -> Run {
 }
 
 #[test]
+fn what_was_due_after_the_loss_of_all_agents_is_told() {
+    let mut run = of_seconds(5);
+    let agent = |name: &str, lost: Option<&str>| Agent {
+        name: name.into(),
+        lost: lost.map(String::from),
+        ..Agent::default()
+    };
+    run.agents = vec![
+        agent("gen1", Some("killed")),
+        agent("gen2", Some("cut off")),
+    ];
+    let slice = second(0, 0, counts([1e6; 10]));
+    add(&mut run, vec![slice.clone()]);
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(
+        text.starts_with("All agents were lost: gen1 (killed) and gen2 (cut off). The load ended there, after 1 of 5 blocks."),
+        "{text}"
+    );
+    assert!(
+        text.contains(" 40 requests that were due after that were not sent."),
+        "{text}"
+    );
+    // Others went on with it.
+    run.agents.push(agent("gen1", None));
+    for _ in 0..4 {
+        add(&mut run, vec![slice.clone()]);
+    }
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(
+        text.starts_with("Agents were lost: gen1 (killed)"),
+        "{text}"
+    );
+    assert_eq!(run.agent_name(2), "gen1, resumed");
+}
+
+#[test]
+fn of_how_many_blocks_a_servers_figures_are_is_told() {
+    let mut run = of_seconds(5);
+    for block in 0..5 {
+        let mut slice = second(0, 0, counts([1e6; 10]));
+        slice.server_cpu_ns = (block < 2).then_some(1_000_000);
+        add(&mut run, vec![slice]);
+    }
+    assert_eq!(warned(&results(&run), "agents"), None);
+    run.log.push(LogLine {
+        subject: 0,
+        block: Some(2),
+        line: LogLine::server_unknown("its agent was lost"),
+    });
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(
+        text.contains("known of 2 of 5 blocks only") && text.ends_with("its agent was lost."),
+        "{text}"
+    );
+}
+
+#[test]
 fn answers_that_were_timed_by_reading_are_told_if_they_are_many() {
     let mut run = of_seconds(1);
     let mut slice = second(0, 0, counts([1e6; 1000]));

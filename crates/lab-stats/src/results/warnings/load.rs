@@ -9,7 +9,7 @@ use super::{
 use crate::load::hidden;
 use crate::load::visits::per_10_000;
 use crate::results::{Warning, WarningKind};
-use lab_model::{Arrivals, Load, Metric, Slice};
+use lab_model::{Arrivals, Block, Load, LogLine, Metric, Slice};
 use std::ops::Deref;
 
 /// Answers are many from this part of all on.
@@ -32,6 +32,7 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
     all.extend(failed(run, plan));
     all.extend(of_agents(run, plan));
+    all.extend(loaded.server_unknown());
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
     all.extend(loaded.came_late(load));
@@ -212,8 +213,27 @@ impl Naming<'_> {
         })
     }
 
-    /// That the server is on this machine is known where its CPU time is.
+    /// From some slice on nobody could tell what the server used.
+    fn server_unknown(&self) -> Option<Warning> {
+        let lines = self.run.log.iter();
+        let why = lines.rev().find_map(LogLine::why_server_unknown)?;
+        let is_known = |block: &&Block| {
+            let mut slices = block.slices.iter();
+            slices.all(|slice| slice.server_cpu_ns.is_some())
+        };
+        let known = self.run.complete_blocks().filter(is_known).count();
+        let all = self.run.complete_blocks().count();
+        let text = format!(
+            "What the server used is known of {known} of {all} blocks only, and its figures are of those: {why}."
+        );
+        (known < all).then(|| Warning::new(WarningKind::Agents, text))
+    }
+
+    /// That the server is on this machine is known where its CPU time is, and no agent elsewhere read it.
     fn shared_cores(&self) -> Option<Warning> {
+        if self.plan.load()?.server_host.is_some() {
+            return None;
+        }
         let mut facts = self.run.host.facts.iter();
         let (_, cores) = facts.find(|(name, _)| name == "cores")?;
         let cores: f64 = cores.parse().ok()?;
