@@ -104,17 +104,8 @@ impl<'a> LoadAgents<'a> {
             let Report::Found { host, first: own } = report else {
                 return Err(shared.odd(agent));
             };
-            let agents = &shared.agents;
-            described.push(Agent {
-                name: agents.name(agent).into(),
-                launcher: agents.launcher().into(),
-                machine: agents.hello(agent).machine.clone(),
-                version: agents.hello(agent).version.clone(),
-                host,
-                clock: clocks[agent].map(|(_, utc)| utc).unwrap_or_default(),
-                lost: None,
-                is_left_out: false,
-            });
+            let utc = clocks[agent].map(|(_, utc)| utc);
+            described.push(shared.agents.described(agent, utc, host));
             first.push(own);
         }
         Ok(LoadAgents {
@@ -241,6 +232,7 @@ impl AgentsGenerator {
         let number = shared.loads;
         let monotonic: Vec<Option<ClockOffset>> =
             clocks.into_iter().map(|c| c.map(|(m, _)| m)).collect();
+        shared.agents.forget_lines();
         let slowest = monotonic.iter().flatten().map(|c| c.round_trip_ns).max();
         let way_ns = i64::try_from(slowest.unwrap_or(0)).unwrap_or(i64::MAX / 4);
         let begin_ns = Reading::now().monotonic_ns + LEAD_NS + 2 * way_ns;
