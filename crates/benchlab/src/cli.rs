@@ -677,7 +677,8 @@ pub struct ResumeArgs {
 pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
-    /// Leave these agents of a load out of all figures; the report says so
+    /// Leave these agents out of all figures: of a load what they sent, of an experiment the blocks that they measured;
+    /// the report says so
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<String>,
     /// The form

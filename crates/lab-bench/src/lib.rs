@@ -71,8 +71,8 @@ pub use lab_audit::storage::not_a_disk;
 pub use lab_services::procfs::usage;
 pub use link::netem_unavailable;
 pub use load::{
-    Generator, Generators, LoadShare, LoadWorkload, LoadedServer, LoadedServers, Piece, Watches,
-    first_errors,
+    Generator, Generators, LoadFault, LoadShare, LoadWorkload, LoadedServer, LoadedServers, Piece,
+    Watches, first_errors,
 };
 pub use machine::{HostWatch, Machine, ThisMachine};
 pub use memory::give_back;

@@ -3,6 +3,7 @@
 //! SO_TIMESTAMPNS; of TCP since Linux 4.14).
 
 use crate::clock::{now_ns, since_1970_ns};
+use crate::tracker::LOOK_NS;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -17,9 +18,84 @@ pub fn note(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
-/// By how much the time since 1970, in which arrivals are noted, is ahead of CLOCK_MONOTONIC, ns.
-pub fn ahead_ns() -> u64 {
-    since_1970_ns().saturating_sub(now_ns())
+/// CLOCK_MONOTONIC is adjusted as the time of day is; what is apart by more than this was set, ns.
+const STEP_NS: u64 = 20_000;
+
+/// A look at two clocks is good if it took no longer, ns; of so many the best is taken.
+const GOOD_LOOK_NS: u64 = 1_000;
+const LOOKS: u32 = 4;
+
+/// The clock by which arrivals are noted, as CLOCK_MONOTONIC sees it.
+pub struct ArrivalClock {
+    seen: Offset,
+    /// What was noted around a step of the time of day belongs to no look: until then nothing is believed, ns.
+    doubted_until_ns: u64,
+}
+
+/// By how much the time since 1970 is ahead of CLOCK_MONOTONIC, and how long it took to see that, ns.
+#[derive(Clone, Copy)]
+struct Offset {
+    ahead_ns: i64,
+    took_ns: u64,
+}
+
+impl Offset {
+    fn look() -> Offset {
+        let look = || {
+            let before = now_ns();
+            let since_1970 = since_1970_ns();
+            let took_ns = now_ns() - before;
+            Offset {
+                ahead_ns: since_1970 as i64 - (before + took_ns / 2) as i64,
+                took_ns,
+            }
+        };
+        let mut best = look();
+        for _ in 1..LOOKS {
+            if best.took_ns <= GOOD_LOOK_NS {
+                break;
+            }
+            best = std::cmp::min_by_key(best, look(), |seen| seen.took_ns);
+        }
+        best
+    }
+}
+
+impl ArrivalClock {
+    pub fn new() -> ArrivalClock {
+        ArrivalClock {
+            seen: Offset::look(),
+            doubted_until_ns: 0,
+        }
+    }
+
+    /// Looks at it again, before what was noted since the last look is asked for.
+    pub fn look(&mut self) {
+        self.see(Offset::look(), now_ns());
+    }
+
+    fn see(&mut self, seen: Offset, now_ns: u64) {
+        let before = std::mem::replace(&mut self.seen, seen);
+        let apart_ns = before.ahead_ns.abs_diff(seen.ahead_ns);
+        if apart_ns > STEP_NS + before.took_ns + seen.took_ns {
+            self.doubted_until_ns = now_ns + LOOK_NS;
+        }
+    }
+
+    /// When an answer came of which that was noted, ns. `None`: it would be before its request was sent or after it was
+    /// read, or the clock was just set.
+    pub fn came_ns(&mut self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
+        self.fits(noted_ns, sent_ns, read_ns).or_else(|| {
+            self.look();
+            self.fits(noted_ns, sent_ns, read_ns)
+        })
+    }
+
+    fn fits(&self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
+        let came_ns = u64::try_from(noted_ns as i64 - self.seen.ahead_ns).ok()?;
+        let fits = (sent_ns..=read_ns + STEP_NS).contains(&came_ns);
+        (fits && read_ns >= self.doubted_until_ns).then(|| came_ns.min(read_ns))
+    }
 }
 
 /// Receives what is there, 0 bytes at the end: how many, and when the last of them came, ns since 1970.
@@ -63,6 +139,53 @@ mod tests {
     use std::net::TcpListener;
     use std::thread::sleep;
     use std::time::Duration;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A clock that was so far ahead when it was looked at.
+    fn ahead(ahead_ns: i64) -> Offset {
+        Offset {
+            ahead_ns,
+            took_ns: 100,
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_that_is_not_the_kernels_is_not_believed() {
+        let now = now_ns();
+        for off_ns in [600, -600].map(|s| s * SECOND as i64) {
+            let mut clock = ArrivalClock::new();
+            let noted = (now as i64 + clock.seen.ahead_ns - off_ns) as u64;
+            assert_eq!(clock.came_ns(noted, now - 1_000_000, now + 1_000_000), None);
+        }
+        let mut clock = ArrivalClock::new();
+        let noted = (now as i64 + clock.seen.ahead_ns) as u64;
+        let came = clock.came_ns(noted, now - 1_000_000, now + 1_000_000);
+        assert_eq!(came, Some(now));
+    }
+
+    /// A step that is shorter than a request takes fits, and is seen by looking.
+    #[test]
+    fn around_a_step_nothing_is_believed() {
+        let mut clock = ArrivalClock {
+            seen: ahead(SECOND as i64),
+            doubted_until_ns: 0,
+        };
+        let (sent, read) = (10 * SECOND, 10 * SECOND + 9_000_000);
+        let noted = 11 * SECOND + 4_000_000;
+        assert_eq!(clock.fits(noted, sent, read), Some(10 * SECOND + 4_000_000));
+        // Drift of the looks is none.
+        clock.see(ahead(SECOND as i64 + 300), read);
+        assert!(clock.fits(noted, sent, read).is_some());
+        clock.see(ahead(SECOND as i64 + 3_000_000), read);
+        assert_eq!(clock.fits(noted, sent, read), None);
+        let later = read + LOOK_NS;
+        assert!(
+            clock
+                .fits(noted + LOOK_NS, later - 9_000_000, later)
+                .is_some()
+        );
+    }
 
     #[test]
     fn bytes_came_before_they_are_looked_at() {

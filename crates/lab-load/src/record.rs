@@ -25,6 +25,8 @@ pub struct Record {
     pub connects: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// Answers whose times end when they were read, for when they came did not fit.
+    pub read_times: u64,
     /// CPU time of the threads.
     pub cpu_ns: u64,
     /// CPU time of the busiest thread.
@@ -54,6 +56,7 @@ impl Record {
             errors: Default::default(),
             connects: 0,
             received_bytes: 0,
+            read_times: 0,
             cpu_ns: 0,
             busiest_cpu_ns: 0,
             response: empty(),
@@ -95,6 +98,7 @@ impl Record {
         }
         self.connects += other.connects;
         self.received_bytes += other.received_bytes;
+        self.read_times += other.read_times;
         self.cpu_ns += other.cpu_ns;
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         let pairs = [
@@ -121,7 +125,7 @@ impl Record {
         self.words.iter_mut().for_each(|words| *words = None);
         (self.offered, self.served, self.errors) = (0, 0, Default::default());
         (self.wall_ns, self.drain_ns) = (0, 0);
-        (self.connects, self.received_bytes) = (0, 0);
+        (self.connects, self.received_bytes, self.read_times) = (0, 0, 0);
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
     }
 
@@ -139,6 +143,7 @@ impl Record {
             errors: errors.filter(|(_, count)| *count > 0).collect(),
             connects: self.connects,
             received_bytes: self.received_bytes,
+            read_times: self.read_times,
             cpu_ns: self.cpu_ns,
             busiest_cpu_ns: self.busiest_cpu_ns,
             response: counts(&self.response).into(),

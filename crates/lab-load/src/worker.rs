@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A thread of the generator: its connections, and the load that it puts on over them.
 
-use crate::arrival;
+use crate::arrival::ArrivalClock;
 use crate::clock::{now_ns, sleep_until, wake_exactly};
 use crate::connection::{Connection, Received};
 use crate::job::Job;
@@ -20,6 +20,15 @@ use std::sync::Arc;
 /// Bytes received at once.
 const ROOM: usize = 64 * 1024;
 
+/// When bytes came.
+#[derive(Clone, Copy)]
+struct Arrival {
+    /// By the kernel, ns since 1970, if that is noted.
+    noted_ns: Option<u64>,
+    /// They were read, ns.
+    read_ns: u64,
+}
+
 /// One thread's part of a job.
 pub struct Worker {
     job: Arc<Job>,
@@ -33,8 +42,8 @@ pub struct Worker {
     broken: Vec<usize>,
     /// Connections being opened, while all are.
     opening: usize,
-    /// How far the clock by which arrivals are noted is ahead.
-    ahead_ns: u64,
+    /// By which arrivals are noted.
+    arrivals: ArrivalClock,
 }
 
 impl Worker {
@@ -52,7 +61,7 @@ impl Worker {
             idle: VecDeque::new(),
             broken: Vec::new(),
             opening: 0,
-            ahead_ns: arrival::ahead_ns(),
+            arrivals: ArrivalClock::new(),
         })
     }
 
@@ -108,7 +117,6 @@ impl Worker {
             }
             if now >= look_ns {
                 self.expire(now);
-                self.ahead_ns = arrival::ahead_ns();
                 look_ns = now + LOOK_NS;
             }
             self.give_work(now);
@@ -128,7 +136,6 @@ impl Worker {
         // Connections that the server has closed meanwhile.
         self.poll.wait(0);
         self.take_events();
-        self.ahead_ns = arrival::ahead_ns();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
         self.tracker.begin(period);
@@ -211,6 +218,9 @@ impl Worker {
     }
 
     fn take_events(&mut self) {
+        if self.poll.found() > 0 && !self.tracker.is_closed_loop() {
+            self.arrivals.look();
+        }
         for index in 0..self.poll.found() {
             let event = self.poll.event(index);
             let (i, generation) = (event.key as u32 as usize, (event.key >> 32) as u32);
@@ -271,7 +281,11 @@ impl Worker {
                 }
             };
             self.tracker.record.received_bytes += n as u64;
-            self.read(i, &room[..n], self.came_ns(came_ns));
+            let arrival = Arrival {
+                noted_ns: came_ns,
+                read_ns: now_ns(),
+            };
+            self.read(i, &room[..n], arrival);
             if !more || self.connections[i].generation != generation {
                 break;
             }
@@ -279,21 +293,28 @@ impl Worker {
         self.room = room;
     }
 
-    /// A time since 1970 by the clock of this thread's other times; without one, now.
-    fn came_ns(&self, since_1970: Option<u64>) -> u64 {
-        let now = now_ns();
-        since_1970.map_or(now, |came| came.saturating_sub(self.ahead_ns).min(now))
+    /// When the last bytes of an answer came: where what was noted does not fit, when they were read.
+    fn came_ns(&mut self, arrival: Arrival, sent_ns: u64) -> u64 {
+        let Arrival { noted_ns, read_ns } = arrival;
+        let Some(noted_ns) = noted_ns else {
+            return read_ns;
+        };
+        let came_ns = self.arrivals.came_ns(noted_ns, sent_ns, read_ns);
+        came_ns.unwrap_or_else(|| {
+            self.tracker.record.read_times += 1;
+            read_ns
+        })
     }
 
     /// Reads what came in at some time.
-    fn read(&mut self, i: usize, mut bytes: &[u8], now: u64) {
+    fn read(&mut self, i: usize, mut bytes: &[u8], arrival: Arrival) {
         let body_room = self.job.expect.body_room();
         while !bytes.is_empty() {
             match self.connections[i].read(bytes, &self.job.requests, body_room) {
                 Ok((_, None)) => return,
                 Ok((used, Some(answer))) => {
                     bytes = &bytes[used..];
-                    if !self.answered(i, answer, now) {
+                    if !self.answered(i, answer, arrival) {
                         return;
                     }
                 }
@@ -308,7 +329,11 @@ impl Worker {
     fn ended(&mut self, i: usize) {
         match self.connections[i].end() {
             Some(answer) => {
-                self.answered(i, answer, now_ns());
+                let arrival = Arrival {
+                    noted_ns: None,
+                    read_ns: now_ns(),
+                };
+                self.answered(i, answer, arrival);
             }
             None => self.fail(
                 i,
@@ -319,10 +344,11 @@ impl Worker {
     }
 
     /// The oldest request of a connection is answered: whether that goes on.
-    fn answered(&mut self, i: usize, answer: ResponseEnd, now: u64) -> bool {
+    fn answered(&mut self, i: usize, answer: ResponseEnd, arrival: Arrival) -> bool {
         let Some((request, body)) = self.connections[i].answered() else {
             return true;
         };
+        let now = self.came_ns(arrival, request.sent_ns);
         self.tracker.answered(request, answer.status, &body, now);
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {

@@ -27,6 +27,7 @@ fn main() -> io::Result<()> {
         sha256: std::env::var(HASH).ok(),
         pid: std::process::id() as i32,
         machine: "simulated".into(),
+        machine_id: None,
     };
     io::stdout().write_all(wire::MAGIC)?;
     say(&ToCoordinator::Hello(hello), &[])?;

@@ -81,6 +81,7 @@ impl Coordinator {
             sha256,
             pid: Pid::this().as_raw(),
             machine: machine.to_string_lossy().into_owned(),
+            machine_id: machine_id(),
         };
         io::Write::write_all(&mut out, wire::MAGIC).map_err(said)?;
         wire::write(&mut out, &ToCoordinator::Hello(hello), &[]).map_err(said)?;
@@ -127,6 +128,15 @@ impl Coordinator {
         let told = send(&self.out, &ToCoordinator::Failed(why), &[]);
         told.map_err(|e| e.to_string())
     }
+}
+
+/// The kernel that runs (proc(5), `random/boot_id`), which containers share as they share its cores; else machine-id(5),
+/// which says that it is not to be told as it is.
+fn machine_id() -> Option<String> {
+    let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
+    let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());
+    let id = ids.find(|id| !id.trim_ascii().is_empty())?;
+    Some(program::sha256(&id)[..16].to_owned())
 }
 
 fn send(out: &Mutex<File>, message: &ToCoordinator, body: &[u8]) -> io::Result<()> {

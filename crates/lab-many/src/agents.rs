@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::link::{Event, Link};
 use crate::message::{Hello, ToAgent};
 use crate::program::{Program, VERSION};
-use lab_model::{AgentId, ClockOffset};
+use lab_model::{Agent, AgentId, ClockOffset, Host};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -163,6 +163,31 @@ impl Agents {
     /// Who one said that it is.
     pub fn hello(&self, agent: AgentId) -> &Hello {
         &self.agents[agent].hello
+    }
+
+    /// What the run file keeps of one; `host`: as it says itself.
+    pub fn described(&self, agent: AgentId, utc: Option<ClockOffset>, mut host: Host) -> Agent {
+        let hello = self.hello(agent);
+        let id = hello.machine_id.clone();
+        let id = id.map(|id| (Agent::MACHINE_ID.to_owned(), id));
+        host.facts.extend(id);
+        Agent {
+            name: self.name(agent).into(),
+            launcher: self.launcher().into(),
+            machine: hello.machine.clone(),
+            version: hello.version.clone(),
+            host,
+            clock: utc.unwrap_or_default(),
+            lost: None,
+            is_left_out: false,
+        }
+    }
+
+    /// What they wrote until now says nothing of why they are lost later.
+    pub fn forget_lines(&self) {
+        for agent in &self.agents {
+            agent.link.forget_lines();
+        }
     }
 
     /// Why one was lost; `None`: it is there.
@@ -321,12 +346,32 @@ fn wait_for(candidates: &mut [Candidate], starting: &Starting) -> Result<(), Sta
         }
         thread::sleep(LOOK);
     }
-    let refused: Vec<String> = candidates.iter().filter_map(Candidate::refused).collect();
+    let refused: Vec<_> = candidates.iter().filter_map(Candidate::refused).collect();
     if refused.is_empty() {
         Ok(())
     } else {
-        Err(StartError::Refused(refused.join("\n")))
+        Err(StartError::Refused(in_words(&refused)))
     }
+}
+
+/// Each reason once, with the names of those that have it.
+fn in_words(refused: &[(&str, String)]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, why) in refused {
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, names)) => names.push(*name),
+            None => reasons.push((why.as_str(), vec![*name])),
+        }
+    }
+    let lines = reasons.into_iter().map(|(why, names)| match names[..] {
+        [one] => format!("no agent can be started on {one}: {why}"),
+        _ => format!(
+            "{} agents cannot be started, on {}: {why}",
+            names.len(),
+            names.join(", ")
+        ),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Has what was started end in order, as far as it does so soon.
@@ -463,10 +508,10 @@ impl Candidate {
         }
     }
 
-    fn refused(&self) -> Option<String> {
-        let all = self.reasons.join("; then ");
-        matches!(self.state, State::Refused)
-            .then(|| format!("no agent can be started on {}: {all}", self.name))
+    /// Its name, and why it cannot be had.
+    fn refused(&self) -> Option<(&str, String)> {
+        let is_refused = matches!(self.state, State::Refused);
+        is_refused.then(|| (self.name.as_str(), self.reasons.join("; then ")))
     }
 
     fn welcomed(self) -> Option<OneAgent> {
@@ -493,5 +538,22 @@ fn unlike(hello: &Hello, sha256: Option<&str>) -> Option<String> {
             Some(format!("another build of benchlab {VERSION} is there"))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_told_once() {
+        let refused = |all: &[(&'static str, &str)]| {
+            let all = all.iter().map(|(name, why)| (*name, why.to_string()));
+            in_words(&all.collect::<Vec<_>>())
+        };
+        assert_eq!(
+            refused(&[("a", "no sh"), ("b", "gone"), ("c", "no sh")]),
+            "2 agents cannot be started, on a, c: no sh\nno agent can be started on b: gone"
+        );
     }
 }

@@ -184,6 +184,11 @@ impl Link {
         self.shared.lines().last.back().cloned()
     }
 
+    /// What was written until now says nothing of what happens later.
+    pub fn forget_lines(&self) {
+        self.shared.lines().last.clear();
+    }
+
     /// Asks its process to end.
     pub fn terminate(&mut self) {
         if self.ended().is_none() {

@@ -67,4 +67,7 @@ pub struct Hello {
     pub pid: i32,
     /// Its machine's name.
     pub machine: String,
+    /// What tells its machine from others; `None`: it cannot tell.
+    #[serde(default)]
+    pub machine_id: Option<String>,
 }

@@ -39,7 +39,8 @@ impl Program {
     }
 }
 
-fn sha256(bytes: &[u8]) -> String {
+/// In hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

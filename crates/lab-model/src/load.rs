@@ -24,8 +24,11 @@ pub struct Load {
     pub expected: Vec<String>,
     /// How long a visit to a point lasts.
     pub stretch_ns: u64,
-    /// The server's process on this machine, by its number, if it was named.
+    /// The server's process, by its number, if it was named.
     pub server_pid: Option<i32>,
+    /// The machine beside whose server an agent reads what that uses; `None`: it is this one, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_host: Option<String>,
 }
 
 /// Within a tick an open loop sends what was due together: to wake for each request, and to wake the server for each,

@@ -2,7 +2,7 @@
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
 use crate::{
-    Agent, Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting,
+    Agent, AgentId, Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting,
     SubjectId, TargetId, Watched,
 };
 use serde::{Deserialize, Serialize};
@@ -132,16 +132,72 @@ impl Run {
             .filter(|b| b.state == BlockState::Complete)
     }
 
+    /// The names of all agents in their order, each once: a run that was resumed has several in one place.
+    pub fn agent_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for agent in &self.agents {
+            if !names.contains(&agent.name.as_str()) {
+                names.push(&agent.name);
+            }
+        }
+        names
+    }
+
+    /// The same of agents that put a load on together; none, where each measured blocks.
+    pub fn load_agents(&self) -> Vec<&str> {
+        if self.blocks.iter().any(|block| block.agent.is_some()) {
+            Vec::new()
+        } else {
+            self.agent_names()
+        }
+    }
+
+    /// An agent's name, such as `gen1, resumed`: told from those in the same place before the run was resumed.
+    pub fn agent_name(&self, id: AgentId) -> String {
+        let name = &self.agents[id].name;
+        let before = self.agents[..id].iter().filter(|a| a.name == *name);
+        match before.count() {
+            0 => name.clone(),
+            1 => format!("{name}, resumed"),
+            n => format!("{name}, resumed {n} times"),
+        }
+    }
+
+    /// The names of those that a reader left out, each once.
+    pub fn left_out(&self) -> Vec<&str> {
+        let is_left_out = |name: &&str| {
+            let mut agents = self.agents.iter();
+            agents.any(|agent| agent.is_left_out && agent.name == *name)
+        };
+        self.agent_names().into_iter().filter(is_left_out).collect()
+    }
+
+    /// Of so many connections, which agents share, those that the agents in the figures have.
+    pub fn connections_in_figures(&self, all: usize) -> usize {
+        let (names, left_out) = (self.load_agents(), self.left_out());
+        let shares = names.iter().enumerate().filter_map(|(i, name)| {
+            let rest = usize::from(i < all % names.len());
+            (!left_out.contains(name)).then_some(all / names.len() + rest)
+        });
+        if names.is_empty() || left_out.is_empty() {
+            all
+        } else {
+            shares.sum()
+        }
+    }
+
     /// Makes the run what it would be had agents of these names not been there; blocks that they measured, and slices
     /// that no other agent had a part in, are gone. Error: there is no agent of that name, or no other one.
     pub fn leave_out(&mut self, names: &[String]) -> Result<(), String> {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
-                let known: Vec<&str> = self.agents.iter().map(|a| a.name.as_str()).collect();
-                return Err(if known.is_empty() {
-                    "no agents took part in this run".into()
-                } else {
-                    format!("no agent is called `{name}`, only {}", known.join(", "))
+                let known = self.agent_names().join(", ");
+                return Err(match (known.as_str(), &self.watched) {
+                    ("", Some(_)) => "what agents count of logs is added up where it comes in, and no part of it can \
+                                      be left out: read the logs again without that machine"
+                        .into(),
+                    ("", None) => "no agents took part in this run".into(),
+                    (known, _) => format!("no agent is called `{name}`, only {known}"),
                 });
             }
         }
@@ -161,5 +217,34 @@ impl Run {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_of_a_run_that_was_resumed_have_one_share_and_names_apart() {
+        let agent = |name: &&str| Agent {
+            name: (*name).into(),
+            ..Agent::default()
+        };
+        let mut run = Run {
+            agents: ["a", "b", "c", "a", "b", "c", "a"]
+                .iter()
+                .map(agent)
+                .collect(),
+            ..Run::default()
+        };
+        assert_eq!(run.agent_names(), ["a", "b", "c"]);
+        let names = [1, 3, 6].map(|id| run.agent_name(id));
+        assert_eq!(names, ["b", "a, resumed", "a, resumed 2 times"]);
+        assert_eq!(run.connections_in_figures(5), 5);
+        run.leave_out(&["c".into()]).unwrap();
+        assert_eq!(
+            (run.left_out(), run.connections_in_figures(5)),
+            (vec!["c"], 4)
+        );
     }
 }

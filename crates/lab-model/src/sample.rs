@@ -336,3 +336,18 @@ pub struct LogLine {
     /// The line, without its end.
     pub line: String,
 }
+
+/// How a line begins that says why a server's figures are not known from there on.
+const SERVER_UNKNOWN: &str = "the server's CPU time and memory: ";
+
+impl LogLine {
+    /// A line that says why what a server uses is not known any more.
+    pub fn server_unknown(why: &str) -> String {
+        format!("{SERVER_UNKNOWN}{why}")
+    }
+
+    /// Why what the server uses is not known any more, if this says so.
+    pub fn why_server_unknown(&self) -> Option<&str> {
+        self.line.strip_prefix(SERVER_UNKNOWN)
+    }
+}

@@ -8,6 +8,7 @@
 
 pub mod analysis;
 pub mod between;
+mod binomial;
 mod blocks_needed;
 pub mod bootstrap;
 pub mod change;

@@ -4,7 +4,7 @@
 use crate::error::StoreError;
 use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::Record;
-use crate::schema;
+use crate::schema::{self, has_column};
 use crate::sound;
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditKind, Finding};
@@ -334,9 +334,13 @@ fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     db.query_row(sql, [name], |r| r.get(0))
 }
 
-fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
-    let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
-    db.query_row(sql, [table, name], |r| r.get(0))
+/// A column's name; 0 where the file is older than it.
+fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
+    Ok(if has_column(db, table, name)? {
+        name
+    } else {
+        "0"
+    })
 }
 
 /// Files may be older than the table.
@@ -561,13 +565,16 @@ fn slices(
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
+    let read_times = or_zero(db, "slice", "read_times")?;
+    let sql = format!(
+        "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
                 busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                drain_ns, foreign_ns, redone, id, rowid
-         FROM slice";
+                drain_ns, foreign_ns, redone, id, rowid, {read_times}
+         FROM slice"
+    );
     let columns = TimesColumns::of(file, "slice");
     let mut places = HashMap::new();
-    fill(db, sql, index, |i, r| {
+    fill(db, &sql, index, |i, r| {
         let id: i64 = r.get(20)?;
         let slice = slice(r, columns.read(r, 14, r.get(21)?)?)?;
         if r.get(19)? {
@@ -608,11 +615,14 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
     }
-    let sql = "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, connects, received_bytes,
-                      cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid
-               FROM agent_slice ORDER BY rowid";
+    let read_times = or_zero(db, "agent_slice", "read_times")?;
+    let sql = format!(
+        "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, connects, received_bytes,
+                cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid, {read_times}
+         FROM agent_slice ORDER BY rowid"
+    );
     let columns = TimesColumns::of(file, "agent_slice");
-    rows(db, sql, |r| {
+    rows(db, &sql, |r| {
         let [response, service, lag] = columns.read(r, 13, r.get(16)?)?;
         let slice = Slice {
             wall_ns: r.get(4)?,
@@ -621,6 +631,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
             errors: json(&r.get::<_, String>(7)?)?,
             connects: r.get(8)?,
             received_bytes: r.get(9)?,
+            read_times: r.get::<_, Option<u64>>(17)?.unwrap_or(0),
             cpu_ns: r.get(10)?,
             busiest_cpu_ns: r.get(11)?,
             drain_ns: r.get(12)?,
@@ -650,6 +661,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
         errors: Vec::new(),
         connects: r.get(7)?,
         received_bytes: r.get(8)?,
+        read_times: r.get::<_, Option<u64>>(22)?.unwrap_or(0),
         cpu_ns: r.get(9)?,
         busiest_cpu_ns: r.get(10)?,
         server_cpu_ns: r.get(11)?,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tables of a run file.
 
+use rusqlite::Connection;
+
 /// `LAB1` in ASCII: tells a run file from other SQLite databases.
 pub const APPLICATION_ID: i64 = 0x4C41_4231;
 
@@ -41,14 +43,14 @@ CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subjec
                     wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
                     received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
                     server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
-                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER);
+                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, read_times INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT, launcher TEXT, machine TEXT, version TEXT, host TEXT,
                     clock_ahead_ns INTEGER, clock_error_ns INTEGER, round_trip_ns INTEGER, lost TEXT);
 CREATE TABLE agent_slice (slice INTEGER, agent INTEGER, late_ns INTEGER, not_sent INTEGER, wall_ns INTEGER,
                           offered INTEGER, served INTEGER, errors TEXT, connects INTEGER, received_bytes INTEGER,
                           cpu_ns INTEGER, busiest_cpu_ns INTEGER, drain_ns INTEGER, response BLOB, service BLOB,
-                          lag BLOB);
+                          lag BLOB, read_times INTEGER);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
@@ -65,3 +67,26 @@ CREATE VIEW result AS
   FROM sample m JOIN block b ON b.id = m.block AND b.state = 'complete'
        JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
 ";
+
+/// Columns that files of earlier labs have not: the table, and the column with its type.
+const LATER: [(&str, &str, &str); 2] = [
+    ("slice", "read_times", "INTEGER"),
+    ("agent_slice", "read_times", "INTEGER"),
+];
+
+/// Whether a file's table has a column.
+pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
+    db.query_row(sql, [table, name], |r| r.get(0))
+}
+
+/// Gives an earlier lab's file the columns that this one writes; a table that it has not stays away.
+pub fn add_columns(db: &Connection) -> rusqlite::Result<()> {
+    for (table, name, kind) in LATER {
+        let is_there = has_column(db, table, "wall_ns")?;
+        if is_there && !has_column(db, table, name)? {
+            db.execute(&format!("ALTER TABLE {table} ADD COLUMN {name} {kind}"), [])?;
+        }
+    }
+    Ok(())
+}

@@ -73,6 +73,7 @@ impl RunWriter {
         let run = Self::open_locked(path)?.write_ahead()?;
         run.db
             .execute("DELETE FROM meta WHERE key = 'ending'", [])
+            .and_then(|_| crate::schema::add_columns(&run.db))
             .map_err(|e| run.error(e))?;
         Ok(run)
     }
@@ -510,7 +511,7 @@ impl BlockWriter<'_> {
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
             self.run.execute(
-                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                 self.id,
                 s.point,
@@ -531,7 +532,8 @@ impl BlockWriter<'_> {
                 lag,
                 s.drain_ns,
                 s.foreign_ns,
-                redone
+                redone,
+                s.read_times
             ])?;
             let slice = self.run.db.last_insert_rowid();
             s.errors.iter().try_for_each(|(kind, count)| {
@@ -549,7 +551,7 @@ impl BlockWriter<'_> {
         let blob = |times| histogram::blob(times).map_err(beyond);
         let s = &part.slice;
         self.run.execute(
-            "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 slice,
                 part.agent,
@@ -566,7 +568,8 @@ impl BlockWriter<'_> {
                 s.drain_ns,
                 blob(&s.response)?,
                 blob(&s.service)?,
-                blob(&s.lag)?
+                blob(&s.lag)?,
+                s.read_times
             ],
         )?;
         Ok(self.run.db.last_insert_rowid())

@@ -7,11 +7,11 @@ mod generator;
 mod server;
 mod stretch;
 
-pub use generator::{Generator, Generators, Piece, first_errors};
+pub use generator::{Generator, Generators, LoadFault, Piece, first_errors};
 pub use server::{LoadShare, LoadedServer, LoadedServers};
 
 use crate::context::{BlockContext, Progress, Record, Stop};
-use crate::fault::{Fault, SubjectResult};
+use crate::fault::Fault;
 use crate::interrupt;
 use crate::server_usage::{ServerWatch, Usage, with_server};
 use crate::workload::{Done, Taken, Turn, Workload};
@@ -107,20 +107,18 @@ impl<'a> LoadWorkload<'a> {
         &mut self,
         (subject, point): (SubjectId, PointId),
         block: u32,
-    ) -> SubjectResult<Box<dyn Generator>> {
-        match self.connected.remove(&subject) {
-            Some(generator) => Ok(generator),
-            None => {
-                let started = self.generators.start(subject, point, block);
-                started.map_err(|why| {
-                    if interrupt::requested() {
-                        Fault::Interrupted
-                    } else {
-                        Fault::Failed("load", why)
-                    }
-                })
-            }
+    ) -> Done<Box<dyn Generator>> {
+        if let Some(generator) = self.connected.remove(&subject) {
+            return Ok(generator);
         }
+        let started = self.generators.start(subject, point, block);
+        started.map_err(|why| {
+            if interrupt::requested() {
+                Fault::Interrupted.into()
+            } else {
+                why.into()
+            }
+        })
     }
 
     /// The next slice of the load that goes on without a pause. What is left when it ends, because slices
@@ -134,7 +132,7 @@ impl<'a> LoadWorkload<'a> {
             };
             let Some(piece) = stretch.next() else {
                 let (generator, loaded) = stretch.end();
-                loaded.map_err(|why| Fault::Failed("load", why))?;
+                loaded?;
                 self.connected.insert(turn.subject, generator);
                 continue;
             };
@@ -145,9 +143,9 @@ impl<'a> LoadWorkload<'a> {
         }
     }
 
-    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> SubjectResult<Stretch> {
+    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Stretch> {
         let generator = self.generator((turn.subject, turn.point), block.block.number)?;
-        self.usage.begin(turn.subject, block);
+        self.usage.begin(turn.subject, block)?;
         let slice_ns = self.plan.measure.turn_ns;
         let behind_ns = u64::from(block.block.number) * slice_ns;
         let left_ns = self.how.stretch_ns.saturating_sub(behind_ns);
@@ -173,6 +171,7 @@ impl<'a> LoadWorkload<'a> {
             ..slice
         };
         let slice = piece.slice.map(|slice| self.usage.added(own(slice), block));
+        let slice = slice.transpose()?;
         for (agent, why) in &piece.lost {
             block.run.agent_lost(*agent, why)?;
         }
@@ -187,7 +186,7 @@ impl<'a> LoadWorkload<'a> {
     fn visit(&mut self, block: &mut BlockContext, turn: Turn) -> Done<()> {
         let subject = turn.subject;
         let mut generator = self.generator((subject, turn.point), block.block.number)?;
-        self.usage.begin(subject, block);
+        self.usage.begin(subject, block)?;
         let [length, slice] =
             [self.how.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);
         let mut kept = Ok(());
@@ -197,7 +196,7 @@ impl<'a> LoadWorkload<'a> {
             kept.is_ok() && !interrupt::requested()
         });
         kept?;
-        loaded.map_err(|why| Fault::Failed("load", why))?;
+        loaded?;
         self.connected.insert(subject, generator);
         if interrupt::requested() {
             Err(Fault::Interrupted.into())
@@ -303,28 +302,40 @@ impl Workload for LoadWorkload<'_> {
 
 impl ServerUsage<'_> {
     /// From now on what a server uses is counted.
-    fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) {
-        let now = self.read(subject, block);
+    fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) -> Result<(), StoreError> {
+        let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
+        Ok(())
     }
 
     /// A slice that has just ended, with what its server used in it.
-    fn added(&mut self, slice: Slice, block: &mut BlockContext) -> Slice {
+    fn added(&mut self, slice: Slice, block: &mut BlockContext) -> Result<Slice, StoreError> {
         let subject = slice.subject;
         let before = self.last.remove(&subject);
-        let now = self.read(subject, block);
+        let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
-        with_server(slice, before, now)
+        Ok(with_server(slice, before, now))
     }
 
-    /// What the server's processes have used by now; that they are gone is reported once.
-    fn read(&mut self, subject: SubjectId, block: &mut BlockContext) -> Option<Usage> {
-        let watch = self.watches.get_mut(subject)?.as_mut()?;
+    /// What the server's processes have used by now; that they are gone is told and kept once.
+    fn read(
+        &mut self,
+        subject: SubjectId,
+        block: &mut BlockContext,
+    ) -> Result<Option<Usage>, StoreError> {
+        let Some(watch) = self.watches.get_mut(subject).and_then(Option::as_mut) else {
+            return Ok(None);
+        };
         let usage = watch.read();
         if let Err(gone) = &usage {
             (block.progress)(Progress::Note(gone));
+            block.run.log(&LogLine {
+                subject,
+                block: Some(block.block.number),
+                line: LogLine::server_unknown(gone),
+            })?;
             self.watches[subject] = None;
         }
-        usage.ok()
+        Ok(usage.ok())
     }
 }

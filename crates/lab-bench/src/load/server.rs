@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A server that is loaded, and the engines that do it.
 
-use super::generator::{Generator, Generators, Piece, first_errors};
+use super::generator::{Generator, Generators, LoadFault, Piece, first_errors};
 use crate::interrupt;
 use lab_load::{Engine, Expect, Job, JobError, Record, Requests, ServerRequests, Tls};
 use lab_model::{Arrivals, Load, Plan, PointId, Protocol, Stage, SubjectId};
@@ -181,9 +181,10 @@ impl Generators for LoadedServers<'_> {
         subject: SubjectId,
         point: PointId,
         block: u32,
-    ) -> Result<Box<dyn Generator>, String> {
+    ) -> Result<Box<dyn Generator>, LoadFault> {
         let share = LoadShare::whole(self.plan, self.how, point, block);
-        let mut engine = self.servers[subject].engine(&share)?;
+        let engine = self.servers[subject].engine(&share);
+        let mut engine = engine.map_err(LoadFault::Failed)?;
         engine.stop_when(interrupt::requested);
         Ok(Box::new(engine))
     }
@@ -195,7 +196,7 @@ impl Generator for Engine {
         length: Duration,
         slice: Duration,
         each: &mut dyn FnMut(Piece) -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), LoadFault> {
         let mut tell = |record: &Record| {
             each(Piece {
                 slice: Some(record.slice(0, 0, 0)),
@@ -203,6 +204,7 @@ impl Generator for Engine {
                 ..Piece::default()
             })
         };
-        Engine::load(self, length, slice, &mut tell).map_err(|e| e.to_string())
+        let loaded = Engine::load(self, length, slice, &mut tell);
+        loaded.map_err(|e| LoadFault::Failed(e.to_string()))
     }
 }

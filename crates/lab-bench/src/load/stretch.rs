@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load that goes on without a pause while each of its slices is asked for.
 
-use super::generator::{Generator, Piece};
+use super::generator::{Generator, LoadFault, Piece};
 use crate::interrupt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// The generator, and how its load ended.
-type Ended = (Box<dyn Generator>, Result<(), String>);
+type Ended = (Box<dyn Generator>, Result<(), LoadFault>);
 
 /// Load that is being put on. Dropping it stops it.
 pub struct Stretch {

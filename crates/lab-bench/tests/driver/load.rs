@@ -2,7 +2,7 @@
 //! Load with generators that only say what they would have measured.
 
 use crate::fake::{File, Seen, stolen};
-use lab_bench::{Generator, Generators, LoadWorkload, Piece, Progress};
+use lab_bench::{BenchError, Generator, Generators, LoadFault, LoadWorkload, Piece, Progress};
 use lab_model::{BlockState, Ending, Load, Plan, PointId, Slice, Stage, SubjectId};
 use lab_plan::{Loading, Server};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,10 +18,15 @@ struct Fakes {
 struct Fake;
 
 impl Generators for Fakes {
-    fn start(&self, subject: SubjectId, _: PointId, _: u32) -> Result<Box<dyn Generator>, String> {
+    fn start(
+        &self,
+        subject: SubjectId,
+        _: PointId,
+        _: u32,
+    ) -> Result<Box<dyn Generator>, LoadFault> {
         self.started.fetch_add(1, Ordering::Relaxed);
         if self.fails == Some(subject) {
-            Err("too many connections".into())
+            Err(LoadFault::Failed("too many connections".into()))
         } else {
             Ok(Box::new(Fake))
         }
@@ -34,7 +39,7 @@ impl Generator for Fake {
         length: Duration,
         slice: Duration,
         each: &mut dyn FnMut(Piece) -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), LoadFault> {
         let mut left = length;
         while !left.is_zero() {
             let wall = left.min(slice);
@@ -198,4 +203,45 @@ fn a_server_that_cannot_be_loaded_has_failed() {
     let failure = &run.failures[0];
     assert_eq!((failure.subject, &failure.kind[..]), (1, "load"));
     assert_eq!(failure.message, "too many connections");
+}
+
+/// Starts generators of agents that are lost after two slices.
+struct LostAgents;
+
+impl Generators for LostAgents {
+    fn start(&self, _: SubjectId, _: PointId, _: u32) -> Result<Box<dyn Generator>, LoadFault> {
+        Ok(Box::new(LostAgent))
+    }
+}
+
+struct LostAgent;
+
+impl Generator for LostAgent {
+    fn load(
+        &mut self,
+        _: Duration,
+        slice: Duration,
+        each: &mut dyn FnMut(Piece) -> bool,
+    ) -> Result<(), LoadFault> {
+        Fake.load(2 * slice, slice, each)?;
+        Err(LoadFault::AgentsLost("all agents were lost".into()))
+    }
+}
+
+#[test]
+fn the_loss_of_agents_is_no_failure_of_the_server() {
+    let plan = loading(1).plan().unwrap();
+    let file = File::new(&plan);
+    let how = plan.load().expect("a load");
+    let workload = LoadWorkload::new(&plan, how, &file.run(), &LostAgents, vec![None]);
+    let machine = Box::new(Seen::default());
+    let ended = file.carry_out(&plan, Box::new(workload), machine, &mut |_| ());
+    assert!(matches!(ended, Err(BenchError::AgentsLost(_))), "{ended:?}");
+    let run = file.run();
+    assert_eq!((run.ending, run.failures.len()), (None, 0));
+    assert_eq!(run.complete_blocks().count(), 2);
+    // The rest is put on by others.
+    let (ending, _) = measure(&file, &plan, &Fakes::default(), Seen::default());
+    assert_eq!(ending, Ending::Blocks);
+    assert_eq!(file.run().complete_blocks().count(), 12);
 }

@@ -4,7 +4,7 @@
 use super::{Order, Report, Wanted};
 use crate::agents::{Agents, StartError, Starting};
 use crate::work::Work;
-use lab_model::{Agent, AgentId, ClockOffset};
+use lab_model::{Agent, AgentId, ClockOffset, Host};
 
 /// How hosts are had.
 pub struct HostsStart {
@@ -30,7 +30,7 @@ impl Hosts {
     pub fn start(start: HostsStart, tell: &mut dyn FnMut(&str)) -> Result<Hosts, StartError> {
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
-        let parts = parts(&agents);
+        let parts = parts(&machines(&agents));
         for (agent, part) in parts.into_iter().enumerate() {
             let wanted = Box::new(start.wanted.clone());
             let order = Order::Ready { wanted, part };
@@ -43,6 +43,7 @@ impl Hosts {
             stops: start.starting.stops,
         };
         hosts.wait(tell)?;
+        hosts.agents.forget_lines();
         Ok(hosts)
     }
 
@@ -51,7 +52,11 @@ impl Hosts {
         self.agents
             .answers(self.stops, tell, &mut |agent, head, _| {
                 match serde_json::from_value(head) {
-                    Ok(Report::Ready(host)) => described[agent].host = host,
+                    Ok(Report::Ready(mut host)) => {
+                        let own = &mut described[agent].host;
+                        host.facts.append(&mut own.facts);
+                        *own = host;
+                    }
                     _ => return Err("the agent's words are not understood".into()),
                 }
                 Ok(())
@@ -66,24 +71,35 @@ impl Hosts {
 }
 
 fn describe(agents: &Agents, clocks: &[Option<(ClockOffset, ClockOffset)>]) -> Vec<Agent> {
-    let describe = |agent: AgentId| Agent {
-        name: agents.name(agent).into(),
-        launcher: agents.launcher().into(),
-        machine: agents.hello(agent).machine.clone(),
-        version: agents.hello(agent).version.clone(),
-        clock: clocks[agent].map(|(_, utc)| utc).unwrap_or_default(),
-        ..Agent::default()
-    };
+    let utc = |agent: AgentId| clocks[agent].map(|(_, utc)| utc);
+    let describe = |agent| agents.described(agent, utc(agent), Host::default());
     (0..agents.len()).map(describe).collect()
 }
 
-/// Which part of its machine's cores each agent has: those of one machine share them.
-fn parts(agents: &Agents) -> Vec<(usize, usize)> {
-    let machine = |agent| &agents.hello(agent).machine;
-    let beside = |agent| (0..agents.len()).filter(move |&other| machine(other) == machine(agent));
-    let part = |agent| {
-        let before = beside(agent).filter(|&other| other < agent);
-        (before.count(), beside(agent).count())
+/// What tells each agent's machine from the others; its name is the last resort.
+fn machines(agents: &Agents) -> Vec<&str> {
+    let machine = |agent| {
+        let hello = agents.hello(agent);
+        hello.machine_id.as_deref().unwrap_or(&hello.machine)
     };
-    (0..agents.len()).map(part).collect()
+    (0..agents.len()).map(machine).collect()
+}
+
+/// Which part of its machine's cores each agent has: those of one machine share them.
+fn parts(machines: &[&str]) -> Vec<(usize, usize)> {
+    let part = |(agent, machine): (usize, &&str)| {
+        let on_it = |all: &[&str]| all.iter().filter(|other| *other == machine).count();
+        (on_it(&machines[..agent]), on_it(machines))
+    };
+    machines.iter().enumerate().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_of_one_machine_share_its_cores() {
+        assert_eq!(parts(&["a", "b", "a"]), [(0, 2), (0, 1), (1, 2)]);
+    }
 }

@@ -7,7 +7,7 @@ use crate::agents::{Agents, StartError, Starting};
 use crate::clock::Reading;
 use crate::link::Event;
 use crate::work::Work;
-use lab_bench::{Generator, Generators, LoadShare, Piece, interrupt};
+use lab_bench::{Generator, Generators, LoadFault, LoadShare, Piece, interrupt};
 use lab_load::ServerRequests;
 use lab_model::{Agent, AgentId, Arrivals, ClockOffset, ErrorKind, Load, Plan, PointId, SubjectId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -104,17 +104,8 @@ impl<'a> LoadAgents<'a> {
             let Report::Found { host, first: own } = report else {
                 return Err(shared.odd(agent));
             };
-            let agents = &shared.agents;
-            described.push(Agent {
-                name: agents.name(agent).into(),
-                launcher: agents.launcher().into(),
-                machine: agents.hello(agent).machine.clone(),
-                version: agents.hello(agent).version.clone(),
-                host,
-                clock: clocks[agent].map(|(_, utc)| utc).unwrap_or_default(),
-                lost: None,
-                is_left_out: false,
-            });
+            let utc = clocks[agent].map(|(_, utc)| utc);
+            described.push(shared.agents.described(agent, utc, host));
             first.push(own);
         }
         Ok(LoadAgents {
@@ -153,7 +144,7 @@ impl Generators for LoadAgents<'_> {
         subject: SubjectId,
         point: PointId,
         block: u32,
-    ) -> Result<Box<dyn Generator>, String> {
+    ) -> Result<Box<dyn Generator>, LoadFault> {
         let mut shared = lock(&self.shared);
         let all = shared.agents.len();
         let whole = LoadShare::whole(self.plan, self.how, point, block);
@@ -166,7 +157,8 @@ impl Generators for LoadAgents<'_> {
             };
             shared.agents.give(agent, &Work::Load(order));
         }
-        shared.answers().map_err(|e| e.to_string())?;
+        let opened = shared.answers();
+        opened.map_err(|e| shared.fault(e.to_string()))?;
         Ok(Box::new(AgentsGenerator {
             shared: self.shared.clone(),
             server: subject,
@@ -191,7 +183,7 @@ impl Generator for AgentsGenerator {
         length: Duration,
         slice: Duration,
         each: &mut dyn FnMut(Piece) -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), LoadFault> {
         let mut shared = lock(&self.shared);
         let shared = &mut *shared;
         let [length_ns, slice_ns] = [length, slice].map(|d| d.as_nanos() as u64);
@@ -225,10 +217,10 @@ impl Generator for AgentsGenerator {
             let heard = shared.hear(agent, event, number, &mut gather);
             failed = failed.or(heard.err());
         }
-        if shared.agents.present().is_empty() {
-            failed = Some("all agents were lost; the report says why".into());
+        match failed {
+            None if !shared.agents.present().is_empty() => Ok(()),
+            failed => Err(shared.fault(failed.unwrap_or_default())),
         }
-        failed.map_or(Ok(()), Err)
     }
 }
 
@@ -240,6 +232,7 @@ impl AgentsGenerator {
         let number = shared.loads;
         let monotonic: Vec<Option<ClockOffset>> =
             clocks.into_iter().map(|c| c.map(|(m, _)| m)).collect();
+        shared.agents.forget_lines();
         let slowest = monotonic.iter().flatten().map(|c| c.round_trip_ns).max();
         let way_ns = i64::try_from(slowest.unwrap_or(0)).unwrap_or(i64::MAX / 4);
         let begin_ns = Reading::now().monotonic_ns + LEAD_NS + 2 * way_ns;
@@ -321,6 +314,20 @@ impl Shared {
         }
         answers.sort_by_key(|(agent, _)| *agent);
         Ok(answers)
+    }
+
+    /// What ends the load: that agents are gone, or else why one cannot go on.
+    fn fault(&self, why: String) -> LoadFault {
+        let (all, present) = (self.agents.len(), self.agents.present().len());
+        match all - present {
+            lost if lost == all => {
+                LoadFault::AgentsLost("all agents were lost: the report says why".into())
+            }
+            lost if lost > 0 && self.strict => LoadFault::AgentsLost(format!(
+                "{lost} of {all} agents lost, and --strict was given: the report says why"
+            )),
+            _ => LoadFault::Failed(why),
+        }
     }
 
     fn odd(&self, agent: AgentId) -> StartError {

@@ -32,7 +32,10 @@ impl RemoteWatch {
         let agents = Agents::start(starting)?;
         let mut watch = RemoteWatch { agents, gone: None };
         match watch.ask(which, starting.stops) {
-            Ok(_) => Ok(watch),
+            Ok(_) => {
+                watch.agents.forget_lines();
+                Ok(watch)
+            }
             Err(_) if (starting.stops)() => Err(StartError::Stopped),
             Err(why) => Err(StartError::Refused(why)),
         }

@@ -4,8 +4,8 @@
 use super::say;
 use super::scope::Scope;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
-use lab_model::{Agent, Metric, Unit};
-use lab_stats::load::agents::{AgentResult, Mark, agents};
+use lab_model::{Agent, Load, Metric, PointId, Run, Unit};
+use lab_stats::load::agents::{AgentResult, Mark, agents, unaccounted};
 
 /// Nothing where the lab put the load on itself.
 pub fn section(scope: &Scope) -> Section {
@@ -15,13 +15,74 @@ pub fn section(scope: &Scope) -> Section {
         return section;
     }
     section.table(did(scope));
-    section.table(machines(&run.agents));
-    section.text(
-        "Rates and connections were divided equally. All began at the same moment, as far as the comparison of clocks \
-         tells; each response time was taken by one clock alone. What the agents measured was added up, bucket by \
-         bucket: percentiles of all are exact, as those of one are.",
-    );
+    section.table(machines(run));
+    if let Some(text) = one_machine(&run.agents) {
+        section.text(text);
+    }
+    let results = agents(run, scope.plan.measure.alpha);
+    let is_late = |result: &&AgentResult| result.marks.contains(&Mark::BeganLate);
+    let late = results.iter().filter(is_late);
+    let late: Vec<String> = late.map(|result| run.agent_name(result.agent)).collect();
+    section.text(format!(
+        "Rates and connections were divided equally. {}, as far as the comparison of clocks tells; each response time \
+         is told by its agent's monotonic clock. What the agents measured was added up, bucket by bucket: percentiles \
+         of all are exact, as those of one are.",
+        began(&late)
+    ));
     section
+}
+
+/// Who began together, if these were late.
+fn began(late: &[String]) -> String {
+    match late {
+        [] => "All began at the same moment".into(),
+        late => format!("All but {} began at the same moment", say::list(late)),
+    }
+}
+
+/// At a point: `64 connections of 3 agents`.
+pub(super) fn connections(scope: &Scope, point: PointId) -> String {
+    let run = scope.run;
+    let connections = run.connections_in_figures(scope.plan.connections(point));
+    let connections = say::count(connections, "connection");
+    match run.load_agents().len() {
+        0 => connections,
+        all => {
+            let agents = say::count(all - run.left_out().len(), "agent");
+            format!("{connections} of {agents}")
+        }
+    }
+}
+
+/// Who puts the load on: `3 agents with 1 thread each`.
+pub(super) fn generator(scope: &Scope, load: &Load) -> String {
+    let threads = say::count(load.threads as usize, "thread");
+    let all = scope.run.load_agents().len();
+    let agents = say::count(all, "agent");
+    match (all, scope.run.left_out().len()) {
+        (0, _) => threads,
+        (_, 0) => format!("{agents} with {threads} each"),
+        (all, out) => format!(
+            "{agents} with {threads} each, of which {} are in the figures",
+            all - out
+        ),
+    }
+}
+
+/// What became of the requests that were offered.
+pub(super) fn account(scope: &Scope) -> String {
+    let every = "Every request that was offered was served or is an error";
+    match unaccounted(scope.run) {
+        None => format!("{every}."),
+        Some(0) => format!(
+            "{every}, of those that agents told of; of what a lost agent sent in its last slice nothing is known."
+        ),
+        Some(n) => format!(
+            "{every}, but for {} that were under way when an agent was lost, of which nothing more is known; nor is \
+             anything of what that sent in its last slice.",
+            say::reading(n as f64, &Unit::Count("requests".into()))
+        ),
+    }
 }
 
 /// What each did.
@@ -60,7 +121,7 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         |ns: Option<u64>| Cell::from(ns.map(|ns| Quantity::exact(ns as f64, Unit::Nanoseconds)));
     let marks: Vec<&str> = result.marks.iter().map(|mark| word(*mark)).collect();
     vec![
-        scope.run.agents[result.agent].name.as_str().into(),
+        scope.run.agent_name(result.agent).into(),
         requests(result.offered),
         alarming(result.not_sent),
         requests(result.served),
@@ -85,11 +146,12 @@ fn word(mark: Mark) -> &'static str {
         Mark::Behind => "behind",
         Mark::Limit => "the limit",
         Mark::Path => "longer path",
+        Mark::Errors => "more errors",
     }
 }
 
 /// Where each was, and how far its clock was from the coordinator's.
-fn machines(agents: &[Agent]) -> Table {
+fn machines(run: &Run) -> Table {
     let columns = [
         Column::from("agent"),
         Column::from("machine"),
@@ -101,11 +163,11 @@ fn machines(agents: &[Agent]) -> Table {
         Column::from("lost"),
     ];
     let mut table = Table::new("Their machines and clocks", columns);
-    for agent in agents {
+    for (id, agent) in run.agents.iter().enumerate() {
         let clock = &agent.clock;
         let sign = if clock.ahead_ns < 0 { "-" } else { "" };
         table.row(vec![
-            name(agent).into(),
+            left_out(run.agent_name(id), agent).into(),
             machine(agent).into(),
             fact(agent, "cores").into(),
             format!("{sign}{}", say::time(clock.ahead_ns.unsigned_abs())).into(),
@@ -123,11 +185,34 @@ fn machines(agents: &[Agent]) -> Table {
 
 /// Its name, and whether the reader left it out.
 pub(super) fn name(agent: &Agent) -> String {
+    left_out(agent.name.clone(), agent)
+}
+
+fn left_out(name: String, agent: &Agent) -> String {
     if agent.is_left_out {
-        format!("{} (left out)", agent.name)
+        format!("{name} (left out)")
     } else {
-        agent.name.clone()
+        name
     }
+}
+
+/// Which agents are on one machine, in a sentence for each such machine.
+pub(super) fn one_machine(agents: &[Agent]) -> Option<String> {
+    let known = agents.iter().filter_map(|agent| {
+        let id = fact(agent, Agent::MACHINE_ID);
+        (!id.is_empty()).then_some((id, agent.name.as_str()))
+    });
+    let machines = say::grouped(known).into_iter();
+    let sentences = machines.filter_map(|(_, mut names)| {
+        names.sort();
+        names.dedup();
+        (names.len() > 1).then(|| {
+            let names = say::list(&names);
+            format!("{names} are one machine: they share its cores, its caches and its memory.")
+        })
+    });
+    let sentences: Vec<String> = sentences.collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// Where it was, and what started it there.
@@ -147,4 +232,38 @@ pub(super) fn unfit(agent: &Agent) -> String {
     let unfit = agent.host.findings.iter().filter(|f| f.unfit);
     let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
     unfit.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::Host;
+
+    #[test]
+    fn who_began_late_did_not_begin_with_the_others() {
+        assert_eq!(began(&[]), "All began at the same moment");
+        let late = began(&["gen2".into()]);
+        assert_eq!(late, "All but gen2 began at the same moment");
+    }
+
+    #[test]
+    fn agents_of_one_machine_are_named() {
+        let agent = |(name, id): (&str, &str)| Agent {
+            name: name.into(),
+            // Its name is the same everywhere.
+            machine: "localhost".into(),
+            host: Host {
+                facts: vec![(Agent::MACHINE_ID.into(), id.into())],
+                ..Host::default()
+            },
+            ..Agent::default()
+        };
+        let of = |all: &[(&str, &str)]| {
+            let agents: Vec<Agent> = all.iter().copied().map(agent).collect();
+            one_machine(&agents)
+        };
+        assert_eq!(of(&[("gen1", "a"), ("gen2", "b")]), None);
+        let text = of(&[("gen1", "a"), ("gen2", "b"), ("gen3", "a")]).unwrap();
+        assert!(text.starts_with("gen1 and gen3 are one machine:"), "{text}");
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What was sent to servers, and how it was measured: what a reader has to know of a load.
 
+use super::agents;
 use super::say::{self, count, list};
 use super::scope::Scope;
 use crate::document::{Column, Item, Quantity, Section, Table};
@@ -13,18 +14,15 @@ use std::collections::BTreeSet;
 /// What was decided before the load began; of servers that the lab starts, what was proven too.
 pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section {
     let mut section = Section::new("What was done");
-    let threads = count(load.threads as usize, "thread");
+    let generator = agents::generator(scope, load);
     let timeout = say::time(load.timeout_ns);
-    let server = load
-        .server_pid
-        .map(|pid| format!("process {pid} on this machine"));
     let of_all = [
-        ("Load", arrivals(scope, load)),
+        ("Load", arrivals(scope, load) + &part(scope, load)),
         ("Connections", connections(scope, load)),
         ("Protocol", protocol(load)),
         (
             "Generator",
-            format!("{threads}; a request may take {timeout}"),
+            format!("{generator}; a request may take {timeout}"),
         ),
     ];
     let first = match serving {
@@ -34,7 +32,7 @@ pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section
     let of_kind = match serving {
         None => vec![
             ("An answer counts if", expected(&load.expected)),
-            ("Server", server.unwrap_or_default()),
+            ("Server", server(load)),
             ("Time", time(scope, load)),
         ],
         Some(serving) => vec![
@@ -51,6 +49,20 @@ pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section
         section.table(request_table(scope, load));
     }
     section
+}
+
+/// Which processes are the server's, and where what they use is read; empty: nobody said.
+fn server(load: &Load) -> String {
+    match (load.server_pid, &load.server_host) {
+        (None, None) => String::new(),
+        (Some(pid), None) => format!("process {pid} on this machine"),
+        (Some(pid), Some(host)) => {
+            format!("process {pid} on {host}, where an agent read what it used")
+        }
+        (None, Some(host)) => format!(
+            "an agent on {host} read what it used: of those that listen on its port, and all that descend from them"
+        ),
+    }
 }
 
 /// The requests in few words; nothing where some server has several.
@@ -134,6 +146,18 @@ fn arrivals(scope: &Scope, load: &Load) -> String {
     format!("open loop: {rate}, at {distances}, whatever became of those before")
 }
 
+/// What of a rate the agents in the figures have; nothing where they are all.
+fn part(scope: &Scope, load: &Load) -> String {
+    let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
+    match (all, out, &load.arrivals) {
+        (0, ..) | (_, 0, _) | (.., Arrivals::Closed) => String::new(),
+        _ => format!(
+            "; the agents in the figures had {} of {all} equal parts of it",
+            all - out
+        ),
+    }
+}
+
 /// The parts of a server's peak that are offered, ascending.
 pub fn parts(scope: &Scope) -> Vec<f64> {
     let points = scope.points().into_iter();
@@ -177,7 +201,8 @@ fn connections(scope: &Scope, load: &Load) -> String {
     let kinds = kinds.into_iter().filter_map(|(alive, words)| {
         let points = scope.points().into_iter();
         let here = points.filter(|&p| plan.keeps_alive(p) == alive);
-        let numbers: BTreeSet<usize> = here.map(|p| plan.connections(p)).collect();
+        let in_figures = |p| scope.run.connections_in_figures(plan.connections(p));
+        let numbers: BTreeSet<usize> = here.map(in_figures).collect();
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         (!numbers.is_empty()).then(|| format!("{}, {words}", numbers.join(", ")))
     });
@@ -325,9 +350,9 @@ pub fn how(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String>
         say::percent(scope.level()),
     ));
     text.push(
-        "Requests that failed are not in the times, and are counted by kind beside them. Every request that was \
-         offered was served or is an error."
-            .into(),
+        String::from(
+            "Requests that failed are not in the times, and are counted by kind beside them. ",
+        ) + &agents::account(scope),
     );
     if !parts(scope).is_empty() {
         text.push(format!(

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The hosts that measured an experiment's blocks: what each is, its ratios, and whether hosts differ.
 
-use super::agents::{fact, machine, name, unfit};
+use super::agents::{fact, machine, name, one_machine, unfit};
 use super::measured::Measured;
 use super::say;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::Unit;
 use lab_stats::analysis::Interval;
 use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
+
+/// A standard deviation of ratios between hosts above which nothing is said.
+const MOST_BETWEEN: f64 = 10.0;
 
 /// Nothing where the lab measured itself.
 pub fn section(measured: &Measured) -> Section {
@@ -29,6 +32,9 @@ pub fn section(measured: &Measured) -> Section {
         section.section(scatter);
     }
     section.table(machines(&hosts));
+    if let Some(text) = one_machine(&run.agents) {
+        section.text(text);
+    }
     section
 }
 
@@ -132,7 +138,7 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
         let between = &effect.between;
         table.row(vec![
             place(measured, effect).into(),
-            Quantity::estimate(&part(&between.deviation), Unit::Share).into(),
+            deviation(&part(&between.deviation), effect.ratios.len()),
             Quantity::exact(between.within.exp_m1(), Unit::Share).into(),
             chance(between.p).into(),
             decided(effect.differ),
@@ -143,6 +149,20 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
                      others would differ."
         .into();
     table
+}
+
+/// Few hosts leave the greatest value open: no machine measures ten times what another does.
+fn deviation(part: &Interval, hosts: usize) -> Cell {
+    if part.high <= MOST_BETWEEN {
+        return Quantity::estimate(part, Unit::Share).into();
+    }
+    let estimate = say::reading(part.estimate, &Unit::Share);
+    let hosts = say::count(hosts, "host");
+    if part.estimate <= MOST_BETWEEN {
+        format!("{estimate}, not bounded: {hosts}").into()
+    } else {
+        format!("not bounded: {hosts}").into()
+    }
 }
 
 fn chance(p: f64) -> String {
@@ -191,4 +211,27 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
         ]);
     }
     table.without_empty_columns()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_says_nothing_is_words() {
+        let cell = |estimate: f64, high: f64| {
+            let interval = Interval {
+                estimate,
+                low: 0.0,
+                high,
+                level: 0.95,
+            };
+            format!("{:?}", deviation(&interval, 2))
+        };
+        assert!(!cell(0.05, 0.4).contains("not bounded"));
+        for high in [2.1e25, f64::INFINITY] {
+            assert!(cell(0.05, high).contains("5 %, not bounded: 2 hosts"));
+            assert!(cell(5.94e3, high).contains("\"not bounded: 2 hosts"));
+        }
+    }
 }

@@ -124,7 +124,7 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     let offered = offered.map_or(String::new(), |of| {
         format!(" of {} offered", say::reading(of.value, &of.unit))
     });
-    let connections = count(scope.plan.connections(point), "connection");
+    let connections = agents::connections(scope, point);
     let within = |(metric, part): (Metric, &str)| {
         let time = scope.interval(place, &metric)?;
         let time = say::figure(time, &Unit::Nanoseconds, scope.level());
@@ -174,8 +174,7 @@ fn requests(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Requests");
     let shown = if is_open(load) { &RATES } else { &RATES[1..] };
     let rates = table::figures(scope, "Offered and served", places, shown);
-    let all = "Every request that was offered was served or is an error.";
-    section.table(rates.captioned(all));
+    section.table(rates.captioned(&agents::account(scope)));
     section.table(errors(scope));
     section.chart(charts::every_ratio(
         scope,
@@ -246,7 +245,12 @@ fn meaning(kind: ErrorKind) -> &'static str {
 fn costs(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Table {
     let shown = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, shown);
-    if load.server_pid.is_none() && !scope.has(&Metric::SERVER_CPU) {
+    let is_watched = load.server_pid.is_some() || load.server_host.is_some();
+    if is_watched && !scope.run.left_out().is_empty() {
+        let why = "What the server used is left out: it was for the requests of all agents.";
+        table.notes.push(why.into());
+    }
+    if !is_watched && !scope.has(&Metric::SERVER_CPU) {
         let how = "What the server used is not known: name its process with --server-pid, or its machine with \
                    --server-host.";
         table.notes.push(how.into());

@@ -3,8 +3,9 @@
 
 use super::{BUSY, OWN};
 use crate::analysis::Interval;
+use crate::binomial;
 use crate::order::{median, median_interval};
-use lab_model::{AgentId, AgentSlice, Counts, Run, Slice};
+use lab_model::{AgentId, AgentSlice, Counts, Plan, Run, Slice};
 use std::collections::BTreeMap;
 
 /// An agent that begins so much later than planned, ns, is late; besides what the clocks' comparison leaves open.
@@ -12,6 +13,9 @@ const LATE_NS: u64 = 10_000_000;
 
 /// An agent whose service times are so much longer than the others' is on another path.
 const SLOWER: f64 = 1.2;
+
+/// An agent of whose requests so much more fail than of the others' is named, if that is no chance.
+const MORE_ERRORS: f64 = 0.01;
 
 /// What an agent did, in all slices that count.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +42,8 @@ pub struct AgentResult {
     pub lag_p99: Option<u64>,
     /// Its median service time as a multiple of the other agents' in the same slice: the median over slices.
     pub path: Option<Interval>,
+    /// Of the other agents' requests the part that failed, 0 to 1.
+    pub others_fail: f64,
     /// In what it was unlike the others, or too slow.
     pub marks: Vec<Mark>,
 }
@@ -55,6 +61,28 @@ pub enum Mark {
     Limit,
     /// Its service times are longer than the others'.
     Path,
+    /// More of its requests fail than of the others'.
+    Errors,
+}
+
+impl AgentResult {
+    /// Requests that were answered, or will not be.
+    fn ended(&self) -> u64 {
+        self.served.saturating_add(self.errors)
+    }
+
+    /// The part of its requests that failed, 0 to 1.
+    pub fn fail(&self) -> f64 {
+        self.errors as f64 / self.ended().max(1) as f64
+    }
+
+    /// Whether more of its requests fail than of the others' by chance. Requests fail together, for which the least part
+    /// that counts leaves room.
+    fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
+        let part = self.ended() as f64 / ended.max(1) as f64;
+        let chance = binomial::upper_tail(errors, part, self.errors);
+        self.fail() > self.others_fail + MORE_ERRORS && chance < alpha
+    }
 }
 
 /// What the agents of a run did, those that were left out not counted.
@@ -76,7 +104,11 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     let ns = |time: Option<u64>| time.map(|ns| ns as f64);
     let lags: Vec<f64> = results.iter().filter_map(|r| ns(r.lag_p99)).collect();
     let usual_lag = median(&lags).unwrap_or(0.0);
+    let ended = all(results.iter().map(AgentResult::ended));
+    let errors = all(results.iter().map(|r| r.errors));
     for result in &mut results {
+        let others = ended.saturating_sub(result.ended()).max(1);
+        result.others_fail = errors.saturating_sub(result.errors) as f64 / others as f64;
         let agent = &run.agents[result.agent];
         let lag = ns(result.lag_p99).unwrap_or(0.0);
         let is_own = lag > OWN * ns(result.p99).unwrap_or(f64::INFINITY);
@@ -92,11 +124,64 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
                 Mark::Path,
                 result.path.as_ref().is_some_and(|p| p.low > SLOWER),
             ),
+            (Mark::Errors, result.fails_more((ended, errors), alpha)),
         ];
         let so = marks.into_iter().filter(|(_, is_so)| *is_so);
         result.marks = so.map(|(mark, _)| mark).collect();
     }
     results
+}
+
+/// Of the requests that were offered those that are neither served nor an error, where an agent was lost; `None`: none was.
+pub fn unaccounted(run: &Run) -> Option<u64> {
+    let mut agents = run.agents.iter().filter(|agent| !agent.is_left_out);
+    let is_lost = agents.any(|agent| agent.lost.is_some());
+    if !is_lost || run.load_agents().is_empty() {
+        return None;
+    }
+    let slices = || run.complete_blocks().flat_map(|block| &block.slices);
+    let offered = all(slices().map(|slice| slice.offered));
+    let served = slices().map(|slice| slice.served);
+    let errors = slices().flat_map(|s| &s.errors).map(|(_, n)| *n);
+    Some(offered.saturating_sub(all(served.chain(errors))))
+}
+
+/// The sum; a file can hold any number.
+fn all(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+/// What was not put on because all agents were lost; `None`: somebody was there to the end, or to go on with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Blocks that are there, and that were asked for.
+    pub blocks: (u32, u32),
+    /// Requests that were due in those that are not there; in a closed loop none is.
+    pub due: u64,
+}
+
+/// What is missing in a run of which all agents were lost.
+pub fn missing(run: &Run, plan: &Plan) -> Option<Missing> {
+    let load = plan.load()?;
+    let of = plan.measure.max_blocks;
+    let there = run.complete_blocks().count() as u32;
+    let all_lost = !run.agents.is_empty() && run.agents.iter().all(|a| a.lost.is_some());
+    let visits = (plan.points.len() * plan.subjects.len()) as u64;
+    let due = if visits == 1 {
+        let until_ns = u64::from(there).saturating_mul(plan.measure.turn_ns);
+        load.arrivals.due(load.stretch_ns) - load.arrivals.due(until_ns.min(load.stretch_ns))
+    } else {
+        let passes = match plan.subjects.len() {
+            1 => 1,
+            _ => 2 * u64::from(plan.measure.pairs),
+        };
+        let visits = u64::from(of.saturating_sub(there)) * visits * passes;
+        visits as f64 * load.arrivals.due(load.stretch_ns)
+    };
+    (all_lost && there < of).then(|| Missing {
+        blocks: (there, of),
+        due: due.round() as u64,
+    })
 }
 
 fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> AgentResult {
@@ -127,6 +212,7 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
         p99: response.quantile(0.99),
         lag_p99: lag.quantile(0.99),
         path: path(ratios, alpha),
+        others_fail: 0.0,
         marks: Vec::new(),
     }
 }
@@ -166,7 +252,7 @@ fn path(ratios: &[f64], alpha: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::{Agent, Block, BlockState, ClockOffset};
+    use lab_model::{Agent, Block, BlockState, ClockOffset, ErrorKind};
 
     /// Three agents over so many slices; service times of each, ns.
     fn run(slices: usize, service_ns: [u64; 3]) -> Run {
@@ -221,6 +307,34 @@ mod tests {
         let far = [1_000_000, 2_000_000, 1_000_000];
         assert_eq!(marks(&run(20, far))[1], [Mark::Path]);
         assert_eq!(marks(&run(3, far)), vec![vec![]; 3]);
+    }
+
+    #[test]
+    fn an_agent_whose_requests_fail_is_named_unless_it_is_chance() {
+        let mut run = run(4, [1_000_000; 3]);
+        for block in &mut run.blocks {
+            let parts = block.slices[0].agents.iter_mut();
+            for (part, errors) in parts.zip([1, 20, 2]) {
+                part.slice.errors = vec![(ErrorKind::Timeout, errors)];
+            }
+        }
+        // Of 92 errors 80 are of one of three.
+        assert_eq!(marks(&run), [vec![], vec![Mark::Errors], vec![]]);
+        run.blocks.truncate(1);
+        run.blocks[0].slices[0].agents[1].slice.errors = vec![(ErrorKind::Timeout, 3)];
+        assert_eq!(marks(&run), vec![vec![]; 3]);
+    }
+
+    #[test]
+    fn of_what_lost_agents_left_the_account_is_made() {
+        let mut run = run(4, [1_000_000; 3]);
+        for block in &mut run.blocks {
+            let slice = &mut block.slices[0];
+            (slice.offered, slice.served) = (300, 297);
+        }
+        assert_eq!(unaccounted(&run), None);
+        run.agents[0].lost = Some("killed".into());
+        assert_eq!(unaccounted(&run), Some(12));
     }
 
     #[test]

@@ -931,3 +931,92 @@ fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
         );
     }
 }
+
+/// A run at 10 requests a second that was to have so many blocks of a second.
+fn of_seconds(blocks: u32) -> Run {
+    let mut run = run(&["a"], &[4], 1);
+    let plan = run.plan.as_mut().unwrap();
+    plan.measure.max_blocks = blocks;
+    plan.measure.turn_ns = 1_000_000_000;
+    let load = plan.load_mut().unwrap();
+    load.stretch_ns = u64::from(blocks) * 1_000_000_000;
+    load.arrivals = Arrivals::Open {
+        poisson: true,
+        stages: vec![Stage {
+            from: 10.0,
+            to: 10.0,
+            length_ns: load.stretch_ns,
+        }],
+    };
+    run
+}
+
+#[test]
+fn what_was_due_after_the_loss_of_all_agents_is_told() {
+    let mut run = of_seconds(5);
+    let agent = |name: &str, lost: Option<&str>| Agent {
+        name: name.into(),
+        lost: lost.map(String::from),
+        ..Agent::default()
+    };
+    run.agents = vec![
+        agent("gen1", Some("killed")),
+        agent("gen2", Some("cut off")),
+    ];
+    let slice = second(0, 0, counts([1e6; 10]));
+    add(&mut run, vec![slice.clone()]);
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(
+        text.starts_with("All agents were lost: gen1 (killed) and gen2 (cut off). The load ended there, after 1 of 5 blocks."),
+        "{text}"
+    );
+    assert!(
+        text.contains(" 40 requests that were due after that were not sent."),
+        "{text}"
+    );
+    // Others went on with it.
+    run.agents.push(agent("gen1", None));
+    for _ in 0..4 {
+        add(&mut run, vec![slice.clone()]);
+    }
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(
+        text.starts_with("Agents were lost: gen1 (killed)"),
+        "{text}"
+    );
+    assert_eq!(run.agent_name(2), "gen1, resumed");
+}
+
+#[test]
+fn of_how_many_blocks_a_servers_figures_are_is_told() {
+    let mut run = of_seconds(5);
+    for block in 0..5 {
+        let mut slice = second(0, 0, counts([1e6; 10]));
+        slice.server_cpu_ns = (block < 2).then_some(1_000_000);
+        add(&mut run, vec![slice]);
+    }
+    assert_eq!(warned(&results(&run), "agents"), None);
+    run.log.push(LogLine {
+        subject: 0,
+        block: Some(2),
+        line: LogLine::server_unknown("its agent was lost"),
+    });
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(
+        text.contains("known of 2 of 5 blocks only") && text.ends_with("its agent was lost."),
+        "{text}"
+    );
+}
+
+#[test]
+fn answers_that_were_timed_by_reading_are_told_if_they_are_many() {
+    let mut run = of_seconds(1);
+    let mut slice = second(0, 0, counts([1e6; 1000]));
+    slice.read_times = 10;
+    add(&mut run, vec![slice]);
+    let told = |run: &Run| warned(&results(run), "late").is_some();
+    assert!(!told(&run));
+    run.blocks[0].slices[0].read_times = 500;
+    let text = warned(&results(&run), "late").unwrap();
+    assert!(text.contains("50 %"), "{text}");
+}

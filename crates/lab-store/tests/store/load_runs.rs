@@ -65,6 +65,7 @@ fn slice(subject: SubjectId, pass: u32) -> Slice {
         errors: vec![(ErrorKind::Connect, 3), (ErrorKind::Unfinished, 5)],
         connects: 4,
         received_bytes: 1 << 40,
+        read_times: 17,
         cpu_ns: 5,
         busiest_cpu_ns: 6,
         server_cpu_ns: Some(7),

@@ -19,7 +19,7 @@ pub use asked::RequestedServer;
 pub use command::LoadCommand;
 use follow::Follower;
 use generators::LoadGenerators;
-use lab_bench::{LoadWorkload, Session, give_back, interrupt, unix_seconds};
+use lab_bench::{BenchError, LoadWorkload, Session, give_back, interrupt, unix_seconds};
 use lab_model::host::Finding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::{Loading, Server};
@@ -113,6 +113,8 @@ impl LoadCommand<'_> {
         if let [one] = known[..] {
             self.loading.load.server_pid = Some(one);
         }
+        let place = self.server_host.as_ref().and_then(|on| on.places().first());
+        self.loading.load.server_host = place.cloned();
         let plan = self.loading.plan()?;
         give_back();
         interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
@@ -151,7 +153,11 @@ impl LoadCommand<'_> {
             }
             report::export(&document, &self.exports)?;
             write_log(report, self.sending.hlog.as_deref())?;
-            ended(report, ending, resumable.then_some(path.as_path()))?;
+            let resumable = resumable.then_some(path.as_path());
+            match ending {
+                Ok(ending) => ended(report, ending, resumable)?,
+                Err(lost) => return Err(Exit::new(exit::FAILED, lost + &go_on(resumable))),
+            }
             match failed {
                 Some(why) => Err(Exit::new(exit::FAILED, why)),
                 None => judge(report),
@@ -160,19 +166,29 @@ impl LoadCommand<'_> {
     }
 }
 
-/// Puts on the load that is missing in a run file.
+/// How to go on with a run, behind why it ended.
+fn go_on(resumable: Option<&Path>) -> String {
+    resumable.map_or(String::new(), |file| {
+        format!("; go on with `benchlab resume {}`", file.display())
+    })
+}
+
+/// Puts on the load that is missing in a run file: how it ended, or in a sentence that agents are gone.
 fn measure(
     plan: &Plan,
     writer: RunWriter,
     run: Run,
     workload: LoadWorkload,
-) -> Result<Ending, Exit> {
+) -> Result<Result<Ending, String>, Exit> {
     let mut follower = Follower::new(plan);
     give_back();
     let session = Session::new(plan, writer, run, Box::new(workload));
     let ending = session.measure(&mut |progress| follower.step(progress));
     follower.end();
-    Ok(ending?)
+    match ending {
+        Err(BenchError::AgentsLost(why)) => Ok(Err(why)),
+        ending => Ok(Ok(ending?)),
+    }
 }
 
 /// Writes the log of histograms.
@@ -186,11 +202,9 @@ fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
 /// Error: the run was stopped, or nothing came of it.
 fn ended(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<(), Exit> {
     if ending == Ending::Interrupted {
-        let next =
-            resumable.map(|file| format!("; go on with `benchlab resume {}`", file.display()));
         let message = format!(
             "stopped; what was measured until then is kept and shown{}",
-            next.unwrap_or_default()
+            go_on(resumable)
         );
         return Err(Exit::new(exit::INTERRUPTED, message));
     }

@@ -121,7 +121,9 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
         .expect(1)
         .says(&["1 of 2 agents lost, and --strict was given"]);
     let run = place.0.load();
-    assert_eq!(run.ending, Some(Ending::Failed));
+    // It has not ended, and can go on.
+    assert_eq!(run.ending, None);
+    assert_eq!(run.failures, []);
     assert!(run.complete_blocks().count() < 25, "it ended early");
     numbered(&run, 1);
 }
@@ -134,8 +136,29 @@ fn a_load_without_any_agent_left_has_failed() {
         .into_iter()
         .for_each(|pid| strike(pid, Signal::SIGKILL));
     let ended = ended(lab.wait_with_output().unwrap());
-    ended.expect(1).says(&["all agents were lost"]);
-    numbered(&place.0.load(), 2);
+    ended
+        .expect(1)
+        .says(&["all agents were lost", "go on with `benchlab resume "]);
+    let run = place.0.load();
+    numbered(&run, 2);
+    // It is nobody's fault but the agents'.
+    assert_eq!((run.ending, &*run.failures), (None, &[][..]));
+    place.report(&[]).shows(&[
+        "All agents were lost",
+        "that were due after that were not sent",
+        "served or is an error, ",
+        "in its last slice",
+    ]);
+    let file = place.0.file();
+    place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_eq!(run.complete_blocks().count(), 12);
+    place.report(&["--without", "local 2"]).shows(&[
+        "local 1, resumed",
+        "local 2, resumed (left out)",
+        "By the reader's wish local 2 is in no figure",
+    ]);
 }
 
 /// They have nobody to work for any more.

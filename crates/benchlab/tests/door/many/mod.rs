@@ -41,6 +41,15 @@ impl Place {
         lab
     }
 
+    /// The report in a form that breaks no lines.
+    fn report(&self, words: &[&str]) -> Ended {
+        let file = self.0.file();
+        let report = ["report", file.to_str().unwrap(), "--format", "json"];
+        let ended = self.0.call(&[&report[..], words].concat());
+        ended.expect(0);
+        ended
+    }
+
     /// Whether so many are kept.
     fn has_slices(&self, slices: usize) -> bool {
         let kept = |run: Run| run.complete_blocks().count() >= slices;

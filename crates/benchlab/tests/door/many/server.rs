@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--server-host`: an agent beside the server tells what that uses.
 
-use super::{Place, slices};
+use super::{Place, children, slices};
 use crate::load::web::{Manner, Web};
+use crate::project::ended;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// The server is in this process, which the agent finds by its port, or by its number.
 #[test]
@@ -28,6 +31,56 @@ fn what_the_server_uses_is_read_by_an_agent_beside_it() {
             assert!(slice.server_cpu_ns.is_some());
         }
     }
+}
+
+#[test]
+fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let lab = place.begun(&[&url, "--server-host", "local:1", "-c", "4"]);
+    let agents = children(lab.id());
+    assert_eq!(agents.len(), 1);
+    kill(Pid::from_raw(agents[0]), Signal::SIGKILL).unwrap();
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended
+        .expect(0)
+        .says(&["the agent beside the server, on local 1, was lost"]);
+    place.report(&[]).shows(&[
+        "What the server used is known of",
+        "of 12 blocks only",
+        "the agent beside the server, on local 1, was lost",
+        "an agent on local 1 read what it used",
+    ]);
+}
+
+/// What it used was for the requests of all.
+#[test]
+fn without_an_agent_the_servers_figures_are_left_out() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let words = [
+        &url,
+        "--server-host",
+        "local:1",
+        "-c",
+        "5",
+        "--on",
+        "local:3",
+        "--rate",
+        "300",
+    ];
+    place.load(&words).expect(0);
+    place.report(&[]).shows(&[
+        "over 5 connections of 3 agents",
+        "server CPU time",
+        "3 agents with 1 thread each",
+        "local 1, local 2 and local 3 are one machine",
+    ]);
+    place.report(&["--without", "local 3"]).shows(&[
+        "over 4 connections of 2 agents",
+        "the agents in the figures had 2 of 3 equal parts of it",
+        "What the server used is left out",
+    ]);
 }
 
 #[test]

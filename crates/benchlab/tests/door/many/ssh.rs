@@ -5,7 +5,7 @@ use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
 use crate::load::web::{Manner, Web};
 use crate::project::{BENCHLAB, Ended, ended, wait_until};
-use lab_model::Run;
+use lab_model::{AgentSlice, Run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -202,6 +202,31 @@ fn assert_began_together(run: &Run) {
     }
 }
 
+/// What libfaketime leaves in /dev/shm of processes that are killed; what is new is removed when this is dropped.
+struct FaketimeRemains(Vec<PathBuf>);
+
+impl FaketimeRemains {
+    fn new() -> FaketimeRemains {
+        FaketimeRemains(FaketimeRemains::all())
+    }
+
+    fn all() -> Vec<PathBuf> {
+        let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+        let is_its = |path: &PathBuf| path.to_string_lossy().contains("faketime_");
+        files.map(|file| file.path()).filter(is_its).collect()
+    }
+}
+
+impl Drop for FaketimeRemains {
+    fn drop(&mut self) {
+        for path in FaketimeRemains::all() {
+            if !self.0.contains(&path) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
 /// The same of the time of day, by libfaketime: what a clock says is in the report, and nothing depends on it.
 #[test]
 fn a_time_of_day_that_is_ten_minutes_off_is_told() {
@@ -211,6 +236,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
         eprintln!("a time of day that is off is not tried out: libfaketime is not installed");
         return;
     };
+    let _remains = FaketimeRemains::new();
     let wrong = format!(
         "exec env LD_PRELOAD={} FAKETIME=+600s FAKETIME_DONT_FAKE_MONOTONIC=1 sh -c \"$SSH_ORIGINAL_COMMAND\"",
         library.display()
@@ -226,6 +252,20 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
         run.agents
     );
     assert_began_together(&run);
+    // Of what the kernel notes nothing fits there, so that answers are timed when they are read.
+    for (agent, is_wrong) in [(0, false), (1, true)] {
+        let (mut read, mut served, mut p50_ns) = (0, 0, Vec::new());
+        for AgentSlice { slice, .. } in parts(&run, agent) {
+            read += slice.read_times;
+            served += slice.served;
+            p50_ns.extend(slice.response.median());
+        }
+        assert_eq!(is_wrong, read > served / 2, "{read} of {served}");
+        assert!(
+            p50_ns.iter().all(|ns| (10_000..500_000_000).contains(ns)),
+            "{p50_ns:?}"
+        );
+    }
 }
 
 #[test]

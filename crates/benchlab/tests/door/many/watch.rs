@@ -95,6 +95,12 @@ fn several_places_add_up() {
     let both = watched(&place);
     assert_eq!(both.lines.entries, 2 * 7210);
     assert_eq!(both.peak.map(|(_, n)| n), Some(22));
+    let file = place.0.file();
+    place
+        .0
+        .call(&["report", file.to_str().unwrap(), "--without", "local 1"])
+        .expect(2)
+        .says(&["no part of it can be left out"]);
     let names: Vec<&str> = both.sources.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(
         names,

@@ -213,6 +213,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             expected: vec!["status 200".into()],
             stretch_ns: 1_000_000_000,
             server_pid: Some(4711),
+            server_host: None,
         }),
         ..Plan::default()
     };

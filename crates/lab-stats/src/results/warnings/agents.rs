@@ -2,14 +2,18 @@
 //! What a reader must know of the agents that put a load on.
 
 use super::{list, percent};
-use crate::load::agents::{AgentResult, Mark, agents};
+use crate::load::agents::{AgentResult, Mark, Missing, agents, missing};
 use crate::results::{Warning, WarningKind};
 use lab_model::{Plan, Run, grouped};
 
 /// All warnings about agents, the gravest first.
 pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
     let results = agents(run, plan.measure.alpha);
-    let texts = [lost(run, &results), left_out(run), unlike(run, &results)];
+    let texts = [
+        lost(run, plan, &results),
+        left_out(run),
+        unlike(run, &results),
+    ];
     let texts = texts.into_iter().flatten();
     texts
         .map(|text| Warning::new(WarningKind::Agents, text))
@@ -17,18 +21,35 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
 }
 
 /// Only requests of an open loop are due.
-fn lost(run: &Run, results: &[AgentResult]) -> Option<String> {
+fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
     let lost = results.iter().filter(|r| r.marks.contains(&Mark::Lost));
     let each = lost.map(|r| {
         let agent = &run.agents[r.agent];
         let why = agent.lost.as_deref().unwrap_or_default();
         let not_sent = match r.not_sent {
             0 => String::new(),
-            n => format!("; {} requests that were due were not sent", grouped(n)),
+            n => format!(
+                "; {} requests that were due were not sent, or sent in its last slice, of which nothing is known",
+                grouped(n)
+            ),
         };
-        format!("{} ({why}{not_sent})", agent.name)
+        format!("{} ({why}{not_sent})", run.agent_name(r.agent))
     });
     let each: Vec<String> = each.collect();
+    if let Some(Missing { blocks, due }) = missing(run, plan) {
+        let due = match due {
+            0 => String::new(),
+            n => format!(
+                " {} requests that were due after that were not sent.",
+                grouped(n)
+            ),
+        };
+        let (there, of) = blocks;
+        return Some(format!(
+            "All agents were lost: {}. The load ended there, after {there} of {of} blocks.{due} `benchlab resume` goes on.",
+            list(each)
+        ));
+    }
     (!each.is_empty()).then(|| {
         format!(
             "Agents were lost: {}. From then on the load was smaller than what was asked for; percentiles are those of \
@@ -39,12 +60,16 @@ fn lost(run: &Run, results: &[AgentResult]) -> Option<String> {
 }
 
 fn left_out(run: &Run) -> Option<String> {
-    let names = run.agents.iter().filter(|agent| agent.is_left_out);
-    let names: Vec<String> = names.map(|agent| agent.name.clone()).collect();
-    (!names.is_empty()).then(|| {
-        let names = list(names);
-        format!("By the reader's wish {names} is in no figure of the load; the server served it all the same.")
-    })
+    let names = run.left_out();
+    let (are, them) = match names.len() {
+        0 => return None,
+        1 => ("is", "it"),
+        _ => ("are", "them"),
+    };
+    let names = list(names.into_iter().map(String::from));
+    Some(format!(
+        "By the reader's wish {names} {are} in no figure of the load; the server served {them} all the same."
+    ))
 }
 
 fn unlike(run: &Run, results: &[AgentResult]) -> Option<String> {
@@ -62,10 +87,15 @@ fn unlike(run: &Run, results: &[AgentResult]) -> Option<String> {
                 path.estimate, path.low, path.high
             )
         }),
+        Mark::Errors => Some(format!(
+            "failed in {} of its requests, and the others in {}",
+            percent(r.fail()),
+            percent(r.others_fail)
+        )),
     };
     let each = results.iter().filter_map(|r| {
         let said: Vec<String> = r.marks.iter().filter_map(|mark| said(r, mark)).collect();
-        let name = &run.agents[r.agent].name;
+        let name = run.agent_name(r.agent);
         (!said.is_empty()).then(|| format!("{name} {}", list(said)))
     });
     let each: Vec<String> = each.collect();

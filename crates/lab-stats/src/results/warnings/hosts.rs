@@ -50,14 +50,10 @@ fn lost(run: &Run) -> Option<String> {
 }
 
 fn left_out(run: &Run) -> Option<String> {
-    let names = run.agents.iter().filter(|agent| agent.is_left_out);
-    let names: Vec<String> = names.map(|agent| agent.name.clone()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "By the reader's wish blocks that {} measured are in no figure.",
-            list(names)
-        )
-    })
+    let names = run.left_out().into_iter().map(String::from);
+    let names = list(names);
+    (!names.is_empty())
+        .then(|| format!("By the reader's wish blocks that {names} measured are in no figure."))
 }
 
 fn unfit(run: &Run) -> Option<String> {

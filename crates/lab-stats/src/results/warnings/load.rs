@@ -9,8 +9,11 @@ use super::{
 use crate::load::hidden;
 use crate::load::visits::per_10_000;
 use crate::results::{Warning, WarningKind};
-use lab_model::{Arrivals, Load, Metric};
+use lab_model::{Arrivals, Block, Load, LogLine, Metric, Slice};
 use std::ops::Deref;
+
+/// Answers are many from this part of all on.
+const MANY_READ: f64 = 0.01;
 
 /// Generator and server take from each other where together they use more than this part of the cores.
 const FULL: f64 = 0.9;
@@ -29,9 +32,11 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
     all.extend(failed(run, plan));
     all.extend(of_agents(run, plan));
+    all.extend(loaded.server_unknown());
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
     all.extend(loaded.came_late(load));
+    all.extend(loaded.timed_by_reading());
     all.extend(loaded.overload());
     all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
@@ -153,6 +158,31 @@ impl Naming<'_> {
         })
     }
 
+    /// Of agents each has a clock of its own.
+    fn timed_by_reading(&self) -> Option<Warning> {
+        let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
+        let agents = self.run.agents.iter().enumerate();
+        let of_agents = agents.filter_map(|(id, agent)| {
+            let parts = slices().flat_map(|slice| &slice.agents);
+            let own = parts
+                .filter(|part| part.agent == id)
+                .map(|part| &part.slice);
+            Some(format!("{} on {}", percent(many_read(own)?), agent.name))
+        });
+        let mut parts: Vec<String> = of_agents.collect();
+        if self.run.agents.is_empty() {
+            parts.extend(many_read(slices()).map(percent));
+        }
+        (!parts.is_empty()).then(|| {
+            let text = format!(
+                "The time of day was set during the load, or is not the one that the kernel notes arrivals by. So these \
+                 answers were timed when the generator read them, which may be later than they came: {}.",
+                list(parts)
+            );
+            Warning::new(WarningKind::Late, text)
+        })
+    }
+
     fn overload(&self) -> Option<Warning> {
         let short = self.overloaded();
         let rates = self.each(&short, |cell| {
@@ -183,8 +213,27 @@ impl Naming<'_> {
         })
     }
 
-    /// That the server is on this machine is known where its CPU time is.
+    /// From some slice on nobody could tell what the server used.
+    fn server_unknown(&self) -> Option<Warning> {
+        let lines = self.run.log.iter();
+        let why = lines.rev().find_map(LogLine::why_server_unknown)?;
+        let is_known = |block: &&Block| {
+            let mut slices = block.slices.iter();
+            slices.all(|slice| slice.server_cpu_ns.is_some())
+        };
+        let known = self.run.complete_blocks().filter(is_known).count();
+        let all = self.run.complete_blocks().count();
+        let text = format!(
+            "What the server used is known of {known} of {all} blocks only, and its figures are of those: {why}."
+        );
+        (known < all).then(|| Warning::new(WarningKind::Agents, text))
+    }
+
+    /// That the server is on this machine is known where its CPU time is, and no agent elsewhere read it.
     fn shared_cores(&self) -> Option<Warning> {
+        if self.plan.load()?.server_host.is_some() {
+            return None;
+        }
         let mut facts = self.run.host.facts.iter();
         let (_, cores) = facts.find(|(name, _)| name == "cores")?;
         let cores: f64 = cores.parse().ok()?;
@@ -269,4 +318,16 @@ impl Naming<'_> {
         });
         Some(Warning::new(WarningKind::ClosedLoop, text?))
     }
+}
+
+/// The part of the answers whose times end when they were read, if they are many.
+fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
+    let (mut read, mut all) = (0_u64, 0_u64);
+    for slice in slices {
+        read = read.saturating_add(slice.read_times);
+        let counts = slice.errors.iter().map(|(_, n)| *n).chain([slice.served]);
+        all = counts.fold(all, u64::saturating_add);
+    }
+    let part = read as f64 / all.max(1) as f64;
+    (part > MANY_READ).then_some(part)
 }
