@@ -13,8 +13,9 @@ pub use exports::exports;
 pub use revisions::checked_out;
 pub use urls::urls;
 
-use crate::cli::{Cli, CompareArgs};
+use crate::cli::{Cli, Color, CompareArgs};
 use crate::exit::Exit;
+use lab_report::Format;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,11 +29,12 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
                 "commands",
                 why,
             )?;
-            runs::runs(Path::new(first), Path::new(second), &args.export)
+            runs::runs([first, second].map(Path::new), &args.shown, &args.export)
         }
         [first, second] if is_url(first) && is_url(second) => {
             let why = "load is put on two URLs in turns for as long as --for says";
             refuse(&[of_commands(args)], "commands", why)?;
+            refuse(&[of_runs(args)], "two run files", MEASURED)?;
             urls(cli, args, None)
         }
         words if words.iter().any(|word| is_url(word)) => Err(Exit::wrong(
@@ -41,6 +43,7 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         )),
         _ => {
             refuse(&[of_load(args)], "two URLs", "commands are run, not loaded")?;
+            refuse(&[of_runs(args)], "two run files", MEASURED)?;
             if args.rev.is_empty() && args.builds.is_some() {
                 Err(Exit::wrong(
                     "--builds is for revisions: give them with --rev",
@@ -53,6 +56,10 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         }
     }
 }
+
+/// Why what is measured now is not shown in another form.
+const MEASURED: &str =
+    "the run is kept, and `benchlab report` shows it in every form; --export writes one too";
 
 type Given = Vec<(&'static str, bool)>;
 
@@ -115,6 +122,16 @@ fn of_load(args: &CompareArgs) -> Given {
         ("--i-may-load", sent.i_may_load.is_some()),
         ("--hlog", sent.hlog.is_some()),
         ("--on", sent.on.on.is_some()),
+    ]
+}
+
+fn of_runs(args: &CompareArgs) -> Given {
+    let shown = &args.shown;
+    vec![
+        ("--format", shown.format != Format::Terminal),
+        ("--output", shown.output.is_some()),
+        ("--full", shown.full),
+        ("--color", shown.color != Color::Auto),
     ]
 }
 

@@ -3,7 +3,8 @@
 
 use super::exports::exports;
 use crate::exit::Exit;
-use crate::verbs::report::{answer, export};
+use crate::options::Shown;
+use crate::verbs::report::{deliver_document, export};
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, Document, kind};
@@ -11,32 +12,30 @@ use lab_stats::between::{Recorded, between};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Compares the runs in two files: the answer on standard output, and the exports. Nothing is written
+/// Compares the runs in two files: a document as it is to be shown, and the exports. Nothing is written
 /// if one of them cannot be had.
-pub fn runs(first: &Path, second: &Path, files: &[PathBuf]) -> Result<ExitCode, Exit> {
+pub fn runs(paths: [&Path; 2], shown: &Shown, files: &[PathBuf]) -> Result<ExitCode, Exit> {
     let exports = exports(files)?;
-    let paths = [first, second];
-    let [a, b] = [lab_store::load(first)?, lab_store::load(second)?];
+    let document = document(paths)?;
+    export(&document, &exports)?;
+    deliver_document(&document, shown)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(paths: [&Path; 2]) -> Result<Document, Exit> {
+    let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
     if a.audit.is_some() || b.audit.is_some() {
-        let document = audits([&a, &b], paths)?;
-        export(&document, &exports)?;
-        answer(&document)?;
-        return Ok(ExitCode::SUCCESS);
+        return audits([&a, &b], paths);
     }
     let names = paths.map(|path| path.display().to_string());
     let files = [&*names[0], &*names[1]];
-    let document = match [&a.watched, &b.watched] {
-        [Some(before), Some(after)] => kind::watch::between([&a, &b], [before, after], files),
-        [None, None] => between_runs([&a, &b], paths, files)?,
-        _ => {
-            return Err(Exit::wrong(
-                "one of the runs is of `benchlab watch`, the other is not",
-            ));
-        }
-    };
-    export(&document, &exports)?;
-    answer(&document)?;
-    Ok(ExitCode::SUCCESS)
+    match [&a.watched, &b.watched] {
+        [Some(before), Some(after)] => Ok(kind::watch::between([&a, &b], [before, after], files)),
+        [None, None] => between_runs([&a, &b], paths, files),
+        _ => Err(Exit::wrong(
+            "one of the runs is of `benchlab watch`, the other is not",
+        )),
+    }
 }
 
 /// The document of two runs that measured.
