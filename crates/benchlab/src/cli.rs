@@ -357,6 +357,8 @@ pub struct CompareArgs {
     /// The comparison's name in the history [default: the first command's program]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
+    #[command(flatten, next_help_heading = "Of two run files")]
+    pub shown: Shown,
     #[command(flatten)]
     pub measuring: Measuring,
     /// Connections that are kept open to each server [default: 50]

@@ -36,6 +36,26 @@ escaped() {
     printf '%s' "$1" | sed 's/\\/\\134/g; s/ /\\040/g; s/\t/\\011/g'
 }
 
+# One word of a shell.
+quoted() {
+    printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"
+}
+
+# Bytes that a folder takes on another filesystem at most: files with holes are copied without them.
+size() {
+    { du -sx --block-size=1 "$1"; du -sx --block-size=1 --apparent-size "$1"; } | sort -n | tail -n 1 | cut -f 1
+}
+
+# In a dry run the folders before it are not there yet.
+planned=0
+room() {
+    takes=$(size "$1")
+    planned=$((planned + takes))
+    free=$(df --output=avail --block-size=1 "$fast" | tail -n 1)
+    if [ -n "$go" ]; then planned=$takes; fi
+    [ "$planned" -lt "$free" ] || fail "$fast has $free bytes free, and $planned are wanted with $1"
+}
+
 move() {
     from=$1
     to=$fast/moved$1
@@ -44,10 +64,12 @@ move() {
     [ ! -e "$to" ] || fail "$to is there already"
     [ ! -e "$from.before" ] || fail "$from.before is there already"
     ! findmnt --noheadings --mountpoint "$from" >/dev/null || fail "$from is a mount point"
+    room "$from"
+    bind="$(escaped "$to") $(escaped "$from") none bind,nofail,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
     if [ -z "$go" ]; then
         echo "$from -> $to:"
         rsync -aAXHn --one-file-system --stats "$from/" "$fast/" | grep -E '^(Number of files|Total file size)'
-        line "$(escaped "$to") $(escaped "$from") none bind,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
+        line "$bind"
         return
     fi
     mkdir -p "$to"
@@ -55,13 +77,22 @@ move() {
     hashes "$from" >"$work/from"
     hashes "$to" >"$work/to"
     cmp "$work/from" "$work/to" || fail "$to differs from $from: is something writing there? Stop it, remove $to, try again"
-    mv "$from" "$from.before"
-    mkdir "$from"
-    chown --reference="$from.before" "$from"
-    chmod --reference="$from.before" "$from"
-    mount --bind "$to" "$from"
-    line "$(escaped "$to") $(escaped "$from") none bind,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
-    echo "$from is on $fast. To go back: umount '$from'; rmdir '$from'; mv '$from.before' '$from'; take the line out of $fstab"
+    mv -T "$from" "$from.before"
+    mounted || { back; fail "$to could not be mounted at $from, which is as it was; the copy is in $to"; }
+    how="To go back: umount $(quoted "$from"); rmdir $(quoted "$from"); mv -T $(quoted "$from.before") $(quoted "$from"); take the line out of $fstab"
+    line "$bind" || fail "$from is on $fast until the next start: $fstab could not be written. $how"
+    echo "$from is on $fast. $how"
+}
+
+# The copy in the place of the folder.
+mounted() {
+    mkdir "$from" && chown --reference="$from.before" "$from" && chmod --reference="$from.before" "$from" &&
+        mount --bind "$to" "$from"
+}
+
+back() {
+    [ ! -e "$from" ] || rmdir "$from" || fail "to go back: rmdir $(quoted "$from"); mv -T $(quoted "$from.before") $(quoted "$from")"
+    mv -T "$from.before" "$from"
 }
 
 work=$(mktemp -d)

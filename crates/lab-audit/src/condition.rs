@@ -8,6 +8,8 @@ use crate::value::{Thing, Value};
 pub struct Condition {
     /// The value's name.
     pub name: String,
+    /// As it is written.
+    pub text: String,
     op: Op,
     right: Right,
 }
@@ -77,8 +79,14 @@ impl Condition {
                 (None, _) => return Err(wrong()),
             },
         };
+        if let Right::Words(words) = &right
+            && let Some(odd) = words.iter().find(|word| ends_with_unit(word))
+        {
+            return Err(format!("`{text}`: `{odd}` is no number"));
+        }
         Ok(Condition {
             name: name.to_owned(),
+            text: text.to_owned(),
             op,
             right,
         })
@@ -93,6 +101,15 @@ impl Condition {
         std::iter::once(self.name.as_str()).chain(other)
     }
 
+    /// Whether it compares with a number; `None`: with another value.
+    pub fn is_number(&self) -> Option<bool> {
+        match self.right {
+            Right::Number(_) => Some(true),
+            Right::Words(_) => Some(false),
+            Right::Other(_) => None,
+        }
+    }
+
     /// Whether it holds of a thing.
     pub fn holds(&self, thing: &Thing) -> Holds {
         let Some(left) = thing.values.get(self.name.as_str()) else {
@@ -102,6 +119,9 @@ impl Condition {
             return Holds::Unknown(why.clone());
         }
         let yes = match &self.right {
+            Right::Words(words) if matches!(left, Value::Number(..)) && !numeric(words) => {
+                return self.no_word();
+            }
             Right::Words(words) => {
                 let there = words.contains(&left.text());
                 there == matches!(self.op, Op::Is | Op::In)
@@ -120,6 +140,12 @@ impl Condition {
             },
         };
         if yes { Holds::Yes } else { Holds::No }
+    }
+
+    /// It compares a number with a word: neither outcome would mean anything.
+    fn no_word(&self) -> Holds {
+        let (name, text) = (&self.name, &self.text);
+        Holds::Unknown(format!("The rule says `{text}`, but `{name}` is a number."))
     }
 
     fn compares(&self, left: f64, right: f64) -> bool {
@@ -144,26 +170,40 @@ pub fn all(conditions: &[Condition], thing: &Thing) -> Holds {
         .unwrap_or(Holds::Yes)
 }
 
+/// Units of numbers, each in the base unit.
+const UNITS: [(&str, f64); 10] = [
+    ("B", 1.0),
+    ("ns", 1.0),
+    ("%", 0.01),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("days", 86_400e9),
+];
+
 /// `5`, `5 %`, `4 KiB`, `10 ms`, in the base unit.
 fn number(words: &[&str]) -> Option<f64> {
-    let number: f64 = words
-        .first()?
-        .parse()
-        .ok()
-        .filter(|n: &f64| n.is_finite())?;
-    let scale = match words.get(1).copied() {
-        None | Some("B" | "ns") => 1.0,
-        Some("%") => 0.01,
-        Some("KiB") => 1024.0,
-        Some("MiB") => 1_048_576.0,
-        Some("GiB") => 1_073_741_824.0,
-        Some("µs") => 1e3,
-        Some("ms") => 1e6,
-        Some("s") => 1e9,
-        Some("days") => 86_400e9,
-        Some(_) => return None,
+    let (number, unit) = match words {
+        [number] => (number, 1.0),
+        [number, unit] => (number, UNITS.iter().find(|(name, _)| name == unit)?.1),
+        _ => return None,
     };
-    (words.len() <= 2).then_some(number * scale)
+    let number: f64 = number.parse().ok().filter(|n: &f64| n.is_finite())?;
+    Some(number * unit)
+}
+
+/// `seven %` and the like: words that were meant to be a number.
+fn ends_with_unit(words: &str) -> bool {
+    let last = words.rsplit_once(' ').map(|(_, last)| last);
+    last.is_some_and(|last| UNITS.iter().any(|(name, _)| *name == last))
+}
+
+/// Words that are numbers all: `in 0 1`.
+fn numeric(words: &[String]) -> bool {
+    words.iter().all(|word| word.parse::<f64>().is_ok())
 }
 
 #[cfg(test)]
@@ -206,6 +246,9 @@ mod tests {
             Holds::Unknown("smartctl is not installed".into())
         );
         assert_eq!(holds("model = x"), Holds::NotApplicable);
+        for unfit in ["size != big", "size in small big"] {
+            assert!(matches!(holds(unfit), Holds::Unknown(_)), "{unfit}");
+        }
     }
 
     #[test]
@@ -224,6 +267,8 @@ mod tests {
             "size ~ 3",
             "size > big",
             "size > 5 bushels",
+            "size != seven %",
+            "size = many KiB",
         ] {
             assert!(Condition::parse(text).is_err(), "{text}");
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rules applied to things: findings.
 
-use crate::condition::{Holds, all};
+use crate::condition::{Condition, Holds, all};
 use crate::rule::{Case, Rule, fill, shown};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
@@ -60,9 +60,9 @@ pub fn finding(rule: &Rule, thing: &Thing) -> Finding {
             seen: why,
             ..plain
         },
-        Decided::NotApplicable => Finding {
+        Decided::NotApplicable(why) => Finding {
             state: State::NotApplicable,
-            seen: "The rule is not about this one.".into(),
+            seen: why,
             ..plain
         },
     }
@@ -72,13 +72,15 @@ enum Decided<'r> {
     Case(&'r Case),
     Good,
     Unknown(String),
-    NotApplicable,
+    NotApplicable(String),
 }
 
 fn decided<'r>(rule: &'r Rule, thing: &Thing) -> Decided<'r> {
     match all(&rule.applies, thing) {
         Holds::Yes => {}
-        Holds::No | Holds::NotApplicable => return Decided::NotApplicable,
+        Holds::No | Holds::NotApplicable => {
+            return Decided::NotApplicable(not_about(&rule.applies, thing));
+        }
         Holds::Unknown(why) => return Decided::Unknown(why),
     }
     let (mut why_unknown, mut lacking) = (None, 0);
@@ -92,9 +94,28 @@ fn decided<'r>(rule: &'r Rule, thing: &Thing) -> Decided<'r> {
     }
     match why_unknown {
         Some(why) => Decided::Unknown(why),
-        None if lacking == rule.cases.len() => Decided::NotApplicable,
+        None if lacking == rule.cases.len() => {
+            let conditions: Vec<Condition> =
+                rule.cases.iter().flat_map(|c| c.when.clone()).collect();
+            Decided::NotApplicable(not_about(&conditions, thing))
+        }
         None => Decided::Good,
     }
+}
+
+/// Which condition is not so of a thing, and what it has in its place.
+fn not_about(conditions: &[Condition], thing: &Thing) -> String {
+    let refuted = |wanted: Holds| conditions.iter().find(|c| c.holds(thing) == wanted);
+    if let Some(lacking) = refuted(Holds::NotApplicable) {
+        let missing = |name: &&str| !thing.values.contains_key(name);
+        let name = lacking.names().find(missing).unwrap_or(&lacking.name);
+        return format!("There is no `{name}` here.");
+    }
+    let Some(refuted) = refuted(Holds::No) else {
+        return "The rule is not about this one.".into();
+    };
+    let found = shown(thing.values.get(refuted.name.as_str()));
+    format!("Only where `{}`; here it is {found}.", refuted.text)
 }
 
 fn filled(text: &str, thing: &Thing) -> String {

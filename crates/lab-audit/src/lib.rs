@@ -13,6 +13,7 @@ pub mod hot;
 pub mod judge;
 pub mod namespace;
 pub mod net;
+pub mod own;
 pub mod root;
 pub mod rule;
 pub mod site;

@@ -135,26 +135,6 @@ pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> 
     rules.collect()
 }
 
-/// The rules in a folder of the reader's own.
-///
-/// # Errors
-/// The folder cannot be read, or a rule in it is wrong.
-pub fn in_folder(folder: &Path, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
-    let unreadable = |path: &Path, e: std::io::Error| RuleError {
-        file: path.display().to_string(),
-        why: e.to_string(),
-    };
-    let entries = std::fs::read_dir(folder).map_err(|e| unreadable(folder, e))?;
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == "toml"));
-    paths.sort();
-    let rule = |path: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, e))?;
-        parse(path, &text, classes)
-    };
-    paths.iter().map(rule).collect()
-}
-
 /// Reads a rule.
 ///
 /// # Errors
@@ -166,20 +146,21 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
     };
     let written: Written = toml::from_str(text).map_err(|e| error(e.to_string()))?;
     let rule = built(path, written).map_err(error)?;
+    if classes.iter().any(|class| rule.is_of(class)) {
+        return Ok(rule);
+    }
     match classes.iter().find(|class| class.name == rule.of) {
         None => {
-            let known: Vec<&str> = classes.iter().map(|class| class.name).collect();
-            let known = known.join(", ");
+            let known: BTreeSet<&str> = classes.iter().map(|class| class.name).collect();
+            let known = Vec::from_iter(known).join(", ");
             Err(error(format!("`of = \"{}\"` is none of {known}", rule.of)))
         }
-        Some(class) => match rule.unknown_name(class) {
-            None => Ok(rule),
-            Some(name) => {
-                let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
-                let (class, known) = (class.name, known.join(", "));
-                Err(error(format!("a {class} has no `{name}`; it has {known}")))
-            }
-        },
+        Some(class) => {
+            let name = rule.unknown_name(class).unwrap_or_default();
+            let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
+            let (class, known) = (class.name, known.join(", "));
+            Err(error(format!("a {class} has no `{name}`; it has {known}")))
+        }
     }
 }
 
@@ -193,6 +174,9 @@ fn built(path: &Path, written: Written) -> Result<Rule, String> {
         texts.iter().map(|t| Condition::parse(t)).collect()
     };
     let case = |case: WrittenCase| -> Result<Case, String> {
+        if !(1..=9).contains(&case.weight) {
+            return Err(format!("`weight = {}`: 1 to 9 are possible", case.weight));
+        }
         Ok(Case {
             state: case.state,
             when: conditions(&case.when)?,
@@ -223,11 +207,20 @@ fn built(path: &Path, written: Written) -> Result<Rule, String> {
 }
 
 impl Rule {
+    /// Those of `applies` and of all cases.
+    pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let cases = self.cases.iter().flat_map(|case| &case.when);
+        self.applies.iter().chain(cases)
+    }
+
     /// The names of the values that its conditions look at.
     pub fn names(&self) -> BTreeSet<&str> {
-        let cases = self.cases.iter().flat_map(|case| &case.when);
-        let conditions = self.applies.iter().chain(cases);
-        conditions.flat_map(Condition::names).collect()
+        self.conditions().flat_map(Condition::names).collect()
+    }
+
+    /// Whether it is about things of this class, and looks at no other values than they have.
+    pub fn is_of(&self, class: &Class) -> bool {
+        class.name == self.of && self.unknown_name(class).is_none()
     }
 
     fn unknown_name(&self, class: &Class) -> Option<String> {

@@ -141,7 +141,12 @@ fn number_text(number: f64, unit: &Unit) -> String {
         ("B", 1.0),
     ];
     const TIMES: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
-    const LONG_TIMES: [(&str, f64); 3] = [("days", 86_400e9), ("h", 3600e9), ("min", 60e9)];
+    const LONG_TIMES: [(&str, f64); 4] = [
+        ("years", 365.0 * 86_400e9),
+        ("days", 86_400e9),
+        ("h", 3600e9),
+        ("min", 60e9),
+    ];
     // A minute is told as 60 s, and a day as 24 h.
     let long = LONG_TIMES
         .iter()
@@ -185,6 +190,8 @@ mod tests {
             (Value::ns(5400e9), "90 min"),
             (Value::ns(86_400e9), "24 h"),
             (Value::ns(31_536_000e9), "365 days"),
+            (Value::ns(1.5 * 31_536_000e9), "548 days"),
+            (Value::ns(5.0 * 31_536_000e9), "5 years"),
             (Value::share(0.0317), "3.17 %"),
             (Value::count(28_232, "ports"), "28232"),
             (Value::Flag(true), "yes"),

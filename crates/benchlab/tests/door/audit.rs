@@ -118,6 +118,64 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
     assert_eq!(wrong.status.code(), Some(2));
 }
 
+/// A report on two audits has the forms of any report, and one folder of rules serves all audits.
+#[test]
+fn two_audits_are_shown_in_full_and_in_every_form() {
+    let folder = TempDir::new().expect("a folder");
+    let here = folder.path();
+    machine(&here.join("a"), 128);
+    let rule = |of: &str, when: &str| {
+        format!(
+            "of = '{of}'\narea = 'own'\ntitle = 'Own'\nwhy = 'W'\nsource = 'https://example.org'\nseen = 'S'\n\
+             [[case]]\nstate = 'bad'\nwhen = ['{when}']\n"
+        )
+    };
+    fs::create_dir(here.join("own")).expect("a folder");
+    fs::write(here.join("own/own-disk.toml"), rule("disk", "size > 1 KiB")).expect("a rule");
+    fs::write(
+        here.join("own/own-cookie.toml"),
+        rule("cookie", "wide = yes"),
+    )
+    .expect("a rule");
+    let audit = ["audit", "host", "--root", "a", "--runs"];
+    let rules = ["before", "--rules", "own", "--full"];
+    let before = stdout(&benchlab(here, &[&audit[..], &rules].concat()));
+    assert!(
+        before.contains("own-disk") && !before.contains("own-cookie"),
+        "{before}"
+    );
+    stdout(&benchlab(here, &[&audit[..], &["after"]].concat()));
+    let [before, after] = ["before", "after"].map(|name| run_file(&here.join(name)));
+    let compared = |more: &[&str]| {
+        let words = [&["compare", before.as_str(), after.as_str()], more].concat();
+        benchlab(here, &words)
+    };
+    let screen = stdout(&compared(&[]));
+    assert!(
+        screen.contains("Looked at in one only, 1: in the first sda"),
+        "{screen}"
+    );
+    assert!(!screen.contains("Better"), "{screen}");
+    let full = stdout(&compared(&["--full"]));
+    let table = full
+        .split("Findings about things that the other audit did not look at.")
+        .nth(1);
+    assert!(
+        table.is_some_and(|table| table.contains("own-disk")),
+        "{full}"
+    );
+    for format in ["markdown", "csv", "json", "xml", "html"] {
+        let made = stdout(&compared(&["-f", format]));
+        assert!(made.contains("own-disk"), "{format}: {made}");
+    }
+    stdout(&compared(&["--format", "xlsx", "--output", "changed.xlsx"]));
+    assert!(here.join("changed.xlsx").is_file());
+    let commands = benchlab(here, &["compare", "true", "false", "--full"]);
+    assert_eq!(commands.status.code(), Some(2));
+    let why = text(&commands.stderr);
+    assert!(why.contains("--full is for two run files"), "{why}");
+}
+
 #[test]
 fn a_gate_ends_with_3_and_names_what_failed() {
     let folder = TempDir::new().expect("a folder");
@@ -222,8 +280,9 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
     for (words, why) in [
         (
             vec!["audit", "net", "https://a.example/"],
-            "https://a.example/: a host's name",
+            "`https://a.example/`: a host's name",
         ),
+        (vec!["audit", "net", ""], "``: a host's name"),
         (vec!["audit", "cookies", "nowhere.har"], "nowhere.har"),
         (vec!["audit", "site", "ftp://a.example/"], "the scheme"),
         (
@@ -288,42 +347,62 @@ fn what_a_server_or_a_file_sends_is_printed_raw_nowhere() {
 fn the_plan_s_script_moves_a_folder_only_when_told_to() {
     const TRY: &str = r#"
         set -eu
-        mkdir hot fast
-        head -c 3000000 /dev/urandom >'hot/a b'
-        ln -s 'a b' hot/link
-        chmod 750 hot
+        mkdir "it's hot" fast bin
+        hot="it's hot"
+        head -c 3000000 /dev/urandom >"$hot/a b"
+        ln -s 'a b' "$hot/link"
+        chmod 750 "$hot"
         truncate -s 64M image
         mkfs.ext4 -q image
         mount -o loop image fast || { echo "no loop devices"; exit 77; }
         : >fstab
         "$LAB" audit host --no-run --watch 20s --under "$PWD" --fast fast --script move.sh >screen 2>&1 &
         sleep 1.5
-        for i in 1 2 3 4; do cat 'hot/a b' >/dev/null; done
+        for i in 1 2 3 4; do cat "$hot/a b" >/dev/null; done
         sleep 0.5
         kill -TERM $!
         wait $! || { cat screen; exit 1; }
         cat screen
         grep -q 'Bytes read and written' screen
+        grep -q 'The plan:' screen
         sh -n move.sh
         if command -v shellcheck >/dev/null; then shellcheck move.sh; fi
-        sum=$(sha256sum <'hot/a b')
+        sum=$(sha256sum <"$hot/a b")
         export FSTAB="$PWD/fstab"
         sh move.sh
-        [ ! -e hot.before ]
+        [ ! -e "$hot.before" ]
         [ ! -e fast/moved ]
         [ ! -s fstab ]
-        sh move.sh --go
-        findmnt --mountpoint "$PWD/hot"
-        [ "$(sha256sum <'hot/a b')" = "$sum" ]
-        [ -L hot/link ]
-        [ "$(stat -c %a hot)" = 750 ]
-        [ -e 'hot.before/a b' ]
+        # A mount that fails leaves all as it was.
+        printf '#!/bin/sh\nexit 1\n' >bin/mount
+        chmod +x bin/mount
+        if PATH="$PWD/bin:$PATH" sh move.sh --go 2>again; then exit 1; fi
+        grep -q 'which is as it was' again
+        [ "$(sha256sum <"$hot/a b")" = "$sum" ]
+        [ ! -e "$hot.before" ]
+        rm -r fast/moved
+        # A copy without room does not begin.
+        head -c 58000000 /dev/zero >fast/full
+        if sh move.sh 2>again; then exit 1; fi
+        grep -q 'bytes free' again
+        rm fast/full
+        sh move.sh --go | tee said
+        findmnt --mountpoint "$PWD/$hot"
+        [ "$(sha256sum <"$hot/a b")" = "$sum" ]
+        [ -L "$hot/link" ]
+        [ "$(stat -c %a "$hot")" = 750 ]
+        [ -e "$hot.before/a b" ]
         [ -e fstab.before-move ]
-        grep -qF "$PWD/fast/moved$PWD/hot $PWD/hot none bind" fstab
-        grep -q '^UUID=' fstab
+        grep -qF "none bind,nofail" fstab
+        grep -q '^UUID=.* noatime,nofail ' fstab
         if sh move.sh --go 2>again; then exit 1; fi
         grep -q 'already' again
-        umount hot fast
+        # What it says of the way back is a line for a shell.
+        sed -n 's/.*To go back: \(.*\); take the line .*/\1/p' said >way-back
+        sh -e way-back
+        [ -e "$hot/a b" ]
+        [ ! -e "$hot.before" ]
+        umount fast
     "#;
     let there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let root = Command::new("unshare").args(["-m", "true"]).output();
@@ -349,6 +428,10 @@ fn what_cannot_be_measured_or_watched_is_refused() {
     let folder = TempDir::new().expect("a folder");
     for (words, why) in [
         (vec!["--measure", "nowhere"], "No such file"),
+        (
+            vec!["--measure", "/proc"],
+            "/proc: no file can be written there",
+        ),
         (
             vec!["--watch", "1s", "--under", "nowhere"],
             "--under nowhere",

@@ -27,6 +27,11 @@ impl Probe for Cpu {
             "clock_read",
             machine.watched(watched.clock_read_ns.map(Value::ns)),
         );
+        let reading = match watched.clock_read_ns {
+            Some(ns) => format!("one reading takes {}", Value::ns(ns).text()),
+            None => "what one reading takes, a copy of files does not show".into(),
+        };
+        host.set("reading", Value::Word(reading));
         host.set(
             "synchronised",
             machine.watched(watched.synchronised.map(Value::Flag)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit host`: what a machine is, from `/proc`, `/sys` and `/etc`.
 
+mod copy;
 mod cpu;
 mod disks;
 mod filesystems;
@@ -51,7 +52,8 @@ pub struct Watched {
     pub load_connects: Option<f64>,
 }
 
-const PROBES: [&dyn Probe; 6] = [
+const PROBES: [&dyn Probe; 7] = [
+    &copy::Copy,
     &cpu::Cpu,
     &disks::Disks,
     &filesystems::Filesystems,
@@ -61,8 +63,9 @@ const PROBES: [&dyn Probe; 6] = [
 ];
 
 /// The classes of things that a machine has.
-pub const CLASSES: [Class; 7] = [
+pub const CLASSES: [Class; 8] = [
     HOST,
+    copy::COPY,
     disks::DISK,
     disks::PARTITION,
     filesystems::FILESYSTEM,
@@ -105,6 +108,7 @@ const HOST: Class = Class {
         ("clock_source", "clock source in use"),
         ("clock_sources", "clock sources that there are"),
         ("clock_read", "time of one reading of the clock"),
+        ("reading", "the same in words"),
         ("synchronised", "whether the clock is synchronised"),
         (
             "time_error",

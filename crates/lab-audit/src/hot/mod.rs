@@ -3,6 +3,7 @@
 
 mod activity;
 mod events;
+mod fstab;
 mod plan;
 mod scan;
 mod script;
@@ -54,14 +55,18 @@ pub const FOLDER: Class = Class {
         ),
         ("fast", "the fast filesystem"),
         (
-            "fast_days",
+            "tmpfs",
+            "the line of /etc/fstab that has it in memory, with its owner and mode",
+        ),
+        (
+            "fast_lasts",
             "how long the fast disk lasts if this folder alone writes to it",
         ),
         ("endurance_of", "the flash whose endurance is told"),
         ("endurance_left", "bytes that can still be written to it"),
         ("endurance_by", "how that is known"),
         (
-            "endurance_days",
+            "endurance_lasts",
             "how long the endurance of that disk lasts if this folder alone writes to it",
         ),
     ],
@@ -126,17 +131,28 @@ fn disks() -> Vec<(String, [f64; 2])> {
     root.names("sys/block").into_iter().filter_map(of).collect()
 }
 
-/// What an audit has of it, and the script that moves; `memory`: bytes that programs could still get.
-pub fn extra(watched: &Watched, fast: Option<&Fast>, memory: u64) -> (Extra, Option<String>) {
+/// What an audit has of it, and the script that moves, or why there is none; `memory`: bytes that programs could
+/// still get.
+pub fn extra(
+    watched: &Watched,
+    fast: Option<&Fast>,
+    memory: u64,
+) -> (Extra, Result<String, String>) {
     let folders = plan::plan(ranked(watched), watched.seconds, fast, memory);
-    let script = fast.and_then(|fast| script::script(&folders, fast));
+    let script = match fast {
+        Some(fast) => script::script(&folders, fast),
+        None => Err("there is no fast filesystem".into()),
+    };
     let mut things: Vec<Thing> = folders.iter().map(|f| f.thing(fast)).collect();
     things.push(watch_thing(watched));
     let extra = Extra {
         things,
         facts: facts(watched),
         tables: vec![folders_table(&folders, watched), disks_table(watched)],
-        chart: Some(pareto(watched)),
+        chart: Some(pareto(
+            watched,
+            &fast.map_or(String::new(), |fast| plan::told(&folders, fast)),
+        )),
     };
     (extra, script)
 }
@@ -197,8 +213,8 @@ fn end_of(path: &Path) -> String {
     format!("…{end}")
 }
 
-/// Bars of the busiest folders, with the sum from above before each.
-fn pareto(watched: &Watched) -> EvidenceBars {
+/// Bars of the busiest folders, with the sum from above before each; and the plan in sentences.
+fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
     let all = ranked(watched);
     let total: f64 = all.iter().map(|(_, a)| a.read + a.written).sum();
     let mut sum = 0.0;
@@ -216,7 +232,7 @@ fn pareto(watched: &Watched) -> EvidenceBars {
     };
     EvidenceBars {
         title: "Bytes read and written, by folder".into(),
-        caption: format!("Before a folder the part of all bytes, summed from above.{blind}"),
+        caption: format!("Before a folder the part of all bytes, summed from above.{blind}{plan}"),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: all.iter().take(10).map(bar).collect(),
@@ -236,7 +252,7 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
         "fast disk lasts",
     ];
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
-    let years = |days: f64| EvidenceValue::Number(days / 365.0, Unit::Count("years".into()));
+    let lasts = |days: f64| EvidenceValue::Word(Value::ns(days * DAY * 1e9).text());
     let row = |folder: &Folder| {
         let a = folder.activity;
         vec![
@@ -250,7 +266,7 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
                 .size
                 .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
             EvidenceValue::Word(folder.place.name().into()),
-            folder.fast_lasts().map_or(EvidenceValue::Nothing, years),
+            folder.fast_lasts().map_or(EvidenceValue::Nothing, lasts),
         ]
     };
     EvidenceTable {

@@ -2,6 +2,7 @@
 //! Where folders should lie: what is read much on the fast disk, what is written much off it, caches in memory.
 
 use super::activity::{Activity, DAY, MOST};
+use super::fstab::{escaped, unescaped};
 use super::scan;
 use crate::root::Root;
 use crate::smart::{Endurance, Smart};
@@ -29,8 +30,8 @@ const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
 pub struct Fast {
     /// A folder on it.
     pub folder: PathBuf,
-    /// Its UUID.
-    pub uuid: String,
+    /// Its UUID; `None`: findmnt knows none.
+    pub uuid: Option<String>,
     /// Such as ext4.
     pub kind: String,
     /// Where it is mounted.
@@ -69,6 +70,8 @@ pub struct Folder {
     pub place: Placement,
     seconds: f64,
     disk: Option<String>,
+    /// Its mode, and the numbers of its owner and group.
+    owned: [u32; 3],
     on_fast: bool,
     /// What the flash that it is on still endures, and what the fast disk does.
     own: Option<Endurance>,
@@ -93,7 +96,7 @@ impl Fast {
     /// The filesystem of a folder.
     ///
     /// # Errors
-    /// It is no folder on a filesystem with a UUID; in words.
+    /// It is no folder, or findmnt does not know its filesystem; in words.
     pub fn of(folder: &Path) -> Result<Fast, String> {
         let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
         let folder = folder.canonicalize().map_err(wrong)?;
@@ -101,6 +104,7 @@ impl Fast {
         let root = Root::live();
         let words = [
             "findmnt",
+            "--first-only",
             "--noheadings",
             "--raw",
             "--output",
@@ -110,20 +114,48 @@ impl Fast {
         ];
         let target = folder.display().to_string();
         let said = root.output("", &[&words[..], &[&target]].concat())?;
-        let fields: Vec<&str> = said.trim().split(' ').collect();
+        // The UUID may be empty.
+        let fields: Vec<&str> = said.trim_end().split(' ').collect();
         let &[uuid, kind, free, mount] = &fields[..] else {
-            return Err(format!("{target}: findmnt knows no UUID of its filesystem"));
+            return Err(format!("{target}: findmnt does not know its filesystem"));
         };
         let disk = disk_of(device).unwrap_or_default();
         Ok(Fast {
             folder,
-            uuid: uuid.into(),
+            uuid: Some(uuid.to_owned()).filter(|uuid| !uuid.is_empty()),
             kind: kind.into(),
-            mount: mount.into(),
+            mount: unescaped(mount).into(),
             free: free.parse().unwrap_or(0),
             disk,
             device,
         })
+    }
+}
+
+/// The plan in sentences: what should go where.
+pub fn told(folders: &[Folder], fast: &Fast) -> String {
+    let mount = fast.mount.display();
+    let ways = [
+        (Placement::Fast, format!("to {mount}")),
+        (Placement::Slow, format!("off {mount}")),
+        (Placement::Memory, "to memory".into()),
+    ];
+    let way = |(place, way): (Placement, String)| {
+        let of = folders.iter().filter(|folder| folder.place == place);
+        let names: Vec<String> = of.map(|folder| folder.path.display().to_string()).collect();
+        (!names.is_empty()).then(|| format!("{way}: {}", names.join(", ")))
+    };
+    let ways: Vec<String> = ways.into_iter().filter_map(way).collect();
+    let no_room = folders
+        .iter()
+        .filter(|folder| folder.place == Placement::NoRoom);
+    let no_room = match no_room.count() {
+        0 => String::new(),
+        n => format!(" There is no room there for {n} more."),
+    };
+    match ways.is_empty() {
+        true => format!(" The plan: nothing is to be moved.{no_room}"),
+        false => format!(" The plan: {}.{no_room}", ways.join("; ")),
     }
 }
 
@@ -137,7 +169,11 @@ pub fn plan(
     let mut endurances = Endurances::default();
     let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
     let mut look = |(path, activity): (PathBuf, Activity)| {
-        let device = path.metadata().map(|about| about.dev()).ok();
+        let about = path.metadata().ok();
+        let owned = about
+            .as_ref()
+            .map(|a| [a.mode() & 0o7777, a.uid(), a.gid()]);
+        let device = about.map(|about| about.dev());
         let disk = device.and_then(disk_of);
         let wears = |disk: &&String| Medium::of(&Root::live(), disk).wears_out();
         let wearing = disk.as_ref().filter(wears);
@@ -146,6 +182,8 @@ pub fn plan(
             own: wearing.and_then(|disk| endurances.of(disk)),
             fast: of_fast,
             disk,
+            // Of a folder that is gone: nobody's but root's.
+            owned: owned.unwrap_or([0o700, 0, 0]),
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
             place: Placement::Here,
             path,
@@ -219,6 +257,16 @@ impl Folder {
         }
     }
 
+    /// The line of fstab that has it in memory: four times its size, 64 MiB at least, and whose it is now.
+    pub fn tmpfs(&self) -> String {
+        let size = (self.size.unwrap_or(0) * 4).max(64 << 20).div_ceil(1 << 20);
+        let [mode, uid, gid] = self.owned;
+        let name = escaped(&self.path.to_string_lossy());
+        format!(
+            "tmpfs {name} tmpfs size={size}m,nosuid,nodev,mode={mode:04o},uid={uid},gid={gid} 0 0"
+        )
+    }
+
     /// For rules.
     pub fn thing(&self, fast: Option<&Fast>) -> Thing {
         let mut thing = Thing::new("folder", self.path.display().to_string());
@@ -247,15 +295,16 @@ impl Folder {
         thing.set("place", Value::word(self.place.name()));
         let named = fast.map(|fast| fast.mount.display().to_string());
         thing.set("fast", Value::word(named.as_deref().unwrap_or("–")));
+        thing.set("tmpfs", Value::Word(self.tmpfs()));
         self.endurance(fast, &mut thing);
         thing
     }
 
     /// How long flash lasts if this folder alone writes to it: that which it is on, and the fast disk.
     fn endurance(&self, fast: Option<&Fast>, thing: &mut Thing) {
-        let days = |days: f64| Value::count(days as u64, "days");
+        let days = |days: f64| Value::ns(days * DAY * 1e9);
         if let Some(lasting) = self.fast_lasts() {
-            thing.set("fast_days", days(lasting));
+            thing.set("fast_lasts", days(lasting));
         }
         let of_fast = || Some((&fast?.disk, self.fast?)).filter(|_| self.on_fast);
         let own = self.disk.as_ref().zip(self.own);
@@ -266,7 +315,7 @@ impl Folder {
             thing.set("endurance_of", Value::word(disk));
             thing.set("endurance_left", Value::bytes(endurance.left as u64));
             thing.set("endurance_by", Value::word(endurance.by));
-            thing.set("endurance_days", days(lasting));
+            thing.set("endurance_lasts", days(lasting));
         }
     }
 
@@ -315,6 +364,7 @@ pub(super) mod tests {
             place: Placement::Here,
             seconds: DAY,
             disk: Some("sda".into()),
+            owned: [0o750, 33, 34],
             on_fast: false,
             own: None,
             fast: None,
@@ -325,7 +375,7 @@ pub(super) mod tests {
     pub fn fast() -> Fast {
         Fast {
             folder: "/mnt/ssd".into(),
-            uuid: "1234-abcd".into(),
+            uuid: Some("1234-abcd".into()),
             kind: "ext4".into(),
             mount: "/mnt/ssd".into(),
             free: 1 << 40,
@@ -397,6 +447,22 @@ pub(super) mod tests {
         ];
         let wanted = [Placement::Memory, Placement::Off, Placement::Off];
         assert_eq!(placed(folders, Some(1000)), wanted);
+    }
+
+    #[test]
+    fn the_plan_is_told_in_sentences() {
+        let mut folders = vec![
+            folder("/srv/hot", 10, 50.0, 1.0),
+            folder("/srv/cache", 10, 1.0, 50.0),
+            folder("/srv/large", 2 << 20, 50.0, 1.0),
+        ];
+        assert_eq!(
+            told(&folders, &fast()),
+            " The plan: nothing is to be moved."
+        );
+        place(&mut folders, Some(fast().free), 1000 << 20);
+        let wanted = " The plan: to /mnt/ssd: /srv/hot; to memory: /srv/cache. There is no room there for 1 more.";
+        assert_eq!(told(&folders, &fast()), wanted);
     }
 
     #[test]

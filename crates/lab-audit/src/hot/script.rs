@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The script that moves folders to the fast disk. It is given to the reader, and never run here.
 
+use super::fstab::escaped;
 use super::plan::{Fast, Folder, Placement};
 
-/// The script, where there is something to move.
-pub fn script(folders: &[Folder], fast: &Fast) -> Option<String> {
-    let names = |place: Placement| {
-        let of = folders.iter().filter(move |folder| folder.place == place);
-        of.map(|folder| folder.path.to_string_lossy().into_owned())
-    };
-    let names_fast: Vec<String> = outermost(names(Placement::Fast).collect());
-    let memory: Vec<String> = names(Placement::Memory).collect();
-    if names_fast.is_empty() && memory.is_empty() {
-        return None;
+/// The script. Error: why there is none, in words.
+pub fn script(folders: &[Folder], fast: &Fast) -> Result<String, String> {
+    let of = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
+    let names = of(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
+    let names = outermost(names.collect());
+    if names.is_empty() && of(Placement::Memory).next().is_none() {
+        return Err("nothing is to be moved".into());
     }
+    let Some(uuid) = &fast.uuid else {
+        let folder = fast.folder.display();
+        return Err(format!(
+            "findmnt knows no UUID of the filesystem of {folder}, by which the script would know it again"
+        ));
+    };
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
         "# Moves folders that are read much to the fast filesystem. Stop what uses them first."
@@ -22,50 +26,46 @@ pub fn script(folders: &[Folder], fast: &Fast) -> Option<String> {
             .into(),
         "set -eu".into(),
         format!("fast={}", quoted(&fast.folder.to_string_lossy())),
-        format!("uuid={}", quoted(&fast.uuid)),
+        format!("uuid={}", quoted(uuid)),
     ];
     lines.push(include_str!("../../data/move.sh").trim_end().replacen(
         "# SPDX-License-Identifier: Apache-2.0\n",
         "",
         1,
     ));
-    let mount = fast.mount.to_string_lossy();
-    if mount != "/" {
-        lines.push("# The fast filesystem itself, unless fstab has it.".into());
-        let line = format!(
-            "UUID={} {} {} noatime 0 2",
-            fast.uuid,
-            escaped(&mount),
-            fast.kind
-        );
-        lines.push(format!(
-            "grep -q -e {} -e {} \"$fstab\" || line {}",
-            quoted(&format!("^UUID={}", fast.uuid)),
-            quoted(&format!("^[^#].*[[:space:]]{}[[:space:]]", escaped(&mount))),
+    lines.extend(fast_line(fast, uuid));
+    lines.extend(names.iter().map(|name| format!("move {}", quoted(name))));
+    lines.extend(of(Placement::Memory).flat_map(in_memory));
+    Ok(lines.join("\n") + "\n")
+}
+
+/// The fast filesystem's own line of fstab. A machine starts without it, too.
+fn fast_line(fast: &Fast, uuid: &str) -> Vec<String> {
+    let mount = escaped(&fast.mount.to_string_lossy());
+    if mount == "/" {
+        return Vec::new();
+    }
+    let line = format!("UUID={uuid} {mount} {} noatime,nofail 0 2", fast.kind);
+    let known = [
+        format!("^UUID={uuid}"),
+        format!("^[^#].*[[:space:]]{mount}[[:space:]]"),
+    ];
+    let [by_uuid, by_mount] = known.map(|pattern| quoted(&pattern));
+    vec![
+        "# The fast filesystem itself, unless fstab has it.".into(),
+        format!(
+            "grep -q -e {by_uuid} -e {by_mount} \"$fstab\" || line {}",
             quoted(&line)
-        ));
-    }
-    lines.extend(
-        names_fast
-            .iter()
-            .map(|name| format!("move {}", quoted(name))),
-    );
-    for (name, folder) in memory
-        .iter()
-        .zip(folders.iter().filter(|f| f.place == Placement::Memory))
-    {
-        let size = (folder.size.unwrap_or(0) * 4).max(64 << 20) >> 20;
-        let line = format!(
-            "tmpfs {} tmpfs size={size}m,nosuid,nodev,mode=1777 0 0",
-            escaped(name)
-        );
-        lines.push(format!(
-            "# In memory from the next start on; what is in {} now is then not seen.",
-            shown(name)
-        ));
-        lines.push(format!("line {}", quoted(&line)));
-    }
-    Some(lines.join("\n") + "\n")
+        ),
+    ]
+}
+
+fn in_memory(folder: &Folder) -> [String; 2] {
+    let name = shown(&folder.path.to_string_lossy());
+    [
+        format!("# In memory from the next start on; what is in {name} now is then not seen."),
+        format!("line {}", quoted(&folder.tmpfs())),
+    ]
 }
 
 /// What lies in another folder of the list moves with it.
@@ -85,13 +85,6 @@ fn quoted(text: &str) -> String {
 /// In a comment, which ends with its line.
 fn shown(text: &str) -> String {
     text.replace(char::is_control, "?")
-}
-
-/// fstab(5): white space and backslashes as octal numbers.
-fn escaped(text: &str) -> String {
-    text.replace('\\', r"\134")
-        .replace(' ', r"\040")
-        .replace('\t', r"\011")
 }
 
 #[cfg(test)]
@@ -126,8 +119,8 @@ mod tests {
             "uuid='1234-abcd'",
             "rsync -aAXH --numeric-ids",
             "sha256sum",
-            r"line 'tmpfs /srv/my\040cache tmpfs size=400m,nosuid,nodev,mode=1777 0 0'",
-            "line 'UUID=1234-abcd /mnt/ssd ext4 noatime 0 2'",
+            r"line 'tmpfs /srv/my\040cache tmpfs size=400m,nosuid,nodev,mode=0750,uid=33,gid=34 0 0'",
+            "line 'UUID=1234-abcd /mnt/ssd ext4 noatime,nofail 0 2'",
         ] {
             assert!(made.contains(line), "{line}: {made}");
         }
@@ -144,6 +137,13 @@ mod tests {
             placed("/srv/a", Placement::Here),
             placed("/srv/b", Placement::Off),
         ];
-        assert!(script(&folders, &fast()).is_none());
+        assert_eq!(
+            script(&folders, &fast()).expect_err("no script"),
+            "nothing is to be moved"
+        );
+        let mut unknown = fast();
+        unknown.uuid = None;
+        let why = script(&[placed("/srv/a", Placement::Fast)], &unknown);
+        assert!(why.expect_err("no script").contains("knows no UUID"));
     }
 }

@@ -19,7 +19,7 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use lab_stats::order::median;
 use lab_stats::signed_rank::centre;
 use names::Names;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 pub use turns::{Round, Step};
 use turns::{Side, take_turns};
@@ -32,7 +32,7 @@ pub const CLASSES: [Class; 4] = [NAME, ADDRESS, PAIR, RESOLVERS];
 
 const NAME: Class = Class {
     name: "name",
-    none: "No name was given.",
+    none: "No name was given, only addresses.",
     values: &[
         ("lookup", "how long the lookup of the name took"),
         ("found", "whether the name has an address"),
@@ -48,6 +48,13 @@ const ADDRESS: Class = Class {
         ("family", "IPv4 or IPv6"),
         ("connect", "median time of a connection"),
         ("failed_share", "part of the connections that failed"),
+        ("failing", "how they failed: refused, or silent"),
+        ("failed_after", "how long the last one took to fail"),
+        (
+            "tls_failed_share",
+            "part of the handshakes of TLS that failed",
+        ),
+        ("tls_failure", "how the last one failed"),
         ("round_trip", "median round trip"),
         ("round_trip_by", "ICMP, or a connection of TCP"),
         ("lost_share", "part of the echo requests that got no reply"),
@@ -93,6 +100,7 @@ const PAIR: Class = Class {
             "first_fails",
             "whether the family that is tried first fails",
         ),
+        ("first_failing", "how it fails: refused, or silent"),
         (
             "late",
             "how long Happy Eyeballs waits for a family that fails",
@@ -124,9 +132,12 @@ pub struct Asked {
 /// What was seen of a name.
 pub struct Looked {
     asked: Asked,
-    lookup_ns: f64,
+    /// `None`: an address was given, of which there is nothing to look up.
+    lookup_ns: Option<f64>,
     /// Of each family the first address, that which the system sorts first (RFC 6724) first; or why there is none.
     sides: Result<Vec<Side>, String>,
+    /// Addresses of this machine that it does not have, with the reason.
+    missing: Vec<(IpAddr, String)>,
     rounds: Vec<Round>,
     tls: bool,
     /// Of IPv4 and IPv6.
@@ -142,7 +153,8 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
     let began = Instant::now();
     let found = names::addresses(&asked.name, asked.port);
-    let lookup_ns = began.elapsed().as_nanos() as f64;
+    let is_name = asked.name.parse::<IpAddr>().is_err();
+    let lookup_ns = is_name.then(|| began.elapsed().as_nanos() as f64);
     let sides = found.map(|all| {
         let sides = pinned(&all).into_iter();
         sides.map(|side| side.with_lookups(&asked.name)).collect()
@@ -152,6 +164,7 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
         lookup_ns,
         tls: asked.tls,
         rounds: Vec::new(),
+        missing: Vec::new(),
         sides,
         names: Default::default(),
     };
@@ -165,19 +178,26 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
     looked
 }
 
-/// This machine alone: 127.0.0.1 against ::1, to listeners that answer at once.
-///
-/// # Errors
-/// One of both has no address here.
-pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Result<Looked, String> {
-    let listener = |address: &str| {
-        let listener = TcpListener::bind(address).map_err(|e| format!("{address}: {e}"))?;
-        let there = listener.local_addr().map_err(|e| e.to_string())?;
-        turns::answer(listener);
-        Ok::<SocketAddr, String>(there)
-    };
-    let addresses = [listener("127.0.0.1:0")?, listener("[::1]:0")?];
-    Ok(alone("127.0.0.1 and ::1", &addresses, rounds, step))
+/// This machine alone: 127.0.0.1 against ::1, to listeners that answer at once. One that this machine does not have is
+/// unknown.
+pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    let both: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    for address in both {
+        let listening = TcpListener::bind((address, 0)).and_then(|listener| {
+            let there = listener.local_addr()?;
+            turns::answer(listener);
+            Ok(there)
+        });
+        match listening {
+            Ok(address) => there.push(address),
+            Err(why) => missing.push((address, why.to_string())),
+        }
+    }
+    Looked {
+        missing,
+        ..alone("127.0.0.1 and ::1", &there, rounds, step)
+    }
 }
 
 /// Two network namespaces with a link between them. Error: it takes root and `ip`.
@@ -218,8 +238,9 @@ fn alone(name: &str, addresses: &[SocketAddr], rounds: u32, step: &mut dyn FnMut
             port: 0,
             tls: false,
         },
-        lookup_ns: 0.0,
+        lookup_ns: None,
         sides: Ok(sides),
+        missing: Vec::new(),
         rounds,
         tls: false,
         names: Default::default(),
@@ -257,33 +278,59 @@ pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
 
 /// Whether anybody answered, if only to refuse: then there is a network.
 fn reached(looked: &Looked) -> bool {
-    let refused = looked.sides.iter().flatten().any(|side| side.refused);
+    let refused = looked.sides.iter().flatten().any(|side| side.refused > 0);
     let connected = |round: &Round| round.time(Step::Connect).is_some();
     refused || looked.rounds.iter().any(connected)
 }
 
 /// `reached`: whether anybody answered at all.
 fn things(looked: &Looked, reached: bool) -> Vec<Thing> {
+    let mut things = Vec::from_iter(name(looked));
+    let Ok(sides) = &looked.sides else {
+        return things;
+    };
+    things.extend(sides.iter().map(|side| address(looked, side, reached)));
+    let missing = looked.missing.iter();
+    things.extend(missing.map(|(address, why)| away(looked, *address, why)));
+    things.extend(pair(looked, sides));
+    things
+}
+
+/// The name, unless an address was given.
+fn name(looked: &Looked) -> Option<Thing> {
     let mut name = Thing::new("name", &looked.asked.name);
-    name.set("lookup", Value::ns(looked.lookup_ns));
-    let sides = match &looked.sides {
-        Ok(sides) => sides,
+    name.set("lookup", Value::ns(looked.lookup_ns?));
+    match &looked.sides {
+        Ok(sides) => {
+            let has = |family: Family| sides.iter().any(|side| side.family == family);
+            name.set("found", Value::Flag(!sides.is_empty()));
+            name.set("ipv4", Value::Flag(has(Family::V4)));
+            name.set("ipv6", Value::Flag(has(Family::V6)));
+        }
         Err(why) => {
             let why = format!("The name could not be looked up: {why}.");
             for value in ["found", "ipv4", "ipv6"] {
                 name.set(value, Value::Unknown(why.clone()));
             }
-            return vec![name];
         }
-    };
-    let has = |family: Family| sides.iter().any(|side| side.family == family);
-    name.set("found", Value::Flag(!sides.is_empty()));
-    name.set("ipv4", Value::Flag(has(Family::V4)));
-    name.set("ipv6", Value::Flag(has(Family::V6)));
-    let mut things = vec![name];
-    things.extend(sides.iter().map(|side| address(looked, side, reached)));
-    things.extend(pair(looked, sides));
-    things
+    }
+    Some(name)
+}
+
+/// An address that this machine should have, and does not.
+fn away(looked: &Looked, address: IpAddr, why: &str) -> Thing {
+    let mut thing = Thing::new("address", format!("{} ({address})", looked.asked.name));
+    let why = format!("This machine does not have {address}: {why}.");
+    for value in [
+        "failed_share",
+        "large_answered",
+        "lost_share",
+        "mtu",
+        "larger",
+    ] {
+        thing.set(value, Value::Unknown(why.clone()));
+    }
+    thing
 }
 
 fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
@@ -293,11 +340,7 @@ fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
     );
     thing.set("family", Value::word(side.family.name()));
     let connects = times(looked, side.family, Step::Connect);
-    let tried = looked
-        .rounds
-        .iter()
-        .filter(|round| round.family == side.family)
-        .count();
+    let tried = turns_of(looked, side.family);
     let unreachable = side
         .failure
         .as_ref()
@@ -321,8 +364,10 @@ fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
             );
             thing.set_some("large_answered", side.large_answered.map(Value::Flag));
             thing.set_some("small_answered", side.small_answered.map(Value::Flag));
+            failing(side, &mut thing);
         }
     }
+    handshakes(looked, side, &connects, &mut thing);
     thing.set_some("connect", median(&connects).map(Value::ns));
     round_trip(looked, side, &mut thing);
     if looked.asked.port != 0 {
@@ -332,6 +377,31 @@ fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
     }
     largest(side, &mut thing);
     thing
+}
+
+fn turns_of(looked: &Looked, family: Family) -> usize {
+    let of = looked.rounds.iter().filter(|round| round.family == family);
+    of.count()
+}
+
+/// How connections failed, where some did.
+fn failing(side: &Side, thing: &mut Thing) {
+    if let Some(after) = side.failed_after {
+        thing.set("failing", Value::word(side.failing()));
+        thing.set("failed_after", Value::ns(after.as_nanos() as f64));
+    }
+}
+
+/// Which part of the handshakes failed, where there were connections for them.
+fn handshakes(looked: &Looked, side: &Side, connects: &[f64], thing: &mut Thing) {
+    if !looked.tls || connects.is_empty() {
+        return;
+    }
+    let done = times(looked, side.family, Step::Tls).len();
+    let failed = (connects.len() - done) as f64 / connects.len() as f64;
+    thing.set("tls_failed_share", Value::share(failed));
+    let why = side.failure.as_deref().filter(|_| failed > 0.0);
+    thing.set("tls_failure", Value::word(why.unwrap_or("none")));
 }
 
 /// How large packets may be on the way to an address.
@@ -419,14 +489,13 @@ fn ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
 fn pair(looked: &Looked, sides: &[Side]) -> Option<Thing> {
     let [first, second] = sides else { return None };
     let mut thing = Thing::new("pair", &looked.asked.name);
-    thing.set("first", Value::word(first.family.name()));
-    if looked.asked.port != 0 {
+    // Of a name the system says which family it tries first; addresses alone have no order.
+    if looked.lookup_ns.is_some() {
         ends(&looked.names, &mut thing);
+        thing.set("first", Value::word(first.family.name()));
+        let medians = [first, second].map(|s| median(&times(looked, s.family, Step::Connect)));
+        happy_eyeballs([first, second], medians, &mut thing);
     }
-    let first_times = times(looked, first.family, Step::Connect);
-    let second_times = times(looked, second.family, Step::Connect);
-    let medians = [median(&first_times), median(&second_times)];
-    happy_eyeballs([first, second], medians, &mut thing);
     let both = [Family::V4, Family::V6].map(|family| median(&times(looked, family, Step::Connect)));
     thing.set_some("connect4", both[0].map(Value::ns));
     thing.set_some("connect6", both[1].map(Value::ns));
@@ -454,6 +523,8 @@ fn happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &
         [Some(_), _] => (Ok(false), first_name),
     };
     thing.set("first_fails", Value::seen(fails, Value::Flag));
+    let failing = first.failed_after.map(|_| Value::word(first.failing()));
+    thing.set_some("first_failing", failing);
     thing.set("taken", Value::word(taken));
     let waited = first.failed_after.unwrap_or(ATTEMPT_DELAY);
     let waited = waited.min(ATTEMPT_DELAY).as_nanos() as f64;
@@ -608,16 +679,13 @@ fn by(looked: &Looked, side: &Side) -> String {
 }
 
 fn facts(all: &[Looked]) -> Vec<(String, String)> {
-    let rounds = all
-        .iter()
-        .map(|looked| looked.rounds.len() / 2)
-        .max()
-        .unwrap_or(0);
-    let mut facts = vec![("turns of each family".to_owned(), rounds.to_string())];
+    let mut facts = Vec::new();
     for looked in all {
-        let lookup = Value::ns(looked.lookup_ns).text();
-        facts.push((format!("lookup of {}", looked.asked.name), lookup));
+        let lookup = looked.lookup_ns.map(|ns| Value::ns(ns).text());
+        facts.extend(lookup.map(|time| (format!("lookup of {}", looked.asked.name), time)));
         for side in looked.sides.iter().flatten() {
+            let turns = turns_of(looked, side.family).to_string();
+            facts.push((format!("turns of {}", side.address), turns));
             facts.push((format!("round trip of {}", side.address), by(looked, side)));
             if let Some(why) = &side.failure {
                 facts.push((format!("last failure of {}", side.address), why.clone()));

@@ -79,8 +79,10 @@ pub struct Side {
     pub failed_after: Option<Duration>,
     /// It was that this machine has no way there.
     pub no_route: bool,
-    /// It was the other end that refused.
-    pub refused: bool,
+    /// Failures by which the other end refused.
+    pub refused: u32,
+    /// All others of connections.
+    silent: u32,
     in_a_row: u32,
     looks_up: bool,
 }
@@ -142,7 +144,8 @@ impl Side {
             failure: None,
             failed_after: None,
             no_route: false,
-            refused: false,
+            refused: 0,
+            silent: 0,
             in_a_row: 0,
             looks_up: false,
         }
@@ -198,13 +201,27 @@ impl Side {
         }
     }
 
+    /// How its connections failed, most of them: who refuses costs a round trip, who is silent a time-out.
+    pub fn failing(&self) -> &'static str {
+        if self.refused >= self.silent {
+            "refused"
+        } else {
+            "silent"
+        }
+    }
+
+    /// `after`: how long it took, of a failure of the connection itself.
     fn failed(&mut self, why: &io::Error, after: Option<Duration>) {
         self.in_a_row += 1;
         self.failed_after = after.or(self.failed_after);
-        self.refused |= matches!(
-            why.kind(),
-            io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
-        );
+        let refuses = [
+            io::ErrorKind::ConnectionRefused,
+            io::ErrorKind::ConnectionReset,
+        ];
+        match refuses.contains(&why.kind()) {
+            true => self.refused += 1,
+            false => self.silent += u32::from(after.is_some()),
+        }
         self.no_route = matches!(
             why.kind(),
             io::ErrorKind::NetworkUnreachable

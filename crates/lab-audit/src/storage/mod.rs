@@ -9,6 +9,7 @@ pub use medium::{Medium, not_a_disk};
 pub use target::{SCRATCH, Target, disk_of, whole_disk};
 
 use crate::extra::Extra;
+use crate::root::Root;
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
@@ -59,6 +60,10 @@ pub const STORAGE: Class = Class {
         (
             "again",
             "the latency when they are read again, divided by that of the first time",
+        ),
+        (
+            "page_cache",
+            "whether the page cache of this system is below, as it is below a loop device",
         ),
         (
             "cache",
@@ -145,6 +150,7 @@ impl Measured {
         thing.set("disk", Value::word(disk));
         thing.set("medium", Value::word(&self.target.medium));
         thing.set("scratch", Value::Flag(self.target.scratch));
+        thing.set("page_cache", Value::Flag(page_cache_below(disk)));
         let p50 = |work| self.estimate(work, |r| Some(r.p50));
         let p99 = |work| self.estimate(work, |r| r.p99);
         let rate = |work| self.estimate(work, |r| Some(r.rate));
@@ -195,6 +201,13 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, twice: [f64; 2]) -> Valu
         ),
         _ => Value::word("nothing"),
     }
+}
+
+/// Whether it is a loop device that reads its file by way of the page cache (/sys/block/loopN/loop/dio).
+fn page_cache_below(disk: &str) -> bool {
+    let root = Root::live();
+    let of_file = matches!(Medium::of(&root, disk), Medium::File(_));
+    of_file && root.number(&format!("sys/block/{disk}/loop/dio")) != Some(1)
 }
 
 fn megabytes(blocks: f64) -> f64 {
@@ -270,22 +283,73 @@ fn ratios(all: &[Measured]) -> EvidenceTable {
 }
 
 fn chart(all: &[Measured]) -> Option<EvidenceBars> {
-    let bar = |of: &Measured, work: Work| {
+    let names: Vec<&str> = all.iter().map(|of| of.target.name.as_str()).collect();
+    let names = short_names(&names);
+    let bar = |(of, name): (&Measured, &String), work: Work| {
         let name = match all.len() {
             1 => work.name().to_owned(),
-            _ => format!("{}: {}", of.target.name, work.name()),
+            _ => format!("{name}: {}", work.short()),
         };
         Some((name, of.estimate(work, |r| Some(r.p50))?))
     };
     let works = Work::ALL
         .into_iter()
         .filter(|work| *work != Work::Sequential);
-    let rows = works.flat_map(|work| all.iter().filter_map(move |of| bar(of, work)));
+    let targets = || all.iter().zip(&names);
+    let rows = works.flat_map(|work| targets().filter_map(move |target| bar(target, work)));
     Some(EvidenceBars {
         title: "Time of one operation".into(),
-        caption: "Medians.".into(),
+        caption: "Medians. Reads and writes are of 4 KiB.".into(),
         axis: "time".into(),
         unit: Unit::Nanoseconds,
         rows: rows.take(12).collect(),
     })
+}
+
+/// Letters of a target's name in a chart, which has room for some 24 with the work's.
+const SHOWN: usize = 14;
+
+/// Names of several targets, short enough for a chart: without the folder that all are in, and of what is still long
+/// the end. Where that does not tell them apart, their numbers do.
+fn short_names(names: &[&str]) -> Vec<String> {
+    let first = names.first().copied().unwrap_or_default();
+    let folders = first.match_indices('/').map(|(at, _)| &first[..=at]);
+    let common = folders.filter(|folder| {
+        names
+            .iter()
+            .all(|name| name.starts_with(folder) && name != folder)
+    });
+    let common = common.last().map_or(0, str::len);
+    let end = |name: &&str| {
+        let letters: Vec<char> = name[common..].chars().collect();
+        match letters.len() {
+            n if n <= SHOWN => letters.into_iter().collect(),
+            n => format!("…{}", String::from_iter(&letters[n + 1 - SHOWN..])),
+        }
+    };
+    let short: Vec<String> = names.iter().map(end).collect();
+    let twice = |name: &String| short.iter().filter(|other| *other == name).count() > 1;
+    let numbered = |(at, name): (usize, &String)| match twice(name) {
+        true => format!("no. {}", at + 1),
+        false => name.clone(),
+    };
+    short.iter().enumerate().map(numbered).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_names;
+
+    #[test]
+    fn names_of_targets_are_told_apart_in_a_chart() {
+        assert_eq!(short_names(&["/tmp/v21/m1", "/tmp/v21/m2"]), ["m1", "m2"]);
+        assert_eq!(short_names(&["/srv", "/dev/sda"]), ["srv", "dev/sda"]);
+        let long = [
+            "/srv/a/the-longest-name",
+            "/srv/b/the-longest-name",
+            "/srv/c",
+        ];
+        assert_eq!(short_names(&long), ["no. 1", "no. 2", "c"]);
+        assert_eq!(short_names(&["/", "/tmp"]), ["/", "/tmp"]);
+    }
 }

@@ -109,7 +109,10 @@ fn explained(e: &io::Error) -> String {
 /// A file without a name (O_TMPFILE), filled with what cannot be compressed.
 fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
     let wrong = |e: io::Error| format!("{}: {}", folder.display(), explained(&e));
-    let unnamed = tempfile::tempfile_in(folder).map_err(wrong)?;
+    // A filesystem without files of one's own, such as /proc, says that there is no such file.
+    let unwritable =
+        |e: io::Error| format!("{}: no file can be written there ({e})", folder.display());
+    let unnamed = tempfile::tempfile_in(folder).map_err(unwritable)?;
     let free = free_bytes(&unnamed).map_err(wrong)?;
     if free < 2 * bytes {
         let [wanted, free] = [2 * bytes, free].map(|bytes| bytes >> 20);

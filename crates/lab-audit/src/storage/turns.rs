@@ -71,6 +71,17 @@ impl Work {
         }
     }
 
+    /// The same beside a target's name.
+    pub fn short(self) -> &'static str {
+        match self {
+            Work::Sequential => "sequential",
+            Work::Random => "read",
+            Work::RandomDeep => "read, 32",
+            Work::Write => "write",
+            Work::Sync => "fsync",
+        }
+    }
+
     fn writes(self) -> bool {
         matches!(self, Work::Write | Work::Sync)
     }

@@ -3,8 +3,9 @@
 //! changed for each case of each rule.
 
 use crate::measured::MEASURED;
-use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Machine};
+use lab_audit::own::with_folder;
+use lab_audit::{Class, Root, Rule, cookies, net, site};
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
 use std::collections::BTreeSet;
 use std::fs;
@@ -642,6 +643,7 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "etc/ld.so.preload",
         "/usr/lib/libjemalloc.so\n",
     ),
+    ("copy-whole", "the copy", State::Unknown, "proc/loadavg", ""),
 ];
 
 fn write(folder: &Path, path: &str, text: &str) {
@@ -897,7 +899,7 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
     };
     let read = |text: &str| {
         write(folder.path(), "own.toml", text);
-        lab_audit::rule::in_folder(folder.path(), &CLASSES).map_err(|e| e.to_string())
+        with_folder(Vec::new(), folder.path(), &CLASSES).map_err(|e| e.to_string())
     };
     assert_eq!(read(&rule("cores < 4")).expect("a rule")[0].id, "own");
     for (text, why) in [
@@ -905,15 +907,93 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
         (rule("cores ~ 4"), "is no condition"),
         (
             rule("cores < 4").replace("'host'", "'hots'"),
-            "is none of host, disk",
+            "is none of address, cookie, copy, disk",
         ),
         (
             rule("cores < 4").replace("'bad'", "'worse'"),
             "unknown variant `worse`",
         ),
+        (rule("swappiness != seven %"), "`seven %` is no number"),
+        (rule("swappiness != seven"), "is a number, not a word"),
+        (rule("governor != 3"), "is a word, not a number"),
+        (rule("cores < 4") + "weight = 99\n", "1 to 9 are possible"),
         ("of = ".into(), "own.toml"),
     ] {
         let error = read(&text).expect_err("an error");
         assert!(error.contains(why) && error.contains("own.toml"), "{error}");
     }
+}
+
+/// One folder serves all audits, and a rule with a built-in rule's name takes its place.
+#[test]
+fn each_audit_takes_the_rules_of_its_classes() {
+    let folder = TempDir::new().expect("a folder");
+    let rule = |of: &str, when: &str| {
+        format!(
+            "of = '{of}'\narea = 'own'\ntitle = 'Own'\nwhy = 'W'\nsource = 'https://example.org'\nseen = 'S'\n\
+             [[case]]\nstate = 'bad'\nwhen = ['{when}']\n"
+        )
+    };
+    for (name, text) in [
+        ("a-cookie", rule("cookie", "wide = yes")),
+        ("a-host", rule("host", "cores < 4")),
+        ("a-resource", rule("resource", "typed = no")),
+        ("cookie-hosts", rule("host", "cookies > 9")),
+        ("an-address", rule("address", "family = IPv4")),
+        ("net-mtu", rule("address", "mtu < 1400")),
+    ] {
+        write(folder.path(), &format!("{name}.toml"), &text);
+    }
+    let own = |rules: Vec<Rule>, classes: &[Class]| -> Vec<String> {
+        let rules = with_folder(rules, folder.path(), classes).expect("rules");
+        let own = rules.iter().filter(|rule| rule.title == "Own");
+        own.map(|rule| rule.id.clone()).collect()
+    };
+    assert_eq!(own(host::rules().expect("rules"), &CLASSES), ["a-host"]);
+    let nets = net::rules().expect("rules");
+    let count = nets.len();
+    assert_eq!(own(nets.clone(), &net::CLASSES), ["net-mtu", "an-address"]);
+    let rules = with_folder(nets, folder.path(), &net::CLASSES).expect("rules");
+    assert_eq!(rules.len(), count + 1, "one took the place of another");
+    let of_cookies = own(Vec::new(), &cookies::CLASSES);
+    assert_eq!(of_cookies, ["a-cookie", "cookie-hosts"]);
+    let of_sites = own(Vec::new(), &site::CLASSES);
+    assert_eq!(of_sites, ["a-cookie", "a-resource", "cookie-hosts"]);
+}
+
+/// A copy that tar made: files of /proc are empty, and disks are links.
+#[test]
+fn a_copy_without_content_says_so() {
+    let folder = good();
+    for file in ["proc/meminfo", "proc/cpuinfo", "proc/vmstat", "proc/swaps"] {
+        write(folder.path(), file, "");
+    }
+    let disk = folder.path().join("sys/block/sdz");
+    std::os::unix::fs::symlink("../devices/sdz", disk).expect("a link");
+    let audit = audit(folder.path());
+    let found = of(&audit, "copy-whole", "the copy");
+    assert_eq!(found.state, State::Unknown);
+    let words = "proc/cpuinfo, proc/meminfo, proc/swaps and 1 more (empty), sys/block/sdz (a link that leads nowhere)";
+    assert!(found.seen.contains(words), "{}", found.seen);
+    let clock = of(&audit, "clock-source", "db1");
+    assert!(!clock.seen.contains("unknown"), "{}", clock.seen);
+}
+
+/// What a rule is not about is told by the condition that is not so.
+#[test]
+fn a_rule_that_does_not_apply_says_why() {
+    let audit = audit(good().path());
+    let of_kind = audit
+        .findings
+        .iter()
+        .filter(|f| f.state == State::NotApplicable);
+    let whys: BTreeSet<&str> = of_kind.map(|f| f.seen.as_str()).collect();
+    assert!(
+        whys.iter().any(|why| why.starts_with("Only where `")),
+        "{whys:?}"
+    );
+    assert!(
+        !whys.contains("The rule is not about this one."),
+        "{whys:?}"
+    );
 }

@@ -33,7 +33,7 @@ type Case = (
 
 fn cases() -> Vec<Case> {
     let word = |text: &str| Value::word(text);
-    let days = |n: u64| Value::count(n, "days");
+    let days = |n: f64| Value::ns(n * 86_400e9);
     let fsync = |medium: &str, time: f64| vec![("medium", word(medium)), ("fsync_p50", ms(time))];
     let depth = |medium: &str, n: f64| vec![("medium", word(medium)), ("deep_gain", ratio(n))];
     let place = |name: &str| vec![("fast", word("/mnt/ssd")), ("place", word(name))];
@@ -48,6 +48,15 @@ fn cases() -> Vec<Case> {
             "storage-cache",
             "storage",
             vec![("cache", word("all reads"))],
+            State::Advice,
+        ),
+        (
+            "storage-cache",
+            "storage",
+            vec![
+                ("cache", word("all reads")),
+                ("page_cache", Value::Flag(true)),
+            ],
             State::Advice,
         ),
         (
@@ -105,19 +114,19 @@ fn cases() -> Vec<Case> {
         (
             "folder-endurance",
             "folder",
-            vec![("endurance_days", days(9000))],
+            vec![("endurance_lasts", days(9000.0))],
             State::Good,
         ),
         (
             "folder-endurance",
             "folder",
-            vec![("endurance_days", days(1000))],
+            vec![("endurance_lasts", days(1000.0))],
             State::Advice,
         ),
         (
             "folder-endurance",
             "folder",
-            vec![("endurance_days", days(100))],
+            vec![("endurance_lasts", days(100.0))],
             State::Bad,
         ),
         ("folder-memory", "folder", place("here"), State::Good),
@@ -276,7 +285,7 @@ fn folders_that_are_read_and_written_are_told_apart() {
         been > Duration::from_millis(1500)
     });
     let (extra, script) = hot::extra(&watched, None, 0);
-    assert!(script.is_none());
+    assert_eq!(script, Err("there is no fast filesystem".into()));
     let of = |name: &str| {
         extra
             .things

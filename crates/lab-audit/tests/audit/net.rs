@@ -30,16 +30,14 @@ fn state(audit: &Audit, rule: &str) -> State {
 
 #[test]
 fn both_loopbacks_answer_and_are_compared() {
-    let looked = net::local(20, &mut |_| {}).expect("both families");
+    let looked = net::local(20, &mut |_| {});
     let audit = net::audit(&[looked], &net::rules().expect("rules"));
-    for rule in [
-        "net-name",
-        "net-answers",
-        "net-large",
-        "net-mtu",
-        "net-happy-eyeballs",
-    ] {
+    for rule in ["net-answers", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
+    }
+    // No name was looked up, and nobody says which of two addresses is tried first.
+    for rule in ["net-name", "net-happy-eyeballs"] {
+        assert_eq!(state(&audit, rule), State::NotApplicable, "{rule}");
     }
     // Of each step a ratio with its bounds, and every turn is there.
     let icmp = audit.facts.iter().any(|(_, text)| text.contains("by ICMP"));
@@ -47,11 +45,56 @@ fn both_loopbacks_answer_and_are_compared() {
         (audit.tables[0].rows.len(), audit.tables[1].rows.len()),
         if icmp { (6, 3) } else { (4, 2) }
     );
+    let turns = audit
+        .facts
+        .iter()
+        .filter(|(name, _)| name.starts_with("turns of "));
+    let turns: Vec<&str> = turns.map(|(_, turns)| turns.as_str()).collect();
+    assert_eq!(turns, ["40", "40"]);
     assert!(
-        audit
+        !audit
             .facts
-            .contains(&("turns of each family".into(), "40".into()))
+            .iter()
+            .any(|(name, _)| name.starts_with("lookup"))
     );
+}
+
+/// A network without IPv6, and one whose loopback is down: what is missing is unknown, the rest is reported.
+#[test]
+fn an_address_that_this_machine_lacks_is_unknown() {
+    let in_space = |change: &[&str], file: Option<&str>| -> Result<Looked, String> {
+        let space = Namespace::new()?;
+        space.within(|| -> Result<Looked, String> {
+            if !change.is_empty() {
+                ip(change)?;
+            }
+            if let Some(file) = file {
+                std::fs::write(file, "1").map_err(|e| format!("takes root: {e}"))?;
+            }
+            Ok(net::local(20, &mut |_| {}))
+        })?
+    };
+    let no_v6 = in_space(&[], Some("/proc/sys/net/ipv6/conf/all/disable_ipv6"));
+    let Some(no_v6) = with_root(no_v6) else {
+        return;
+    };
+    let of = |audit: &Audit, rule: &str, address: &str| {
+        let mut of = audit.findings.iter().filter(|f| f.rule == rule);
+        let found = of.find(|f| f.place.ends_with(address)).expect("a finding");
+        (found.state, found.seen.clone())
+    };
+    assert_eq!(of(&no_v6, "net-answers", "(127.0.0.1)").0, State::Good);
+    let (state, why) = of(&no_v6, "net-answers", "(::1)");
+    assert_eq!(state, State::Unknown);
+    assert!(why.contains("does not have ::1: Cannot assign"), "{why}");
+    let Some(down) = with_root(in_space(&["link", "set", "lo", "down"], None)) else {
+        return;
+    };
+    for address in ["(127.0.0.1)", "(::1)"] {
+        let state = of(&down, "net-answers", address).0;
+        assert!(matches!(state, State::Unknown), "{address}");
+    }
+    assert_eq!(down.count(State::Bad), 0);
 }
 
 /// With root, the link between two namespaces carries both families and nothing is lost.
@@ -65,7 +108,6 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
             "net-large",
             "net-larger",
             "net-mtu",
-            "net-happy-eyeballs",
         ] {
             assert_eq!(state(&audit, rule), State::Good, "{rule}");
         }
@@ -212,8 +254,14 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
         .expect("an address")
         .port();
     let closed = audit("127.0.0.1", port);
-    assert_eq!(state(&closed, "net-answers"), State::Bad);
-    assert_eq!(state(&closed, "net-name"), State::Advice);
+    let (state_of, words) = seen(&closed, "net-answers", "IPv4");
+    assert_eq!(state_of, State::Bad);
+    assert!(words.contains("they were refused, after"), "{words}");
+    let costs = closed.findings.iter().find(|f| f.rule == "net-answers");
+    let cost = &costs.expect("a finding").cost;
+    assert!(!cost.contains("time-out"), "{cost}");
+    // An address has one family.
+    assert_eq!(state(&closed, "net-name"), State::NotApplicable);
     let Ok(space) = Namespace::new() else { return };
     let nobody = space.within(|| audit("a.example", 80));
     let nobody = nobody.expect("a namespace");
@@ -240,18 +288,15 @@ fn into_the_void(pair: &Pair, addresses: &[&str]) -> Result<(), String> {
 }
 
 #[test]
-fn a_family_that_fails_silently_costs_what_happy_eyeballs_waits() {
+fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
     let made = Pair::new().and_then(|pair| {
         into_the_void(&pair, &Pair::SERVER[..1])?;
         net::over(&pair, 20, &mut |_| {})
     });
     let Some(audit) = with_root(made) else { return };
-    let of = |rule: &str| audit.findings.iter().find(|f| f.rule == rule);
-    let found = of("net-happy-eyeballs").expect("a finding");
-    assert_eq!(found.state, State::Bad);
-    assert!(found.seen.contains("takes IPv6"), "{}", found.seen);
-    assert!(found.cost.contains("250 ms"), "{}", found.cost);
-    assert_eq!(seen(&audit, "net-answers", "IPv4").0, State::Bad);
+    let (found, words) = seen(&audit, "net-answers", "IPv4");
+    assert_eq!(found, State::Bad);
+    assert!(words.contains("nobody answered within 3"), "{words}");
     assert_eq!(seen(&audit, "net-answers", "IPv6").0, State::Good);
     assert_eq!(state(&audit, "net-families"), State::Unknown);
 }
@@ -278,8 +323,7 @@ fn without_a_network_all_is_unknown() {
     for audit in [silent, away] {
         let wrong = |f: &&Finding| match f.state {
             State::Bad => true,
-            // An address has one family, whatever the network is.
-            State::Advice => !matches!(f.rule.as_str(), "net-name" | "net-resolver"),
+            State::Advice => f.rule != "net-resolver",
             _ => false,
         };
         let wrong: Vec<&Finding> = audit.findings.iter().filter(wrong).collect();
@@ -308,6 +352,31 @@ fn each_family_s_addresses_are_looked_up_in_each_turn() {
     assert!(!steps("127.0.0.1").contains(&"name lookup".to_owned()));
 }
 
+/// TLS to a port that speaks plain HTTP: connections succeed, handshakes never do.
+#[test]
+fn a_handshake_that_always_fails_is_bad() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 512]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let asked = Asked {
+        name: "127.0.0.1".into(),
+        port,
+        tls: true,
+    };
+    let looked = net::look(&asked, 20, &mut |_| {});
+    let audit = net::audit(&[looked], &net::rules().expect("rules"));
+    let (found, words) = seen(&audit, "net-tls", "IPv4");
+    assert_eq!(found, State::Bad);
+    assert!(words.contains("100 % of the handshakes failed"), "{words}");
+    assert_eq!(state(&audit, "net-answers"), State::Good);
+}
+
 #[test]
 fn a_server_that_reads_no_large_request_is_found() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -331,6 +400,7 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
     let (yes, no) = (|| Value::Flag(true), || Value::Flag(false));
     let part = Value::share;
     let bytes = |n| Value::count(n, "bytes");
+    let tls = |failed| vec![("tls_failed_share", part(failed))];
     let ends = |same: &str| vec![("same_end", Value::word(same))];
     let larger = |word: &str| vec![("larger", Value::word(word))];
     let ratios = |low, high| vec![("ratio_low", ratio(low)), ("ratio_high", ratio(high))];
@@ -361,6 +431,18 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
             vec![("failed_share", part(0.1))],
             Advice,
         ),
+        (
+            "net-answers",
+            "address",
+            vec![
+                ("failed_share", part(1.0)),
+                ("failing", Value::word("refused")),
+            ],
+            Bad,
+        ),
+        ("net-tls", "address", tls(0.0), Good),
+        ("net-tls", "address", tls(1.0), Bad),
+        ("net-tls", "address", tls(0.1), Advice),
         ("net-ends", "pair", ends("yes"), Good),
         ("net-ends", "pair", ends("no"), Advice),
         (
@@ -416,6 +498,15 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
             "pair",
             vec![("first_fails", yes())],
             Bad,
+        ),
+        (
+            "net-happy-eyeballs",
+            "pair",
+            vec![
+                ("first_fails", yes()),
+                ("first_failing", Value::word("refused")),
+            ],
+            Advice,
         ),
         (
             "net-happy-eyeballs",

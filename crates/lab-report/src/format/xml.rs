@@ -17,6 +17,17 @@ const LARGEST: f64 = 9_007_199_254_740_992.0;
 /// The longest time that readers take: a thousand years, in ns.
 const LONGEST: f64 = 3.2e19;
 
+/// What the earlier tools read: a document without any of these is none for them.
+const MEASURED: [Metric; 7] = [
+    Metric::MEAN_WALL,
+    Metric::WALL,
+    Metric::THREADS,
+    Metric::MEMORY,
+    Metric::PEAK_MEMORY,
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+];
+
 /// One XML document: `<benchmark>` itself if there is only one subject, else `<benchmarks>` around them.
 pub fn render(document: &Document) -> String {
     let benchmarks = benchmarks(document);
@@ -115,18 +126,24 @@ impl<'d> Benchmark<'d> {
         counts.next().unwrap_or(1).max(1)
     }
 
-    fn tag(&self) -> BytesStart<'static> {
-        tag(
-            "benchmark",
+    /// `costs`: whether a subject's processes were looked at, in this document.
+    fn tag(&self, costs: bool) -> BytesStart<'static> {
+        let costs = costs.then(|| {
             [
-                ("language", self.subject.into()),
-                ("driver", self.target.into()),
                 ("threads", self.most(&Metric::THREADS, 1.0)),
                 ("rss_size", self.only(&Metric::MEMORY, 1024.0)),
                 ("peak_rss_size", self.most(&Metric::PEAK_MEMORY, 1024.0)),
                 ("user_time", self.only(&Metric::USER_CPU, 1e6)),
                 ("sys_time", self.only(&Metric::SYSTEM_CPU, 1e6)),
-            ],
+            ]
+        });
+        let names = [
+            ("language", self.subject.into()),
+            ("driver", self.target.into()),
+        ];
+        tag(
+            "benchmark",
+            names.into_iter().chain(costs.into_iter().flatten()),
         )
     }
 
@@ -175,8 +192,10 @@ fn xml(document: &Document, benchmarks: &[Benchmark], wrapped: bool) -> String {
     if wrapped {
         events.push(Event::Start(BytesStart::new("benchmarks")));
     }
+    let measured = |row: &Row| MEASURED.contains(&row.metric);
+    let costs = document.rows.iter().any(measured);
     for benchmark in benchmarks {
-        events.push(Event::Start(benchmark.tag()));
+        events.push(Event::Start(benchmark.tag(costs)));
         events.push(Event::Start(tag(
             "measures",
             [("title", document.title.clone())],

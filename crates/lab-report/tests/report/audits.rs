@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an audit's first screen says.
 
-use lab_model::audit::{Audit, AuditKind, Finding, Fix, State};
-use lab_report::document::Answer;
-use lab_report::kind::audit::{AuditReport, document};
+use lab_model::audit::{Audit, AuditKind, Evidence, EvidenceValue, Finding, Fix, State};
+use lab_model::{Run, Unit};
+use lab_report::document::{Answer, Document};
+use lab_report::kind::audit::{AuditReport, ChangedReport, changed, document};
+use lab_report::{Format, Rendered, Terminal, render};
 
 fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> Finding {
     let fix = |(of, line): &(&str, &str)| Fix {
@@ -27,15 +29,19 @@ fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> Finding {
     }
 }
 
-fn answer(findings: Vec<Finding>) -> Answer {
-    let audit = Audit {
+fn audit(findings: Vec<Finding>) -> Audit {
+    Audit {
         kind: AuditKind::Site,
         targets: vec!["a.example".into()],
         facts: Vec::new(),
         findings,
         tables: Vec::new(),
         chart: None,
-    };
+    }
+}
+
+fn answer(findings: Vec<Finding>) -> Answer {
+    let audit = audit(findings);
     let report = AuditReport {
         audit: &audit,
         run: "",
@@ -94,4 +100,110 @@ fn where_no_rule_applies_it_says_why() {
     assert!(answer.chart.is_none());
     let told: Vec<&str> = answer.findings.iter().map(|f| f.text.as_str()).collect();
     assert_eq!(told, ["There is no cookie. No request is known."]);
+}
+
+/// The report on two audits with these findings.
+fn compared(before: Vec<Finding>, after: Vec<Finding>) -> Document {
+    let [before, after] = [before, after].map(audit);
+    let run = Run::default();
+    changed(&ChangedReport {
+        runs: [&run, &run],
+        audits: [&before, &after],
+        files: ["a.lab", "b.lab"],
+    })
+}
+
+fn said(document: &Document) -> Vec<String> {
+    let findings = document.answer.findings.iter().skip(1);
+    findings
+        .map(|f| format!("{}: {}", f.label, f.text))
+        .collect()
+}
+
+/// `audit host --watch` and then without, and the other way round; and two devices, one in each.
+#[test]
+fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
+    let none = || Finding {
+        state: State::NotApplicable,
+        ..finding("folder-fast", "", &[])
+    };
+    let bad = |rule: &str, place: &str| finding(rule, place, &[]);
+    let good = |rule: &str, place: &str| Finding {
+        state: State::Good,
+        ..bad(rule, place)
+    };
+    let folders = ["/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e"];
+    let watched = || folders.map(|folder| bad("folder-fast", folder)).to_vec();
+    let with = |mut findings: Vec<Finding>, more: Finding| {
+        findings.push(more);
+        findings
+    };
+    let document = compared(
+        with(watched(), bad("swap", "host")),
+        vec![none(), good("swap", "host")],
+    );
+    let named = "Looked at in one only, 5: in the first /srv/a, /srv/b, /srv/c, /srv/d and 1 more. Neither better nor worse.";
+    let wanted = ["Better, 1: swap (host): It is not so.", named];
+    assert_eq!(said(&document), wanted);
+    let marked = document.rows.iter().filter(|row| {
+        let [(name, value)] = &row.params[..] else {
+            return false;
+        };
+        (name.as_str(), value.as_str()) == ("looked-at", "in-one-only")
+    });
+    assert_eq!(marked.count(), 5);
+    let wanted = [
+        "No finding changed its state.",
+        "in the second /srv/a, /srv/b, /srv/c, /srv/d and 1 more. Neither better nor worse.",
+    ];
+    let back = said(&compared(vec![none()], watched()));
+    assert!(
+        back.iter()
+            .zip(wanted)
+            .all(|(said, wanted)| said.ends_with(wanted)),
+        "{back:?}"
+    );
+    let disks = compared(vec![bad("fsync", "/dev/sda")], vec![good("fsync", "/srv")]);
+    let wanted = "Looked at in one only, 2: in the first /dev/sda; in the second /srv. Neither better nor worse.";
+    assert_eq!(said(&disks)[1], wanted);
+    let csv = render(Format::Csv, &disks, Terminal::default());
+    let Ok(Rendered::Text(csv)) = csv else {
+        panic!("a text")
+    };
+    assert_eq!(csv.matches("looked-at=in-one-only").count(), 2, "{csv}");
+}
+
+/// A rule that tells several things at once is compared as a whole: its list of names is another one in each.
+#[test]
+fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
+    let several = |place: &str, state: State| Finding {
+        state,
+        evidence: vec![Evidence {
+            name: "things".into(),
+            value: EvidenceValue::Number(2.0, Unit::Count("things".into())),
+        }],
+        ..finding("cookie-secure", place, &[])
+    };
+    let before = vec![several("a, b", State::Bad), several("c, d", State::Good)];
+    let fewer = compared(before.clone(), vec![finding("cookie-secure", "b", &[])]);
+    assert_eq!(said(&fewer), [": No finding changed its state."]);
+    let mended = compared(before, vec![several("a, b, c", State::Good)]);
+    assert_eq!(
+        said(&mended),
+        ["Better, 1: cookie-secure (a, b, c): It is not so."]
+    );
+}
+
+/// An audit has no threads and no memory of a subject: XML leaves the places for them out.
+#[test]
+fn xml_of_an_audit_has_no_filler() {
+    let document = compared(vec![finding("a", "b", &[])], Vec::new());
+    let xml = render(Format::Xml, &document, Terminal::default());
+    let Ok(Rendered::Text(xml)) = xml else {
+        panic!("a text")
+    };
+    assert!(
+        xml.contains("<benchmark language=\"b\"") && !xml.contains("rss_size"),
+        "{xml}"
+    );
 }

@@ -95,13 +95,13 @@ fn watched(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra
     let (extra, script) = hot::extra(&seen, fast.as_ref(), host::available(machine));
     if let Some(path) = &args.script {
         match script {
-            Some(script) => {
+            Ok(script) => {
                 let wrong = |e| Exit::new(exit::FAILED, format!("{}: {e}", path.display()));
                 std::fs::write(path, script).map_err(wrong)?;
                 let path = path.display();
                 eprintln!("benchlab: the script is in {path}; `sh {path}` says what it would do");
             }
-            None => eprintln!("benchlab: nothing is to be moved, so there is no script"),
+            Err(why) => eprintln!("benchlab: there is no script: {why}"),
         }
     }
     Ok(extra)

@@ -14,7 +14,7 @@ use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditOf, Auditing};
 use lab_audit::cookies::input::LONGEST;
-use lab_audit::{Class, Rule, rule};
+use lab_audit::{Class, Rule, own};
 use lab_bench::unix_seconds;
 use lab_model::Audit;
 use lab_report::kind::audit::{AuditReport, document, harmless};
@@ -41,11 +41,11 @@ fn rules(
     args: &Auditing,
 ) -> Result<Vec<Rule>, Exit> {
     let wrong = |e: lab_audit::RuleError| Exit::wrong(e.to_string());
-    let mut rules = built_in.map_err(wrong)?;
-    if let Some(folder) = &args.rules {
-        rules.extend(rule::in_folder(folder, classes).map_err(wrong)?);
+    let rules = built_in.map_err(wrong)?;
+    match &args.rules {
+        None => Ok(rules),
+        Some(folder) => own::with_folder(rules, folder, classes).map_err(wrong),
     }
-    Ok(rules)
 }
 
 /// Keeps an audit that began then, shows it, and says how it came out.

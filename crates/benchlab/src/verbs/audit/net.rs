@@ -5,7 +5,7 @@ use super::args::NetArgs;
 use super::site::progress;
 use super::{finished, now, rules};
 use crate::cli::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use lab_audit::net::{self, Asked};
 use std::process::ExitCode;
 
@@ -13,9 +13,9 @@ use std::process::ExitCode;
 pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = now();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
-    if let Some(name) = args.hosts.iter().find(|name| name.contains('/')) {
+    if let Some(name) = args.hosts.iter().find(|name| !could_be_a_host(name)) {
         let why = "a host's name or address is wanted, without scheme and path";
-        return Err(Exit::wrong(format!("{}: {why}", lab_report::clean(name))));
+        return Err(Exit::wrong(format!("`{}`: {why}", lab_report::clean(name))));
     }
     let bar = progress();
     let mut looked = Vec::new();
@@ -32,8 +32,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
         }));
     }
     if args.local {
-        let local = net::local(args.rounds, &mut |_| bar.tick());
-        looked.push(local.map_err(|why| Exit::new(exit::FAILED, format!("--local: {why}")))?);
+        looked.push(net::local(args.rounds, &mut |_| bar.tick()));
         match net::linked(args.rounds, &mut |_| bar.tick()) {
             Ok(linked) => looked.push(linked),
             Err(why) => eprintln!("benchlab: two namespaces are left out: {why}"),
@@ -41,4 +40,9 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     }
     bar.finish_and_clear();
     finished(cli, &args.auditing, &net::audit(&looked, &rules), began)
+}
+
+fn could_be_a_host(name: &str) -> bool {
+    let odd = |c: char| c == '/' || c.is_whitespace() || c.is_control();
+    !name.is_empty() && !name.contains(odd)
 }

@@ -13,8 +13,9 @@ pub use exports::exports;
 pub use revisions::checked_out;
 pub use urls::urls;
 
-use crate::cli::{Cli, CompareArgs};
+use crate::cli::{Cli, Color, CompareArgs};
 use crate::exit::Exit;
+use lab_report::Format;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,12 +27,13 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
             let mut of_load = of_load(args);
             of_load.retain(|(option, _)| *option != AB_TABLE);
             refuse(&[of_all(args), of_commands(args), of_load], "commands", why)?;
-            let paths = [Path::new(first), Path::new(second)];
-            runs::runs(paths, &args.export, args.sending.ab_table)
+            let paths = [first, second].map(Path::new);
+            runs::runs(paths, &args.shown, &args.export, args.sending.ab_table)
         }
         [first, second] if is_url(first) && is_url(second) => {
             let why = "load is put on two URLs in turns for as long as --for says";
             refuse(&[of_commands(args)], "commands", why)?;
+            refuse(&[of_runs(args)], "two run files", MEASURED)?;
             urls(cli, args, None)
         }
         words if words.iter().any(|word| is_url(word)) => Err(Exit::wrong(
@@ -40,6 +42,7 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         )),
         _ => {
             refuse(&[of_load(args)], "two URLs", "commands are run, not loaded")?;
+            refuse(&[of_runs(args)], "two run files", MEASURED)?;
             if args.rev.is_empty() && args.builds.is_some() {
                 Err(Exit::wrong(
                     "--builds is for revisions: give them with --rev",
@@ -54,6 +57,10 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 }
 
 const AB_TABLE: &str = "--ab-table";
+
+/// Why what is measured now is not shown in another form.
+const MEASURED: &str =
+    "the run is kept, and `benchlab report` shows it in every form; --export writes one too";
 
 type Given = Vec<(&'static str, bool)>;
 
@@ -116,6 +123,16 @@ fn of_load(args: &CompareArgs) -> Given {
         ("--i-may-load", sent.i_may_load.is_some()),
         ("--hlog", sent.hlog.is_some()),
         ("--on", sent.on.on.is_some()),
+    ]
+}
+
+fn of_runs(args: &CompareArgs) -> Given {
+    let shown = &args.shown;
+    vec![
+        ("--format", shown.format != Format::Terminal),
+        ("--output", shown.output.is_some()),
+        ("--full", shown.full),
+        ("--color", shown.color != Color::Auto),
     ]
 }
 

@@ -3,7 +3,8 @@
 
 use super::exports::exports;
 use crate::exit::Exit;
-use crate::verbs::report::{answer, export, table};
+use crate::options::Shown;
+use crate::verbs::report::{deliver_document, export, table};
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, Document, kind};
@@ -11,39 +12,43 @@ use lab_stats::between::{Incomparable, Recorded, between, percentiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Compares the runs in two files: the answer on standard output, with `ab_table` also the percentiles of loads, and
+/// Compares the runs in two files: a document as it is to be shown, with `ab_table` also the percentiles of loads, and
 /// the exports. Nothing is written if one of them cannot be had.
-pub fn runs(paths: [&Path; 2], files: &[PathBuf], ab_table: bool) -> Result<ExitCode, Exit> {
+pub fn runs(
+    paths: [&Path; 2],
+    shown: &Shown,
+    files: &[PathBuf],
+    ab_table: bool,
+) -> Result<ExitCode, Exit> {
     let exports = exports(files)?;
     let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
-    let of_loads = [&a, &b].map(|run| run.plan.as_ref().is_some_and(|plan| plan.load().is_some()));
-    if ab_table && of_loads.contains(&false) {
+    let is_of_load = |run: &Run| run.plan.as_ref().is_some_and(|plan| plan.load().is_some());
+    if ab_table && !(is_of_load(&a) && is_of_load(&b)) {
         return Err(Exit::wrong("--ab-table is for runs of load on servers"));
     }
-    if a.audit.is_some() || b.audit.is_some() {
-        let document = audits([&a, &b], paths)?;
-        export(&document, &exports)?;
-        answer(&document)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let names = paths.map(|path| path.display().to_string());
-    let files = [&*names[0], &*names[1]];
-    let document = match [&a.watched, &b.watched] {
-        [Some(before), Some(after)] => kind::watch::between([&a, &b], [before, after], files),
-        [None, None] => between_runs([&a, &b], paths, files)?,
-        _ => {
-            return Err(Exit::wrong(
-                "one of the runs is of `benchlab watch`, the other is not",
-            ));
-        }
-    };
+    let document = document([&a, &b], paths)?;
     export(&document, &exports)?;
-    answer(&document)?;
+    deliver_document(&document, shown)?;
     if ab_table {
         let times = with_hashes([&a, &b], paths, percentiles)?;
         table(&kind::changed_percentiles(&times))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn document([a, b]: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {
+    if a.audit.is_some() || b.audit.is_some() {
+        return audits([a, b], paths);
+    }
+    let names = paths.map(|path| path.display().to_string());
+    let files = [&*names[0], &*names[1]];
+    match [&a.watched, &b.watched] {
+        [Some(before), Some(after)] => Ok(kind::watch::between([a, b], [before, after], files)),
+        [None, None] => between_runs([a, b], paths, files),
+        _ => Err(Exit::wrong(
+            "one of the runs is of `benchlab watch`, the other is not",
+        )),
+    }
 }
 
 /// What there is to say of two runs with the hashes that their files hold.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two audits of one kind: which findings changed their state, and which figures moved.
+//! Two audits of one kind: which findings changed their state, which figures moved, and what only one looked at.
 
 use super::{evidence, question, tone};
 use crate::document::{Answer, Cell, Document, Finding as Sentence, Row, Section, Table, Tone};
@@ -17,31 +17,35 @@ pub struct ChangedReport<'a> {
     pub files: [&'a str; 2],
 }
 
-/// A rule and a thing in both.
+/// Names that a sentence gives.
+const NAMED: usize = 4;
+
+/// A rule and a thing that both looked at.
 struct Pair<'a> {
-    before: Option<&'a Finding>,
-    after: Option<&'a Finding>,
+    before: &'a Finding,
+    after: &'a Finding,
+}
+
+/// What both looked at, and what one of them alone did: the first, the second.
+struct Looked<'a> {
+    pairs: Vec<Pair<'a>>,
+    alone: [Vec<&'a Finding>; 2],
 }
 
 impl Pair<'_> {
-    fn any(&self) -> &Finding {
-        let any = self.after.or(self.before);
-        any.expect("a pair has one of both")
-    }
-
-    fn states(&self) -> [Option<State>; 2] {
-        [self.before, self.after].map(|finding| finding.map(|f| f.state))
+    fn states(&self) -> [State; 2] {
+        [self.before.state, self.after.state]
     }
 
     /// Whether it became better, worse or only different.
     fn tone(&self) -> Tone {
-        let rank = |state: Option<State>| match state {
-            Some(State::Bad) => 2,
-            Some(State::Advice) => 1,
+        let rank = |state: State| match state {
+            State::Bad => 2,
+            State::Advice => 1,
             _ => 0,
         };
         let [before, after] = self.states();
-        let seen = before != Some(State::Unknown) && after != Some(State::Unknown);
+        let seen = before != State::Unknown && after != State::Unknown;
         match rank(after).cmp(&rank(before)) {
             _ if !seen => Tone::Undecided,
             std::cmp::Ordering::Less => Tone::Better,
@@ -54,105 +58,107 @@ impl Pair<'_> {
 /// What changed from the first audit to the second.
 pub fn document(report: &ChangedReport) -> Document {
     let [before, after] = report.audits;
-    let pairs = pairs(before, after);
-    let changed: Vec<&Pair> = pairs
-        .iter()
-        .filter(|p| p.states()[0] != p.states()[1])
-        .collect();
+    let looked = looked(before, after);
+    let pairs = looked.pairs.iter();
+    let changed: Vec<&Pair> = pairs.filter(|p| p.before.state != p.after.state).collect();
     let minutes = report.runs.map(|run| say::minute(run.started_unix_s));
     let mut document = Document {
         title: format!("Two audits: {}", question(after.kind)),
         question: "What changed from the first audit to the second?".into(),
         made: format!("{} and {} UTC", minutes[0], minutes[1]),
         lab_version: report.runs[1].lab_version.clone(),
-        answer: answer(report, &changed),
+        answer: answer(report, &changed, &looked.alone),
         source: format!("{} hold all findings.", say::list(&report.files)),
-        rows: rows(report),
+        rows: rows(report, &looked.alone),
         ..Document::default()
     };
-    let mut states = Section::new("Findings that changed");
-    states.table(states_table(&changed));
-    document.section(states);
-    let mut figures = Section::new("Figures that changed");
-    figures.table(figures_table(&pairs));
-    document.section(figures);
+    let sections = [
+        ("Findings that changed", states_table(&changed)),
+        ("Looked at in one only", alone_table(&looked.alone)),
+        ("Figures that changed", figures_table(&looked.pairs)),
+    ];
+    for (title, table) in sections {
+        let mut section = Section::new(title);
+        section.table(table);
+        document.section(section);
+    }
     document
 }
 
 /// By rule and thing, in the order of the second.
-fn pairs<'a>(before: &'a Audit, after: &'a Audit) -> Vec<Pair<'a>> {
-    let same = |a: &Finding, b: &Finding| a.rule == b.rule && a.place == b.place;
-    let known = |finding: &'a Finding, of: &'a Audit| of.findings.iter().find(|f| same(f, finding));
-    let mut pairs: Vec<Pair> = after
-        .findings
-        .iter()
-        .map(|finding| Pair {
-            before: known(finding, before),
-            after: Some(finding),
-        })
-        .collect();
-    let gone = before
-        .findings
-        .iter()
-        .filter(|finding| known(finding, after).is_none());
-    pairs.extend(gone.map(|finding| Pair {
-        before: Some(finding),
-        after: None,
-    }));
-    pairs
+fn looked<'a>(before: &'a Audit, after: &'a Audit) -> Looked<'a> {
+    let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
+    let of = |all: &[Thing<'a>], (place, finding): Thing| {
+        let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == place;
+        all.iter().find(same).map(|(_, finding)| *finding)
+    };
+    let pair = |thing: &Thing<'a>| {
+        let (before, after) = (of(&first, *thing)?, thing.1);
+        Some(Pair { before, after })
+    };
+    let only = |all: &[Thing<'a>], other: &[Thing<'a>]| -> Vec<&'a Finding> {
+        let alone = all.iter().filter(|thing| of(other, **thing).is_none());
+        alone.map(|(_, finding)| *finding).collect()
+    };
+    Looked {
+        pairs: second.iter().filter_map(pair).collect(),
+        alone: [only(&first, &second), only(&second, &first)],
+    }
 }
 
-fn answer(report: &ChangedReport, changed: &[&Pair]) -> Answer {
-    let [before, after] = report.audits;
-    let counts = |state: State| {
-        format!(
-            "{} to {} {}",
-            before.count(state),
-            after.count(state),
-            state.name()
-        )
+/// A thing by its name, with what a rule says of it.
+type Thing<'a> = (&'a str, &'a Finding);
+
+/// An audit's findings about things; nameless: what the whole audit is about. Of a rule that tells several things at
+/// once in either audit, the worst alone: its list of names is another one in each.
+fn things<'a>(audit: &'a Audit, both: [&Audit; 2]) -> Vec<Thing<'a>> {
+    let together = |rule: &str| {
+        let mut all = both.iter().flat_map(|audit| &audit.findings);
+        all.any(|f| f.rule == rule && is_list(f))
     };
-    let mut findings = vec![Sentence {
-        label: "Findings".into(),
-        text: format!(
-            "from {} and from {}.",
-            counts(State::Bad),
-            counts(State::Advice)
-        ),
-        tone: Tone::Plain,
-    }];
-    if before.targets != after.targets {
-        findings.push(Sentence {
-            label: "Not the same".into(),
-            text: format!(
-                "{} was audited first, then {}.",
-                before.targets.join(", "),
-                after.targets.join(", ")
-            ),
-            tone: Tone::Undecided,
-        });
-    }
-    for (wanted, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
-        let of: Vec<&&Pair> = changed
-            .iter()
-            .filter(|pair| pair.tone() == wanted)
-            .collect();
-        let told = of.iter().take(4).map(|pair| {
-            let finding = pair.any();
-            format!("{} ({}): {}", finding.rule, finding.place, finding.seen)
-        });
-        let told: Vec<String> = told.collect();
-        if !told.is_empty() {
-            findings.push(Sentence {
-                label: format!("{label}, {}", of.len()),
-                text: told.join(" "),
-                tone: wanted,
-            });
+    let worst = |finding: &Finding| {
+        let same = audit.findings.iter().filter(|f| f.rule == finding.rule);
+        same.map(|f| f.state).min() == Some(finding.state)
+    };
+    let thing = |finding: &'a Finding| {
+        let place = finding.place.as_str();
+        let nothing = finding.state == State::NotApplicable && place.is_empty();
+        match (nothing, together(&finding.rule)) {
+            (true, _) => None,
+            (_, true) => worst(finding).then_some(("", finding)),
+            (_, false) if audit.targets == [place] => Some(("", finding)),
+            (_, false) => Some((place, finding)),
         }
+    };
+    audit.findings.iter().filter_map(thing).collect()
+}
+
+/// Whether it tells several things at once.
+fn is_list(finding: &Finding) -> bool {
+    finding
+        .evidence
+        .iter()
+        .any(|evidence| evidence.name == "things")
+}
+
+fn answer(report: &ChangedReport, changed: &[&Pair], alone: &[Vec<&Finding>; 2]) -> Answer {
+    let mut findings = vec![counts(report.audits)];
+    findings.extend(other_targets(report.audits));
+    for (wanted, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
+        let of = changed.iter().filter(|pair| pair.tone() == wanted);
+        let of: Vec<&Finding> = of.map(|pair| pair.after).collect();
+        let told = |f: &&Finding| format!("{} ({}): {}", f.rule, f.place, f.seen);
+        let told: Vec<String> = of.iter().take(NAMED).map(told).collect();
+        findings.extend((!told.is_empty()).then(|| Sentence {
+            label: format!("{label}, {}", of.len()),
+            text: told.join(" "),
+            tone: wanted,
+        }));
     }
     if changed.is_empty() {
         findings.push(super::plain("No finding changed its state."));
     }
+    findings.extend(in_one(alone));
     let unseen = changed
         .iter()
         .filter(|pair| pair.tone() == Tone::Undecided)
@@ -169,24 +175,92 @@ fn answer(report: &ChangedReport, changed: &[&Pair]) -> Answer {
     }
 }
 
+fn counts([before, after]: [&Audit; 2]) -> Sentence {
+    let counts = |state: State| {
+        format!(
+            "{} to {} {}",
+            before.count(state),
+            after.count(state),
+            state.name()
+        )
+    };
+    Sentence {
+        label: "Findings".into(),
+        text: format!(
+            "from {} and from {}.",
+            counts(State::Bad),
+            counts(State::Advice)
+        ),
+        tone: Tone::Plain,
+    }
+}
+
+fn other_targets([before, after]: [&Audit; 2]) -> Option<Sentence> {
+    (before.targets != after.targets).then(|| Sentence {
+        label: "Not the same".into(),
+        text: format!(
+            "{} was audited first, then {}.",
+            before.targets.join(", "),
+            after.targets.join(", ")
+        ),
+        tone: Tone::Undecided,
+    })
+}
+
+/// How many findings only one audit has, with the names of their things: nothing is known of the other's.
+fn in_one(alone: &[Vec<&Finding>; 2]) -> Option<Sentence> {
+    let named = |(side, findings): (&str, &Vec<&Finding>)| {
+        let places = say::grouped(findings.iter().map(|f| (f.place.as_str(), ())));
+        let names: Vec<&str> = places.iter().map(|(place, _)| *place).collect();
+        let shown = names[..names.len().min(NAMED)].join(", ");
+        match names.len().saturating_sub(NAMED) {
+            _ if names.is_empty() => None,
+            0 => Some(format!("in the {side} {shown}")),
+            more => Some(format!("in the {side} {shown} and {more} more")),
+        }
+    };
+    let told: Vec<String> = SIDES.into_iter().zip(alone).filter_map(named).collect();
+    let all = alone.iter().map(Vec::len).sum::<usize>();
+    (all > 0).then(|| Sentence {
+        label: format!("Looked at in one only, {all}"),
+        text: format!("{}. Neither better nor worse.", told.join("; ")),
+        tone: Tone::Undecided,
+    })
+}
+
+/// The audits in words.
+const SIDES: [&str; 2] = ["first", "second"];
+
 fn states_table(changed: &[&Pair]) -> Table {
     let mut table = Table::new("", ["rule", "of", "before", "after", "seen after"])
         .captioned("Findings whose state changed.");
     for pair in changed {
-        let finding = pair.any();
-        let [before, after] = pair.states();
-        let cell = |state: Option<State>| match state {
-            Some(state) => Cell::from(state.name()).toned(tone(state)),
-            None => Cell::from("not there"),
-        };
-        let seen = pair.after.map_or("–", |f| f.seen.as_str());
+        let cell = |state: State| Cell::from(state.name()).toned(tone(state));
+        let [before, after] = pair.states().map(cell);
         table.row(vec![
-            finding.rule.as_str().into(),
-            finding.place.as_str().into(),
-            cell(before),
-            cell(after),
-            seen.into(),
+            pair.after.rule.as_str().into(),
+            pair.after.place.as_str().into(),
+            before,
+            after,
+            pair.after.seen.as_str().into(),
         ]);
+    }
+    table
+}
+
+fn alone_table(alone: &[Vec<&Finding>; 2]) -> Table {
+    let mut table = Table::new("", ["in the", "rule", "of", "state", "seen"])
+        .captioned("Findings about things that the other audit did not look at.");
+    for (side, findings) in SIDES.into_iter().zip(alone) {
+        for finding in findings {
+            table.row(vec![
+                side.into(),
+                finding.rule.as_str().into(),
+                finding.place.as_str().into(),
+                Cell::from(finding.state.name()).toned(tone(finding.state)),
+                finding.seen.as_str().into(),
+            ]);
+        }
     }
     table
 }
@@ -195,10 +269,7 @@ fn figures_table(pairs: &[Pair]) -> Table {
     let mut table = Table::new("", ["figure", "of", "before", "after"])
         .captioned("Figures that both audits have.");
     let mut told: Vec<(&str, &str)> = Vec::new();
-    for pair in pairs {
-        let (Some(before), Some(after)) = (pair.before, pair.after) else {
-            continue;
-        };
+    for Pair { before, after } in pairs {
         for now in &after.evidence {
             let then = before.evidence.iter().find(|e| e.name == now.name);
             let Some(then) = then.filter(|then| then.value != now.value) else {
@@ -224,9 +295,22 @@ fn value(value: &EvidenceValue) -> Cell {
     evidence::cell(value)
 }
 
-fn rows(report: &ChangedReport) -> Vec<Row> {
-    let sides = report.audits.iter().zip(report.runs);
-    sides
-        .flat_map(|(audit, run)| evidence::rows(audit, &run.name))
-        .collect()
+/// All figures of both; of a thing that one alone looked at, with the parameter `looked-at`.
+fn rows(report: &ChangedReport, alone: &[Vec<&Finding>; 2]) -> Vec<Row> {
+    let sides = report.audits.iter().zip(report.runs).zip(alone);
+    let of = |((audit, run), alone): ((&&Audit, &Run), &Vec<&Finding>)| {
+        let marked = |row: Row| {
+            let in_one = alone
+                .iter()
+                .any(|f| f.rule == row.case && f.place == row.subject);
+            let params = in_one.then(|| ("looked-at".to_owned(), "in-one-only".to_owned()));
+            Row {
+                params: params.into_iter().collect(),
+                ..row
+            }
+        };
+        let rows = evidence::rows(audit, &run.name);
+        rows.into_iter().map(marked).collect::<Vec<Row>>()
+    };
+    sides.flat_map(of).collect()
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history shows of an audit.
 
-use lab_model::audit::{Audit, State};
+use lab_model::audit::{Audit, Finding, State};
+use std::collections::BTreeSet;
 
 /// The states that are counted.
 pub const COUNTED: [State; 4] = [State::Bad, State::Advice, State::Unknown, State::Good];
@@ -15,19 +16,23 @@ pub struct Audited {
     pub counts: [usize; 4],
     /// Rules that were bad, each once.
     pub bad: Vec<String>,
+    /// Rules that were about something there, each once.
+    pub looked: Vec<String>,
 }
 
 impl Audited {
     /// Of an audit.
     pub fn new(audit: &Audit) -> Audited {
-        let bad = audit.findings.iter().filter(|f| f.state == State::Bad);
-        let mut bad: Vec<String> = bad.map(|f| f.rule.clone()).collect();
-        bad.sort();
-        bad.dedup();
+        let rules = |of: fn(&Finding) -> bool| {
+            let found = audit.findings.iter().filter(|f| of(f));
+            let rules: BTreeSet<String> = found.map(|f| f.rule.clone()).collect();
+            rules.into_iter().collect()
+        };
         Audited {
             targets: audit.targets.join(", "),
             counts: COUNTED.map(|state| audit.count(state)),
-            bad,
+            bad: rules(|f| f.state == State::Bad),
+            looked: rules(|f| !f.place.is_empty()),
         }
     }
 }

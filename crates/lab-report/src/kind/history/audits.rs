@@ -53,9 +53,10 @@ fn answer(audits: &[(&Past, &Audited)]) -> Answer {
         .skip(1)
         .find(|(_, a)| a.targets == last.targets);
     if let Some((_, before)) = before {
+        // What the other audit did not look at is neither new nor mended.
         let only = |of: &Audited, other: &Audited| -> Vec<String> {
-            let new = of.bad.iter().filter(|rule| !other.bad.contains(rule));
-            new.cloned().collect()
+            let new = |rule: &&String| !other.bad.contains(rule) && other.looked.contains(rule);
+            of.bad.iter().filter(new).cloned().collect()
         };
         let (worse, mended) = (only(last, before), only(before, last));
         findings.push(said(

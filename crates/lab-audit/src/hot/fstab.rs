@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Paths as /etc/fstab and findmnt write them.
+
+/// fstab(5): white space and backslashes as octal numbers.
+pub fn escaped(text: &str) -> String {
+    text.replace('\\', r"\134")
+        .replace(' ', r"\040")
+        .replace('\t', r"\011")
+}
+
+/// findmnt writes white space, backslashes and what is not ASCII as `\x20` where it is raw.
+pub fn unescaped(text: &str) -> String {
+    let mut parts = text.split("\\x");
+    let mut plain = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let hex = part.get(..2);
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                plain.extend(&part.as_bytes()[2..]);
+            }
+            None => plain.extend([b"\\x", part.as_bytes()].concat()),
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_findmnt_escaped_is_read() {
+        assert_eq!(unescaped(r"/mnt/my\x20ssd\x5cx"), r"/mnt/my ssd\x");
+        assert_eq!(unescaped(r"/mnt/\xc3\xa4"), "/mnt/ä");
+        assert_eq!(unescaped(r"/mnt/\xyz"), r"/mnt/\xyz");
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rules of the reader's own, in a folder that serves all audits.
+
+use crate::condition::Condition;
+use crate::rule::{Rule, RuleError, built_in, parse};
+use crate::value::Class;
+use crate::{cookies, host, net, site};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The rules of an audit with those in a folder of the reader's own: one that has a built-in rule's name takes its
+/// place. The folder may hold rules of all audits; each takes those of its classes.
+///
+/// # Errors
+/// The folder cannot be read, or a rule in it is wrong, whatever audit it is for.
+pub fn with_folder(
+    mut rules: Vec<Rule>,
+    folder: &Path,
+    classes: &[Class],
+) -> Result<Vec<Rule>, RuleError> {
+    let compared = compared()?;
+    for path in toml_files(folder)? {
+        let text = std::fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
+        let rule = parse(&path, &text, &all_classes())?;
+        compares_alike(&rule, &compared).map_err(|why| RuleError {
+            file: path.display().to_string(),
+            why,
+        })?;
+        if !classes.iter().any(|class| rule.is_of(class)) {
+            continue;
+        }
+        match rules.iter_mut().find(|known| known.id == rule.id) {
+            Some(known) => *known = rule,
+            None => rules.push(rule),
+        }
+    }
+    Ok(rules)
+}
+
+fn unreadable(path: &Path, e: &std::io::Error) -> RuleError {
+    RuleError {
+        file: path.display().to_string(),
+        why: e.to_string(),
+    }
+}
+
+fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, RuleError> {
+    let entries = std::fs::read_dir(folder).map_err(|e| unreadable(folder, &e))?;
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "toml"));
+    paths.sort();
+    Ok(paths)
+}
+
+/// The classes of all audits; two audits may have one of the same name.
+fn all_classes() -> Vec<Class> {
+    let all: [&[Class]; 4] = [
+        &host::CLASSES,
+        &net::CLASSES,
+        &site::CLASSES,
+        &cookies::CLASSES,
+    ];
+    all.concat()
+}
+
+/// A class, a value of it, and whether a rule compares it with a number.
+type Compared = BTreeSet<(String, String, bool)>;
+
+/// How the conditions of all rules that are built in compare values.
+fn compared() -> Result<Compared, RuleError> {
+    let mut compared = Compared::new();
+    for audit in ["host", "net", "site", "cookies"] {
+        for rule in built_in(audit, &all_classes())? {
+            let of = |condition: &Condition| {
+                let is_number = condition.is_number()?;
+                Some((rule.of.clone(), condition.name.clone(), is_number))
+            };
+            compared.extend(rule.conditions().filter_map(of));
+        }
+    }
+    Ok(compared)
+}
+
+/// Error: a rule compares a number with a word, or a word with a number.
+fn compares_alike(rule: &Rule, compared: &Compared) -> Result<(), String> {
+    for condition in rule.conditions() {
+        let as_number = |is| (rule.of.clone(), condition.name.clone(), is);
+        let Some(is) = condition.is_number() else {
+            continue;
+        };
+        if compared.contains(&as_number(!is)) && !compared.contains(&as_number(is)) {
+            let wanted = if is {
+                "a word, not a number"
+            } else {
+                "a number, not a word"
+            };
+            let (text, name) = (&condition.text, &condition.name);
+            return Err(format!("`{text}`: `{name}` is {wanted}"));
+        }
+    }
+    Ok(())
+}
