@@ -314,12 +314,12 @@ const SHOWN: usize = 14;
 fn short_names(names: &[&str]) -> Vec<String> {
     let first = names.first().copied().unwrap_or_default();
     let folders = first.match_indices('/').map(|(at, _)| &first[..=at]);
-    let common = folders.filter(|folder| {
+    let mut common = folders.filter(|folder| {
         names
             .iter()
             .all(|name| name.starts_with(folder) && name != folder)
     });
-    let common = common.last().map_or(0, str::len);
+    let common = common.next_back().map_or(0, str::len);
     let end = |name: &&str| {
         let letters: Vec<char> = name[common..].chars().collect();
         match letters.len() {

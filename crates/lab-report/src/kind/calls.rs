@@ -151,7 +151,7 @@ fn errors(scopes: &[Scope]) -> Option<String> {
             let calls = |s| (scope.name(s), count(scope, (s, None), metric));
             made(scope).map(calls).collect::<Vec<_>>()
         });
-        let sums = say::grouped(of_each.map(|(name, calls)| (name, calls)));
+        let sums = say::grouped(of_each);
         let sums = sums
             .into_iter()
             .map(|(name, calls)| (name, calls.iter().sum::<f64>()));
