@@ -364,7 +364,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         wait $! || { cat screen; exit 1; }
         cat screen
         grep -q 'Bytes read and written' screen
-        grep -q 'The plan:' screen
+        grep -q 'The plan: 1 folder to' screen
         sh -n move.sh
         if command -v shellcheck >/dev/null; then shellcheck move.sh; fi
         sum=$(sha256sum <"$hot/a b")
@@ -382,7 +382,8 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         [ ! -e "$hot.before" ]
         rm -r fast/moved
         # A copy without room does not begin.
-        head -c 58000000 /dev/zero >fast/full
+        free=$(df --output=avail --block-size=1 fast | tail -n 1)
+        head -c $((free - 2000000)) /dev/zero >fast/full
         if sh move.sh 2>again; then exit 1; fi
         grep -q 'bytes free' again
         rm fast/full

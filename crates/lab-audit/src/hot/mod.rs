@@ -232,7 +232,7 @@ fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
     };
     EvidenceBars {
         title: "Bytes read and written, by folder".into(),
-        caption: format!("Before a folder the part of all bytes, summed from above.{blind}{plan}"),
+        caption: format!("{plan}Before a folder the part of all bytes, summed from above.{blind}"),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: all.iter().take(10).map(bar).collect(),

@@ -132,30 +132,27 @@ impl Fast {
     }
 }
 
-/// The plan in sentences: what should go where.
+/// The plan in a sentence: how many folders should go where.
 pub fn told(folders: &[Folder], fast: &Fast) -> String {
     let mount = fast.mount.display();
     let ways = [
         (Placement::Fast, format!("to {mount}")),
         (Placement::Slow, format!("off {mount}")),
         (Placement::Memory, "to memory".into()),
+        (Placement::NoRoom, "without room there".into()),
     ];
     let way = |(place, way): (Placement, String)| {
         let of = folders.iter().filter(|folder| folder.place == place);
-        let names: Vec<String> = of.map(|folder| folder.path.display().to_string()).collect();
-        (!names.is_empty()).then(|| format!("{way}: {}", names.join(", ")))
+        match of.count() {
+            0 => None,
+            1 => Some(format!("1 folder {way}")),
+            n => Some(format!("{n} folders {way}")),
+        }
     };
     let ways: Vec<String> = ways.into_iter().filter_map(way).collect();
-    let no_room = folders
-        .iter()
-        .filter(|folder| folder.place == Placement::NoRoom);
-    let no_room = match no_room.count() {
-        0 => String::new(),
-        n => format!(" There is no room there for {n} more."),
-    };
     match ways.is_empty() {
-        true => format!(" The plan: nothing is to be moved.{no_room}"),
-        false => format!(" The plan: {}.{no_room}", ways.join("; ")),
+        true => "The plan: nothing is to be moved. ".into(),
+        false => format!("The plan: {}. ", ways.join(", ")),
     }
 }
 
@@ -450,7 +447,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_plan_is_told_in_sentences() {
+    fn the_plan_is_told_in_a_sentence() {
         let mut folders = vec![
             folder("/srv/hot", 10, 50.0, 1.0),
             folder("/srv/cache", 10, 1.0, 50.0),
@@ -458,10 +455,11 @@ pub(super) mod tests {
         ];
         assert_eq!(
             told(&folders, &fast()),
-            " The plan: nothing is to be moved."
+            "The plan: nothing is to be moved. "
         );
         place(&mut folders, Some(fast().free), 1000 << 20);
-        let wanted = " The plan: to /mnt/ssd: /srv/hot; to memory: /srv/cache. There is no room there for 1 more.";
+        let wanted =
+            "The plan: 1 folder to /mnt/ssd, 1 folder to memory, 1 folder without room there. ";
         assert_eq!(told(&folders, &fast()), wanted);
     }
 
