@@ -12,8 +12,9 @@ pub const COPY: Class = Class {
     values: &[("hollow", "what has nothing in it, and should have")],
 };
 
-/// Files that are never empty on a machine.
-const FULL: [&str; 11] = [
+/// What every machine has, and what is never empty there.
+const FULL: [&str; 12] = [
+    "sys/block",
     "proc/cpuinfo",
     "proc/loadavg",
     "proc/meminfo",
@@ -44,18 +45,19 @@ impl Probe for Copy {
 }
 
 fn hollow(root: &Root) -> String {
+    let paths =
+        |paths: Vec<&str>| -> Vec<String> { paths.into_iter().map(str::to_owned).collect() };
+    let has = |path: &&str| root.has(path);
+    let (there, missing): (Vec<&str>, Vec<&str>) = FULL.into_iter().partition(has);
     let is_empty = |path: &&str| root.text(path).is_ok_and(|text| text.is_empty());
-    let empty: Vec<String> = FULL
-        .into_iter()
-        .filter(is_empty)
-        .map(str::to_owned)
-        .collect();
+    let empty = there.into_iter().filter(is_empty).collect();
     // Of a disk there is a folder, or a link to it.
     let lost = |disk: &String| !root.has(&format!("sys/block/{disk}"));
     let disks = root.names("sys/block").into_iter().filter(lost);
     let disks: Vec<String> = disks.map(|disk| format!("sys/block/{disk}")).collect();
     let told = [
-        named(&empty, "empty"),
+        named(&paths(empty), "empty"),
+        named(&paths(missing), "not there"),
         named(&disks, "a link that leads nowhere"),
     ];
     let told: Vec<String> = told.into_iter().flatten().collect();

@@ -766,7 +766,7 @@ fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
         let of = rule.expect("a rule").of.as_str();
         let lacking = OPTIONAL.contains(&finding.rule.as_str());
         let wanted = match of {
-            "host" | "filesystem" if !lacking => State::Unknown,
+            "copy" | "host" | "filesystem" if !lacking => State::Unknown,
             _ => State::NotApplicable,
         };
         let told = (&finding.rule, &finding.seen);
