@@ -3,7 +3,8 @@
 """Runs the steps of `make test` side by side, so that what each prints stays together.
 
 step.py NAME COMMAND…: runs a step. What it prints goes to build/tests/logs/NAME.log, and is shown when it has ended. With
---reads=PATHSPEC before NAME, once or more, it is not run if it passed and nothing of that has changed since.
+--reads=PATHSPEC before NAME, once or more, it is not run if it passed and nothing of that has changed since. After STEP_LIMIT_S
+seconds (2,400 unless the environment says otherwise) it is stopped, and what ran then is shown.
 step.py --all COMMAND… -- NAME…: a command that runs these steps; then shows how they ended, and how long they took. Exits with
 1 unless all passed."""
 
@@ -26,6 +27,9 @@ LAST_LINES = 400
 PATIENCE_S = 20
 """So long who was asked to stop may take for it."""
 
+STEP_LIMIT_S = 40 * 60
+"""Longer than any step takes on a busy machine: what takes longer hangs, and is stopped so that the log says where."""
+
 
 def run_if_changed(reads: list[str], name: str, command: list[str]) -> int:
     before = unchanged.state(reads)
@@ -45,8 +49,9 @@ def run(name: str, command: list[str]) -> int:
     log = LOGS / f"{name}.log"
     show(f"{name}: begins\n")
     began = time.monotonic()
+    limit_s = float(os.environ.get("STEP_LIMIT_S", STEP_LIMIT_S))
     with log.open("wb") as out:
-        status = ended(command, stdout=out, stderr=subprocess.STDOUT)
+        status = ended(command, limit_s, stdout=out, stderr=subprocess.STDOUT)
     how = "passed" if status == 0 else "FAILED"
     wall, cpu = f"{time.monotonic() - began:.0f}", f"{cpu_s():.0f}"
     (LOGS / f"{name}.result").write_text(f"{how} {wall} {cpu}\n")
@@ -86,8 +91,8 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def ended(command: list[str], **more) -> int:
-    """The exit status. The command is a process group: a signal that asks to stop reaches all of it."""
+def ended(command: list[str], limit_s: float | None = None, **more) -> int:
+    """The exit status. The command is a process group: a signal that asks to stop reaches all of it, as does the limit's."""
     groups: list[int] = []
     asked: list[int] = []
 
@@ -105,7 +110,14 @@ def ended(command: list[str], **more) -> int:
     groups.append(process.pid)
     for number in asked:
         os.killpg(process.pid, number)
-    status = process.wait()
+    try:
+        status = process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        processes = subprocess.run(["ps", "-eo", "pid,ppid,pgid,etimes,stat,wchan:20,args", "--width=200", "--sort=etimes"],
+                                   capture_output=True, check=False).stdout
+        os.write(more.get("stdout", sys.stdout).fileno(), b"\nnot ended after %g s; stopped, while there ran:\n" % limit_s + processes)
+        stop(signal.SIGTERM, None)
+        status = process.wait()
     signal.alarm(0)
     return status if status >= 0 else 128 - status
 

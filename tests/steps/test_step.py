@@ -129,3 +129,11 @@ def test_who_does_not_stop_when_asked_is_killed(step: Path, tmp_path: Path) -> N
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE_S) == 128 + signal.SIGKILL
     assert not is_running(pid)
+
+
+def test_what_takes_too_long_is_stopped_and_shown(step: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEP_LIMIT_S", "0.5")
+    done = called(step, "one", "sh", "-c", "echo begun; exec sleep 1000.25")
+    assert done.returncode == 128 + signal.SIGTERM
+    assert "not ended after 0.5 s" in done.stdout
+    assert re.search(r"^ *\d+ .* sleep 1000\.25$", done.stdout, re.MULTILINE)

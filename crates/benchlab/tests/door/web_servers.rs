@@ -264,11 +264,10 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     };
     assert_eq!(settings("loops"), ["1", "1"]);
     assert_eq!(settings("server cores").len(), 2);
-    assert!(
-        settings("proven answers")
-            .iter()
-            .all(|n| n.parse::<u32>().unwrap() > 150)
-    );
+    let proven = settings("proven answers");
+    let proven: Vec<u32> = proven.iter().map(|n| n.parse().unwrap()).collect();
+    // Eight connections at once ask twice; the other proofs ask more often.
+    assert!(proven.iter().all(|&n| n > 2 * 16), "{proven:?}");
 }
 
 /// At half of the peak half as many requests were due as were served at the most in the first block.

@@ -15,7 +15,7 @@ GREETING = b'{"greeting":"Hello World!"}'
 BEGAN = time.time()
 answered = 0
 last_answer = 0.0
-slots = threading.Semaphore(32)
+slots = threading.Semaphore(6)
 
 
 class Connection:
