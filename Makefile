@@ -32,7 +32,7 @@ subject_of = --quiet --release --locked --manifest-path $(1)/rust/Cargo.toml --t
 RUST_TESTS := build/tests/rust.json
 
 # Steps of `make test`, each a target of its own; the longest are first.
-STEPS := lab lab-tests subjects ada-programs rust ada java protocol protocol-postgresql protocol-mariadb http rest pages \
+STEPS := lab lab-tests subjects rust ada java protocol protocol-postgresql protocol-mariadb http rest pages \
     go rust-subjects clippy-subjects clippy node c python style
 # What steps read, as pathspecs. One that passed is not run again while nothing of it changed, unless FORCE is set; builds are
 # done in any case. What asks subjects alone does not read the lab, whose tests say that it builds and starts them.
@@ -59,10 +59,9 @@ $(STEPS:%=step-%): step-%:
 # wait after all others have begun: so they wait, too, for what the longest, `rust`, waits for.
 step-lab-tests step-subjects: step-lab
 step-rust step-clippy: step-lab-tests
-step-ada-programs step-java: step-subjects
+step-ada step-java step-http: step-subjects
 step-go step-node step-rust-subjects step-protocol step-protocol-postgresql step-protocol-mariadb step-rest \
     step-pages: step-subjects step-lab-tests
-step-ada step-http: step-ada-programs
 step-clippy-subjects: step-rust-subjects
 
 setup:
@@ -76,11 +75,9 @@ lab-tests:
 	mkdir -p build/tests
 	cargo test $(RUST) --lib --bins --tests --no-run --message-format=json-render-diagnostics >$(RUST_TESTS)
 
+# With the servers in Ada that are tested over sockets
 subjects:
 	$(LAB) build --install
-
-# Servers that are tested over sockets
-ada-programs:
 	$(MAKE) -s --no-print-directory -C appserver/ada http_programs
 
 style:

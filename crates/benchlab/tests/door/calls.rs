@@ -156,7 +156,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     );
     let project = project(&["hopeless", "keyed"], &killed);
     let fault = ["--set", "fault=killed"];
-    project.run_blocks("1", "2", &fault).expect(0);
+    project.run_blocks("1", "1", &fault).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;

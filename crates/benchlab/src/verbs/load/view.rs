@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a load does, on a terminal: rates, percentiles, errors, what the server uses, and a heat map of
 //! response times, redrawn in place on standard error.
-//!
-//! ratatui lays it out. It is drawn by moves relative to the cursor's line: to ask the terminal where the
-//! cursor is would write into standard output, which may be a pipe, and take keys that are not meant for it.
 
 use super::words::{SubjectAtPoint, Sum, label as place_label, rate, size, time};
+use console::{Style, Term, truncate_str};
 use lab_model::{Plan, Slice, grouped};
-use ratatui_core::buffer::Buffer;
-use ratatui_core::layout::{Constraint, Layout, Rect};
-use ratatui_core::style::{Color, Modifier, Style, Stylize};
-use ratatui_core::text::{Line, Span};
-use ratatui_core::widgets::Widget;
-use ratatui_widgets::table::{Row, Table};
 use std::collections::{HashMap, VecDeque};
-use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
-use terminal_size::terminal_size_of;
+use std::io;
 
 /// Columns, and the fewest that it needs.
-const WIDTH: u16 = 80;
-const LEAST_WIDTH: u16 = 60;
+const WIDTH: usize = 80;
+const LEAST_WIDTH: usize = 60;
 
 /// Rows of the heat map.
 const ROWS: usize = 9;
 
 /// Rows of all.
-const HEIGHT: u16 = 7 + ROWS as u16 + 1;
+const HEIGHT: usize = 7 + ROWS + 1;
 
 /// Columns of the heat map's labels.
-const LABEL: u16 = 10;
+const LABEL: usize = 10;
 
 /// The last slices that are shown together are of so much load, ns.
 const LAST_NS: u64 = 1_000_000_000;
@@ -42,6 +32,11 @@ const SHADES: [(f64, &str, u8); 5] = [
     (0.01, "░", 31),
     (0.0, "·", 25),
 ];
+
+const PLAIN: Style = Style::new().for_stderr();
+const BOLD: Style = PLAIN.bold();
+const DIM: Style = PLAIN.dim();
+const RED: Style = PLAIN.red();
 
 /// What was seen of a load so far.
 pub struct LoadStatus<'a> {
@@ -91,7 +86,7 @@ impl<'a> LoadStatus<'a> {
             self.last.pop_front();
         }
         self.heat.push_back(Column::new(slice));
-        if self.heat.len() > usize::from(WIDTH - LABEL) {
+        if self.heat.len() > WIDTH - LABEL {
             self.heat.pop_front();
         }
     }
@@ -130,53 +125,31 @@ fn bound_ns(level: usize) -> u64 {
         .saturating_mul([1, 2, 5][level % 3])
 }
 
-impl Widget for &LoadStatus<'_> {
-    fn render(self, area: Rect, buffer: &mut Buffer) {
-        let rows = [1, 1, 3, 1, 1, ROWS as u16 + 1].map(Constraint::Length);
-        let [title, rates, times, errors, uses, heat] = Layout::vertical(rows).areas(area);
-        self.title().render(title, buffer);
+impl LoadStatus<'_> {
+    /// One line for each row.
+    fn rows(&self) -> Vec<String> {
         let mut last = Sum::default();
         self.last.iter().for_each(|slice| last.add(slice));
         let all = self.all.get(&self.place).cloned().unwrap_or_default();
-        self.rates(&last).render(rates, buffer);
-        Widget::render(table(&last, &all), times, buffer);
-        self.errors(&all).render(errors, buffer);
-        self.uses(&last).render(uses, buffer);
-        self.heat(heat, buffer);
+        let mut rows = vec![self.title(), rates(&last)];
+        rows.extend(quantiles(&last, &all));
+        rows.extend([errors(&all), self.uses(&last)]);
+        rows.extend(self.heat());
+        rows
     }
-}
 
-impl LoadStatus<'_> {
-    fn title(&self) -> Line<'_> {
+    fn title(&self) -> String {
         let place = place_label(self.plan, self.place);
         let what = if place.is_empty() {
-            self.plan.title.clone()
+            &self.plan.title
         } else {
-            place
+            &place
         };
         let left = format!("  {} s left", self.seconds_left());
-        Line::from(vec![what.bold(), left.dim()])
+        format!("{}{}", BOLD.apply_to(what), DIM.apply_to(left))
     }
 
-    fn rates(&self, last: &Sum) -> Line<'static> {
-        let served = rate(last.served_per_second());
-        let offered = rate(last.offered_per_second());
-        Line::from(vec![
-            label("served"),
-            Span::from(format!("{served:<14}")).bold(),
-            label("offered"),
-            Span::from(offered),
-        ])
-    }
-
-    fn errors(&self, all: &Sum) -> Line<'static> {
-        let words = Span::from(all.errors());
-        let failed = !all.errors.is_empty();
-        let words = if failed { words.fg(Color::Red) } else { words };
-        Line::from(vec![label("errors"), words])
-    }
-
-    fn uses(&self, last: &Sum) -> Line<'static> {
+    fn uses(&self, last: &Sum) -> String {
         let cores = |ns: u64| format!("{:.2} cores", ns as f64 / last.served_in_ns.max(1) as f64);
         let newest = self.last.back();
         let server = newest.filter(|s| s.server_cpu_ns.is_some()).map(|slice| {
@@ -189,175 +162,133 @@ impl LoadStatus<'_> {
                 grouped(threads)
             )
         });
-        Line::from(vec![
+        let server = server.unwrap_or("-".into());
+        let generator = cores(last.cpu_ns);
+        format!(
+            "{}{server:<36}{}{generator}",
             label("server"),
-            Span::from(format!("{:<36}", server.unwrap_or("-".into()))),
-            label("generator"),
-            Span::from(cores(last.cpu_ns)),
-        ])
+            label("generator")
+        )
     }
 
-    fn heat(&self, area: Rect, buffer: &mut Buffer) {
+    fn heat(&self) -> Vec<String> {
         let levels = self.heat.iter().flat_map(|column| column.counts.keys());
         let top = levels.copied().max().unwrap_or(0).max(ROWS - 1);
-        for row in 0..ROWS {
+        let row = |row: usize| {
             let level = top - row;
-            let y = area.y + row as u16;
-            let bound = format!("{:>8} ", time(Some(bound_ns(level))));
-            buffer.set_string(area.x, y, bound, Style::new().dim());
-            for (x, column) in (area.x + LABEL..area.right()).zip(&self.heat) {
-                // What is quicker than the lowest row is in it.
-                let within = |at: &usize| *at == level || (row + 1 == ROWS && *at < level);
-                let counts = column.counts.iter();
-                let here: u64 = counts.filter(|(at, _)| within(at)).map(|(_, n)| n).sum();
-                let all: u64 = column.counts.values().sum();
-                let (symbol, style) = shade(here as f64 / all.max(1) as f64);
-                buffer.set_string(x, y, symbol, style);
-            }
-        }
-        let y = area.y + ROWS as u16;
-        buffer.set_string(area.x, y, "  errors ", Style::new().dim());
-        for (x, column) in (area.x + LABEL..area.right()).zip(&self.heat) {
-            let mark = if column.errors { "!" } else { " " };
-            buffer.set_string(x, y, mark, Style::new().fg(Color::Red));
-        }
+            let bound = format!("{:>8}  ", time(Some(bound_ns(level))));
+            // What is quicker than the lowest row is in it.
+            let from = if row + 1 == ROWS { 0 } else { level };
+            let cells = self.heat.iter().map(|column| column.cell(from, level));
+            format!("{}{}", DIM.apply_to(bound), cells.collect::<String>())
+        };
+        let mark = |column: &Column| if column.errors { '!' } else { ' ' };
+        let marks: String = self.heat.iter().map(mark).collect();
+        let errors = format!("{}{}", label("  errors"), RED.apply_to(marks));
+        (0..ROWS).map(row).chain([errors]).collect()
     }
 }
 
-fn table(last: &Sum, all: &Sum) -> Table<'static> {
-    let quantiles = [0.5, 0.9, 0.99, 1.0];
-    let row = |name: &'static str, sum: &Sum| {
-        let times = quantiles.map(|q| time(sum.quantile(q)));
-        Row::new([name.to_owned()].into_iter().chain(times))
+impl Column {
+    /// What share of its requests is within these levels.
+    fn cell(&self, from: usize, to: usize) -> String {
+        let within = self
+            .counts
+            .iter()
+            .filter(|(at, _)| (from..=to).contains(*at));
+        let here: u64 = within.map(|(_, n)| n).sum();
+        let all: u64 = self.counts.values().sum();
+        shade(here as f64 / all.max(1) as f64)
+    }
+}
+
+fn rates(last: &Sum) -> String {
+    let served = format!("{:<14}", rate(last.served_per_second()));
+    let offered = rate(last.offered_per_second());
+    let served = BOLD.apply_to(served);
+    format!("{}{served}{}{offered}", label("served"), label("offered"))
+}
+
+fn quantiles(last: &Sum, all: &Sum) -> [String; 3] {
+    let row = |name: &str, of: [String; 4]| {
+        let cells = of.map(|cell| format!(" {cell:<10}"));
+        format!("{name:<12}{}", cells.concat())
     };
-    let widths = [LABEL, 10, 10, 10, 10].map(Constraint::Length);
-    Table::new(
-        [row("last second", last), row("all", all)],
-        [Constraint::Length(12)]
-            .into_iter()
-            .chain(widths.into_iter().skip(1)),
-    )
-    .header(Row::new(["", "p50", "p90", "p99", "max"]).dim())
+    let times = |sum: &Sum| [0.5, 0.9, 0.99, 1.0].map(|q| time(sum.quantile(q)));
+    let head = row("", ["p50", "p90", "p99", "max"].map(String::from));
+    [
+        DIM.apply_to(head).to_string(),
+        row("last second", times(last)),
+        row("all", times(all)),
+    ]
 }
 
-fn label(text: &'static str) -> Span<'static> {
-    Span::from(format!("{text:<10}")).dim()
+fn errors(all: &Sum) -> String {
+    let style = if all.errors.is_empty() { PLAIN } else { RED };
+    format!("{}{}", label("errors"), style.apply_to(all.errors()))
 }
 
-fn shade(share: f64) -> (&'static str, Style) {
+fn label(text: &str) -> String {
+    DIM.apply_to(format!("{text:<LABEL$}")).to_string()
+}
+
+fn shade(share: f64) -> String {
     let found = SHADES
         .iter()
         .find(|(from, _, _)| share > 0.0 && share >= *from);
-    found.map_or((" ", Style::new()), |(_, symbol, colour)| {
-        (symbol, Style::new().fg(Color::Indexed(*colour)))
+    found.map_or(" ".into(), |(_, symbol, colour)| {
+        PLAIN.color256(*colour).apply_to(symbol).to_string()
     })
 }
 
 /// A place on the terminal that is drawn again and again.
 pub struct View {
-    colour: bool,
+    terminal: Term,
     /// Lines above the cursor that are its own.
-    drawn: u16,
+    drawn: usize,
 }
 
 impl View {
     /// On standard error; none if that is not a terminal that it fits on.
     pub fn on_terminal() -> Option<View> {
+        let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let fits = || {
-            let (columns, rows) = size_of_terminal();
-            columns >= LEAST_WIDTH && rows > HEIGHT
-        };
-        (std::io::stderr().is_terminal() && !dumb && fits()).then_some(View {
-            colour: !no_colour,
-            drawn: 0,
-        })
+        let (columns, rows) = size_of(&terminal);
+        let fits = columns >= LEAST_WIDTH && rows > HEIGHT;
+        // Set but empty is not set (https://no-color.org); the library takes it as set.
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        console::set_colors_enabled_stderr(!no_colour);
+        (terminal.is_term() && !dumb && fits).then_some(View { terminal, drawn: 0 })
     }
 
     /// Draws the status over what was drawn before.
     pub fn draw(&mut self, status: &LoadStatus) {
-        let area = Rect::new(0, 0, WIDTH.min(size_of_terminal().0), HEIGHT);
-        let mut buffer = Buffer::empty(area);
-        status.render(area, &mut buffer);
-        let mut text = self.up();
-        for y in 0..area.height {
-            text += &line(&buffer, y, self.colour);
-        }
-        self.drawn = area.height;
-        write(&text);
+        // Who cannot be told does not stop the load.
+        let _ = self.redraw(&status.rows());
     }
 
     /// Takes it away.
     pub fn clear(&mut self) {
-        let text = self.up() + "\x1b[J";
-        if std::mem::take(&mut self.drawn) > 0 {
-            write(&text);
+        let _ = self.redraw(&[]);
+    }
+
+    fn redraw(&mut self, rows: &[String]) -> io::Result<()> {
+        let width = WIDTH.min(size_of(&self.terminal).0);
+        self.terminal.move_cursor_up(self.drawn)?;
+        self.terminal.clear_to_end_of_screen()?;
+        for row in rows {
+            self.terminal.write_line(&truncate_str(row, width, ""))?;
         }
-    }
-
-    /// To its first line.
-    fn up(&self) -> String {
-        match self.drawn {
-            0 => String::new(),
-            lines => format!("\r\x1b[{lines}A"),
-        }
+        self.drawn = rows.len();
+        self.terminal.flush()
     }
 }
 
-/// A terminal without a size is a usual one.
-fn size_of_terminal() -> (u16, u16) {
-    let size = terminal_size_of(std::io::stderr()).map(|(columns, rows)| (columns.0, rows.0));
-    let size = size.filter(|&(columns, rows)| columns > 0 && rows > 0);
-    size.unwrap_or((WIDTH, 24))
-}
-
-/// Who cannot be told does not stop the load.
-fn write(text: &str) {
-    let mut out = std::io::stderr().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// A line with its styles (ECMA-48, SGR), up to its last character.
-fn line(buffer: &Buffer, y: u16, colour: bool) -> String {
-    let cells: Vec<_> = (0..buffer.area.width).map(|x| &buffer[(x, y)]).collect();
-    let used = cells
-        .iter()
-        .rposition(|cell| cell.symbol() != " ")
-        .map_or(0, |last| last + 1);
-    let (mut text, mut style) = (String::new(), String::new());
-    for cell in &cells[..used] {
-        let wanted = if colour {
-            sgr(cell.style())
-        } else {
-            String::new()
-        };
-        if wanted != style {
-            let _ = write!(text, "\x1b[0{wanted}m");
-            style = wanted;
-        }
-        text += cell.symbol();
-    }
-    if !style.is_empty() {
-        text += "\x1b[0m";
-    }
-    text + "\x1b[K\r\n"
-}
-
-fn sgr(style: Style) -> String {
-    let mut codes = String::new();
-    if style.add_modifier.contains(Modifier::BOLD) {
-        codes += ";1";
-    }
-    if style.add_modifier.contains(Modifier::DIM) {
-        codes += ";2";
-    }
-    match style.fg {
-        Some(Color::Indexed(n)) => codes += &format!(";38;5;{n}"),
-        Some(Color::Red) => codes += ";31",
-        _ => {}
-    }
-    codes
+/// Columns and rows. A terminal without a size is a usual one.
+fn size_of(terminal: &Term) -> (usize, usize) {
+    let size = terminal.size_checked();
+    let size = size.filter(|&(rows, columns)| columns > 0 && rows > 0);
+    size.map_or((WIDTH, 24), |(rows, columns)| (columns.into(), rows.into()))
 }
 
 #[cfg(test)]
@@ -396,13 +327,9 @@ mod tests {
 
     /// As on a terminal, without colours.
     fn screen(status: &LoadStatus) -> Vec<String> {
-        let area = Rect::new(0, 0, WIDTH, HEIGHT);
-        let mut buffer = Buffer::empty(area);
-        status.render(area, &mut buffer);
-        let lines = (0..HEIGHT).map(|y| line(&buffer, y, false));
-        lines
-            .map(|l| l.trim_end_matches("\x1b[K\r\n").to_owned())
-            .collect()
+        let rows = status.rows();
+        assert_eq!(rows.len(), HEIGHT);
+        rows.iter().map(|row| row.trim_end().to_owned()).collect()
     }
 
     #[test]
@@ -429,16 +356,6 @@ mod tests {
         assert!(screen.contains(&"  5.0 ms  ▒".to_owned()), "{screen:#?}");
         assert!(screen.contains(&"  2.0 ms  ██".to_owned()), "{screen:#?}");
         assert_eq!(screen.last().unwrap(), "  errors   !");
-    }
-
-    #[test]
-    fn colours_are_those_that_a_cell_has_and_end_with_the_line() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 4, 1));
-        let red = Style::new().fg(Color::Red).bold();
-        buffer.set_string(0, 0, "ab", red);
-        buffer.set_string(2, 0, "c", Style::new());
-        assert_eq!(line(&buffer, 0, true), "\x1b[0;1;31mab\x1b[0mc\x1b[K\r\n");
-        assert_eq!(line(&buffer, 0, false), "abc\x1b[K\r\n");
     }
 
     #[test]

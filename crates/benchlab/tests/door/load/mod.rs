@@ -237,7 +237,7 @@ fn on_a_terminal_a_view_is_redrawn_and_cleared() {
             "{shown:?}"
         );
         assert_eq!(
-            shown.contains("\u{1b}[0;31m"),
+            shown.contains("\u{1b}[31m"),
             no_colour.is_empty(),
             "{shown:?}"
         );

@@ -90,6 +90,8 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
         "k8s:2",
         "--for",
         "20s",
+        "--rate",
+        "200",
         // On a busy machine kubectl is silent for seconds.
         "--lost-after",
         "6s",
