@@ -360,7 +360,7 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     project.append(&subject("compiles", &compiles));
     let file = project.join("experiments/t/experiment.toml");
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("[server]", "[server]\nwarm_up_s = 1")).unwrap();
+    std::fs::write(&file, text.replace("[server]", "[server]\nwarm_up_s = 10")).unwrap();
     // A quick run would not wait for so long.
     let words = "run t --blocks 1 --pairs 1 --no-control --cases json --set load=closed --set connections=4 \
                  --set keep_alive=yes";
