@@ -140,8 +140,11 @@ impl Page {
             .lines
             .extend(source.iter().map(|line| self.pen.dim(line)));
         if !full && !document.sections.is_empty() {
-            let more = "All tables and warnings: --full.";
-            below.lines.push(self.pen.dim(more));
+            let more = "All tables and warnings: --full, or later `benchlab report FILE --full`.";
+            let more = wrap_at_most(more, self.width, 2);
+            below
+                .lines
+                .extend(more.iter().map(|line| self.pen.dim(line)));
         }
         below.trim();
         below.lines

@@ -66,8 +66,8 @@ fn the_worst_rules_are_told_once_with_their_places() {
     assert_eq!(
         told([&files[..], &[host]].concat()),
         [
-            "compression, /a and 2 more: It is not so. There are lines for nginx and Apache.",
-            "clock: It is not so. Do: apt-get install chrony",
+            "Bad, compression, /a and 2 more: It is not so. There are lines for nginx and Apache.",
+            "Bad, clock: It is not so. Do: apt-get install chrony",
         ]
     );
     let one = finding(
@@ -77,12 +77,20 @@ fn the_worst_rules_are_told_once_with_their_places() {
     );
     assert_eq!(
         told(vec![one]),
-        ["resolver, /etc/resolv.conf: It is not so. For /etc/resolv.conf: nameserver"]
+        ["Bad, resolver, /etc/resolv.conf: It is not so. For /etc/resolv.conf: nameserver"]
     );
     assert_eq!(
         told(vec![finding("there", "/a", &[])]),
-        ["there, /a: It is not so."]
+        ["Bad, there, /a: It is not so."]
     );
+}
+
+#[test]
+fn what_is_not_told_in_full_is_named() {
+    let rules = ["a", "b", "c", "d"].map(|rule| finding(rule, "", &[]));
+    let first = |rules: &[Finding]| answer(rules.to_vec()).findings[0].text.clone();
+    assert!(first(&rules).ends_with(" good. Besides the 2 below: c, d."));
+    assert!(first(&rules[..2]).ends_with(" good."));
 }
 
 #[test]

@@ -53,7 +53,8 @@ pub fn harmless(audit: &Audit) -> Result<Audit, Error> {
 /// The document of an audit.
 pub fn document(report: &AuditReport) -> Document {
     let audit = report.audit;
-    let kept = |file| format!("{file} holds it. `benchlab compare` shows what a change did.");
+    let kept =
+        |file| format!("{file} holds it. After a change: `benchlab compare BEFORE.lab AFTER.lab`.");
     let mut document = Document {
         title: title(audit),
         question: question(audit.kind).into(),
@@ -101,6 +102,9 @@ fn question(kind: AuditKind) -> &'static str {
     }
 }
 
+/// Findings that the answer tells in full; it names the others.
+const TOLD: usize = 2;
+
 /// How many findings of each state there are, and the worst of them.
 fn answer(audit: &Audit) -> Answer {
     let counted = |state: State, of: &str| format!("{} {of}", audit.count(state));
@@ -110,14 +114,19 @@ fn answer(audit: &Audit) -> Answer {
         counted(State::Unknown, "unknown"),
         counted(State::Good, "good"),
     ];
+    let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
+    let (told, others) = rules.split_at(rules.len().min(TOLD));
+    let others: Vec<&str> = others.iter().map(|(rule, _)| *rule).collect();
+    let besides = match others.as_slice() {
+        [] => String::new(),
+        names => format!(" Besides the {TOLD} below: {}.", names.join(", ")),
+    };
     let mut findings = vec![Sentence {
         label: "Findings".into(),
-        text: format!("{}.", summary.join(", ")),
+        text: format!("{}.{besides}", summary.join(", ")),
         tone: Tone::Plain,
     }];
-    let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
-    let told = rules.iter().take(2);
-    findings.extend(told.map(|(_, same)| sentence(audit, same)));
+    findings.extend(told.iter().map(|(_, same)| sentence(audit, same)));
     if audit.count(State::NotApplicable) == audit.findings.len() {
         let whys = say::grouped(audit.findings.iter().map(|f| (f.seen.as_str(), ())));
         let whys: Vec<&str> = whys.into_iter().map(|(why, _)| why).collect();
@@ -147,7 +156,7 @@ fn worst(audit: &Audit) -> Vec<&Finding> {
     worst
 }
 
-/// `disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do: echo …`
+/// `Bad, disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do: echo …`
 fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
     let first = same[0];
     let same = same.iter().filter(|f| f.state == first.state);
@@ -162,7 +171,11 @@ fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
         (_, more) => format!(", {} and {more} more", first.place),
     };
     Sentence {
-        label: format!("{}{place}", first.rule),
+        label: format!(
+            "{}, {}{place}",
+            say::capital(first.state.name()),
+            first.rule
+        ),
         text: told.join(" "),
         tone: tone(first.state),
     }
