@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """WAR and EAR archives: exploded within limits, and which of their paths a front may serve itself."""
 
+import lzma
 import re
 import shutil
 import stat
 import xml.etree.ElementTree as ElementTree
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -54,7 +56,15 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
         applications.append(replace(application, untyped=_untyped(application)))
     if archive.suffix.lower() == ".ear":
         shutil.rmtree(folder.with_name(folder.name + ".ear"))
-    return applications
+    return [replace(one, static=[path for path in one.static if not _is_shared(one, path, applications)])
+            for one in applications]
+
+
+def _is_shared(one: Application, path: str, applications: list[Application]) -> bool:
+    """Whether another application is below a path, or is what answers there: the front would serve its files, too."""
+    whole = f"{one.context}{path}/"
+    return any(f"{other.context}/".startswith(whole)
+               or len(other.context) > len(one.context) and whole.startswith(f"{other.context}/") for other in applications)
 
 
 def _default_context(stem: str) -> str:
@@ -99,7 +109,8 @@ def _unpack(archive: Path, folder: Path) -> None:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(entry) as source, place.open("xb") as target:
                     _copy(source, target, entry.file_size, archive)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, FileExistsError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
+            FileExistsError) as error:
         raise ArchiveError(f"{archive}: {error}") from error
 
 
@@ -173,7 +184,7 @@ def _types(descriptor: Path) -> dict[str, str]:
     for mapping in _elements(_xml(descriptor), "mime-mapping"):
         texts = {_local(child.tag): (child.text or "").strip() for child in mapping}
         ending, kind = texts.get("extension", ""), texts.get("mime-type", "")
-        if re.fullmatch(r"[A-Za-z0-9_+-]+", ending) and re.fullmatch(r"[\w.+-]+/[\w.+-]+(;\s?charset=[\w-]+)?", kind, re.ASCII):
+        if re.fullmatch(r"[A-Za-z0-9_+-]+", ending) and re.fullmatch(r"[\w.+-]+/[\w.+-]+(; ?charset=[\w-]+)?", kind, re.ASCII):
             found[ending] = kind
     return found
 

@@ -274,6 +274,8 @@ Listen {listen}
 <VirtualHost *:{port}>
     ServerName {name}
     SSLEngine Off
+    # RFC 6797, 7.2: never without TLS.
+    Header always unset Strict-Transport-Security
     Redirect permanent / https://{authority}/
 </VirtualHost>
 """

@@ -76,6 +76,15 @@ def test_what_apache_may_serve(tmp_path: Path, mappings: list[str], static: list
     assert all((path in application.files) == (application.folder / path[1:]).is_file() for path in static)
 
 
+def test_no_file_of_another_application_is_served(tmp_path: Path) -> None:
+    """A folder of one is not the front's if another application is in it, or answers there."""
+    page = {"WEB-INF/web.xml": "<web-app/>"}
+    wars = {"ROOT.war": {"a/x.css": "x", "b/x.css": "x", "c/x.css": "x"}, "a#deep.war": {"cart.jsp": "source"}, "b.war": {"y.css": "y"}}
+    names = {name: archive(tmp_path / name, files | page).read_bytes() for name, files in wars.items()}
+    applications = explode(archive(tmp_path / "shop.ear", names), tmp_path / "app")
+    assert {one.context: one.static for one in applications} == {"": ["/c"], "/a/deep": [], "/b": ["/y.css"]}
+
+
 def test_an_ear_has_its_applications_where_it_says(tmp_path: Path) -> None:
     shop, root = (archive(tmp_path / name, {"a.css": name}).read_bytes() for name in ("s.war", "r.war"))
     descriptor = """<application xmlns="https://jakarta.ee/xml/ns/jakartaee" version="10">

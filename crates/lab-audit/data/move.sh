@@ -28,6 +28,8 @@ hashes() {
 # A line of fstab, once.
 line() {
     echo "fstab: $1"
+    # A last line that does not end would take this one as its rest.
+    [ -z "$go" ] || [ -z "$(tail -c 1 "$fstab")" ] || echo >>"$fstab"
     [ -z "$go" ] || grep -qxF -- "$1" "$fstab" || printf '%s\n' "$1" >>"$fstab"
 }
 
@@ -65,13 +67,16 @@ move() {
     [ ! -e "$from.before" ] || fail "$from.before is there already"
     ! findmnt --noheadings --mountpoint "$from" >/dev/null || fail "$from is a mount point"
     room "$from"
-    bind="$(escaped "$to") $(escaped "$from") none bind,nofail,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
+    bind="$(escaped "$to") $(escaped "$from") none bind,nofail,x-systemd.before=local-fs.target,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
     if [ -z "$go" ]; then
         echo "$from -> $to:"
         rsync -aAXHn --one-file-system --stats "$from/" "$fast/" | grep -E '^(Number of files|Total file size)'
         line "$bind"
         return
     fi
+    # Who may not enter a folder's parents may not reach it here: its own place is a mount.
+    mkdir -p "$fast/moved"
+    chmod 700 "$fast/moved"
     mkdir -p "$to"
     rsync -aAXH --numeric-ids --one-file-system "$from/" "$to/"
     hashes "$from" >"$work/from"
@@ -98,5 +103,5 @@ back() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -n "$go" ]; then
-    cp -p "$fstab" "$fstab.before-move" || fail "$fstab cannot be saved"
+    [ -e "$fstab.before-move" ] || cp -p "$fstab" "$fstab.before-move" || fail "$fstab cannot be saved"
 fi

@@ -19,6 +19,7 @@ pub mod rule;
 pub mod site;
 pub mod smart;
 pub mod storage;
+mod timed;
 pub mod value;
 
 pub use extra::Extra;

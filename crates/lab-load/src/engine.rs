@@ -206,7 +206,10 @@ fn gone() -> io::Error {
 }
 
 /// Raises the number of files that this process may have open, as far as it may.
-fn allow_files(connections: u64) -> Result<(), LoadError> {
+///
+/// # Errors
+/// So many connections are more than it may have.
+pub fn allow_files(connections: u64) -> Result<(), LoadError> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
     let wanted = connections + OTHER_FILES;
     if wanted > most {

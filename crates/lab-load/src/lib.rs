@@ -29,7 +29,7 @@ mod tls;
 mod tracker;
 mod worker;
 
-pub use engine::{Engine, LoadError};
+pub use engine::{Engine, LoadError, allow_files};
 pub use error::JobError;
 pub use expect::{Expect, JsonValue, Statuses};
 pub use guard::Guard;

@@ -32,7 +32,8 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
 /// A second copy of the baseline does not count as a subject, nor do those on another target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     if is_alone(run, plan) {
-        return false;
+        let mut points = (0..plan.points.len()).filter(|&p| plan.takes_part(plan.baseline, p));
+        return points.all(|point| failed(run, plan.baseline, point));
     }
     let compared = |point| {
         let there = plan.compared();

@@ -35,8 +35,10 @@ pub fn stop(run: &Run) -> Option<Ending> {
 
 /// What a look finds in those parts that have something left to compare.
 fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
-    let compares =
-        |run: &Run, plan: &Plan| plan.compared().count() > 1 && !refusals::nothing_left(run, plan);
+    let compares = |run: &Run, plan: &Plan| {
+        let alone = plan.compared().count() < 2 || refusals::is_alone(run, plan);
+        !alone && !refusals::nothing_left(run, plan)
+    };
     let compares = |run: &Run| sound_plan(run).is_some_and(|plan| compares(run, plan));
     let parts = lab_model::parts(run)
         .into_iter()

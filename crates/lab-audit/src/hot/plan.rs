@@ -233,9 +233,11 @@ impl Folder {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
+        // A line of fstab cannot hold it.
+        let odd = self.path.to_string_lossy().contains(char::is_control);
         let temporary = TEMPORARY.contains(&name);
         let small = self.size.is_some_and(|size| size <= memory / 10);
-        if read + written < LEAST || system || name.contains(char::is_control) {
+        if read + written < LEAST || system || odd {
             Placement::Here
         } else if temporary && small && self.disk.is_some() {
             Placement::Memory
@@ -260,7 +262,7 @@ impl Folder {
         let [mode, uid, gid] = self.owned;
         let name = escaped(&self.path.to_string_lossy());
         format!(
-            "tmpfs {name} tmpfs size={size}m,nosuid,nodev,mode={mode:04o},uid={uid},gid={gid} 0 0"
+            "tmpfs {name} tmpfs size={size}m,nosuid,nodev,nofail,x-systemd.before=local-fs.target,mode={mode:04o},uid={uid},gid={gid} 0 0"
         )
     }
 

@@ -45,7 +45,10 @@ fn fast_line(fast: &Fast, uuid: &str) -> Vec<String> {
     if mount == "/" {
         return Vec::new();
     }
-    let line = format!("UUID={uuid} {mount} {} noatime,nofail 0 2", fast.kind);
+    let line = format!(
+        "UUID={uuid} {mount} {} noatime,nofail,x-systemd.device-timeout=30s 0 2",
+        fast.kind
+    );
     let known = [
         format!("^UUID={uuid}"),
         format!("^[^#].*[[:space:]]{mount}[[:space:]]"),
@@ -119,8 +122,8 @@ mod tests {
             "uuid='1234-abcd'",
             "rsync -aAXH --numeric-ids",
             "sha256sum",
-            r"line 'tmpfs /srv/my\040cache tmpfs size=400m,nosuid,nodev,mode=0750,uid=33,gid=34 0 0'",
-            "line 'UUID=1234-abcd /mnt/ssd ext4 noatime,nofail 0 2'",
+            r"line 'tmpfs /srv/my\040cache tmpfs size=400m,nosuid,nodev,nofail,x-systemd.before=local-fs.target,mode=0750,uid=33,gid=34 0 0'",
+            "line 'UUID=1234-abcd /mnt/ssd ext4 noatime,nofail,x-systemd.device-timeout=30s 0 2'",
         ] {
             assert!(made.contains(line), "{line}: {made}");
         }

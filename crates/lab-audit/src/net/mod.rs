@@ -261,8 +261,18 @@ fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
 
 /// The audit of what was seen.
 pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
-    let reached = all.iter().any(reached);
-    let mut things: Vec<Thing> = all.iter().flat_map(|l| things(l, reached)).collect();
+    // This machine's own listeners answer without a network.
+    let is_here = |looked: &Looked| looked.asked.port == 0;
+    let beyond = all.iter().filter(|l| !is_here(l)).any(reached);
+    let reached = |looked: &Looked| {
+        if is_here(looked) {
+            reached(looked)
+        } else {
+            beyond
+        }
+    };
+    let things = all.iter().flat_map(|l| things(l, reached(l)));
+    let mut things: Vec<Thing> = things.collect();
     if all.iter().any(|looked| looked.asked.port != 0) {
         things.push(resolvers());
     }
@@ -400,6 +410,11 @@ fn handshakes(looked: &Looked, side: &Side, connects: &[f64], thing: &mut Thing)
     let done = times(looked, side.family, Step::Tls).len();
     let failed = (connects.len() - done) as f64 / connects.len() as f64;
     thing.set("tls_failed_share", Value::share(failed));
+    if failed > 0.0 && looked.lookup_ns.is_none() {
+        let why = "An address was asked: a server that needs a name refuses that.";
+        thing.set("tls_failed_share", Value::Unknown(why.into()));
+        return;
+    }
     let why = side.failure.as_deref().filter(|_| failed > 0.0);
     thing.set("tls_failure", Value::word(why.unwrap_or("none")));
 }

@@ -324,10 +324,13 @@ fn steps(
     match client {
         None => round.first_byte = Some(first_byte(&mut &tcp, &request)?),
         Some(client) => {
-            let mut stream = client.begin(name, tcp).map_err(io::Error::other)?;
+            let within = || Instant::now() + PATIENCE;
+            let stream = client.begin(name, tcp, within());
+            let mut stream = stream.map_err(io::Error::other)?;
             let began = Instant::now();
             stream.handshake()?;
             round.tls = Some(began.elapsed().as_nanos() as f64);
+            stream.set_until(within());
             round.first_byte = Some(first_byte(&mut stream, &request)?);
         }
     }

@@ -157,8 +157,8 @@ impl Client {
         let tcp = connect(url, deadline).map_err(|e| format!("no connection: {e}"))?;
         let (answer, tls) = if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-            let mut stream = self.tls.begin(host, tcp)?;
-            let agreed = stream.handshake_by(deadline);
+            let mut stream = self.tls.begin(host, tcp, deadline)?;
+            let agreed = stream.handshake();
             agreed.map_err(|e| format!("no TLS handshake: {e}"))?;
             let answer = exchange(&mut stream, request, method, deadline);
             (answer, stream.seen())

@@ -111,6 +111,16 @@ pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
         page.malformed.as_ref().map(unread),
     ];
     visit.site.lacking.extend(lacking.into_iter().flatten());
+    let files = visit.site.resources.iter().skip(1);
+    let unread = files.filter(|file| file.malformed.is_some()).count();
+    let silent = visit.site.things.len() + unread;
+    if silent > 0 {
+        let files = counted(silent as u64, "file");
+        visit
+            .site
+            .lacking
+            .push(format!("{files} gave no answer that can be read."));
+    }
     visit.done()
 }
 

@@ -254,19 +254,20 @@ fn saved(body: &[u8]) -> usize {
     done.map_or(0, |_| body.len().saturating_sub(packed.len()))
 }
 
+/// Delta-seconds (RFC 9111, 1.2.2): the most that counts is 2^31.
+pub fn seconds(text: &str) -> Option<f64> {
+    let seconds = text.parse::<f64>().ok()?;
+    (seconds >= 0.0).then(|| seconds.min(2_147_483_648.0))
+}
+
 /// Seconds for which a cache may keep it (RFC 9111, 4.2.1); `None`: not said.
 fn lifetime(answer: &Response) -> Option<f64> {
     let directives = answer
         .all("cache-control")
         .flat_map(|value| value.split(','));
     let age = |directive: &str| {
-        directive
-            .trim()
-            .to_ascii_lowercase()
-            .strip_prefix("max-age=")?
-            .trim_matches('"')
-            .parse()
-            .ok()
+        let directive = directive.trim().to_ascii_lowercase();
+        seconds(directive.strip_prefix("max-age=")?.trim_matches('"'))
     };
     let max_age = directives.filter_map(age).next();
     max_age.or_else(|| {

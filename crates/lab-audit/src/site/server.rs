@@ -7,10 +7,11 @@ use super::served::{MADE_WITH, served_by};
 use super::tls::{Seen, TlsClient};
 use super::{address, old_tls, resource};
 use crate::date::day;
+use crate::timed::Timed;
 use crate::value::{Class, Thing, Value};
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use url::Url;
@@ -164,8 +165,8 @@ impl Looked<'_> {
             .trim_matches(['[', ']']);
         let offers = |versions: &[&'static rustls::SupportedProtocolVersion],
                       protocols: &[&[u8]]| {
-            let Timed { stream, until } = self.connect().ok_or("no connection for it")?;
-            TlsClient::new()?.offers(host, stream, versions, protocols, until)
+            let tcp = self.connect().ok_or("no connection for it")?;
+            TlsClient::new()?.offers(host, tcp, versions, protocols)
         };
         let spoken = |offered: Result<Option<Seen>, String>| {
             Value::seen(offered.map_err(|why| format!("{why}.")), |seen| {
@@ -204,10 +205,13 @@ impl Looked<'_> {
     /// Without TLS: whether it leads there.
     fn plain(&self, thing: &mut Thing) {
         let to = self.page.leads_to(self.url);
-        let leads = to.is_some_and(|to| to.scheme() == "https");
+        let leads = to.as_ref().is_some_and(|to| to.scheme() == "https");
         let value = match self.url.port() {
             Some(_) if !leads => {
                 Value::Unknown("The URL names a port: where TLS would be is not known.".into())
+            }
+            _ if to.is_some() && !leads && self.redirects.elsewhere.is_some() => {
+                Value::Unknown("It leads to another host, which was not asked.".into())
             }
             _ => Value::Flag(leads),
         };
@@ -390,7 +394,7 @@ fn hsts(page: &Response) -> Value {
     let hsts = hsts.to_ascii_lowercase();
     let age = hsts.split(';').find_map(|part| {
         let age = part.trim().strip_prefix("max-age=")?.trim_matches('"');
-        age.parse::<f64>().ok()
+        resource::seconds(age)
     });
     Value::ns(age.unwrap_or(0.0) * 1e9)
 }
@@ -479,39 +483,10 @@ fn scripts(policies: &[String]) -> &'static str {
     }
 }
 
-/// A connection of a probe, which ends in time however slowly bytes drip in.
-struct Timed {
-    stream: TcpStream,
-    until: Instant,
-}
-
-impl Read for Timed {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::Error::from(io::ErrorKind::TimedOut));
-        }
-        self.stream.set_read_timeout(Some(left))?;
-        self.stream.read(room)
-    }
-}
-
-impl Write for Timed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
-    }
-}
-
 fn connect(address: SocketAddr) -> Option<Timed> {
     let stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    let until = Instant::now() + PATIENCE;
-    Some(Timed { stream, until })
+    Some(Timed::new(stream, Instant::now() + PATIENCE))
 }
 
 /// Whether this machine has a route to the IPv6 Internet; nothing is sent (RFC 3849's prefix is no host's).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TLS as an audit needs it: every certificate is taken, and what is wrong with it is kept.
 
+use crate::timed::Timed;
 use lab_load::certificates::{AnyCertificate, Presented, system_roots};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
@@ -38,7 +39,7 @@ pub struct TlsClient {
 
 /// A connection.
 pub struct TlsStream {
-    stream: StreamOwned<ClientConnection, TcpStream>,
+    stream: StreamOwned<ClientConnection, Timed>,
     last: Arc<Mutex<Verdict>>,
 }
 
@@ -70,14 +71,14 @@ impl TlsClient {
         })
     }
 
-    /// A connection that offers HTTP/1.1.
+    /// A connection that offers HTTP/1.1, and is read until a moment.
     ///
     /// # Errors
     /// There is no handshake, in words.
-    pub fn begin(&self, host: &str, tcp: TcpStream) -> Result<TlsStream, String> {
+    pub fn begin(&self, host: &str, tcp: TcpStream, until: Instant) -> Result<TlsStream, String> {
         self.connection(
             host,
-            tcp,
+            Timed::new(tcp, until),
             &[&version::TLS13, &version::TLS12],
             &[b"http/1.1"],
         )
@@ -90,13 +91,12 @@ impl TlsClient {
     pub fn offers(
         &self,
         host: &str,
-        tcp: TcpStream,
+        tcp: Timed,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
-        deadline: Instant,
     ) -> Result<Option<Seen>, String> {
         let mut stream = self.connection(host, tcp, versions, protocols)?;
-        match stream.handshake_by(deadline) {
+        match stream.handshake() {
             Ok(()) => Ok(stream.seen()),
             Err(e) if refuses(&e) => Ok(None),
             Err(e) => Err(format!("no TLS handshake: {e}")),
@@ -106,7 +106,7 @@ impl TlsClient {
     fn connection(
         &self,
         host: &str,
-        tcp: TcpStream,
+        tcp: Timed,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
     ) -> Result<TlsStream, String> {
@@ -141,28 +141,23 @@ fn refuses(e: &io::Error) -> bool {
 }
 
 impl TlsStream {
-    /// Goes on until both have agreed or it is too late, however short the socket's own time-out is.
-    ///
-    /// # Errors
-    /// They have not agreed.
-    pub fn handshake_by(&mut self, deadline: Instant) -> io::Result<()> {
-        loop {
-            match self.handshake() {
-                Err(e) if waits(&e) && Instant::now() < deadline => {}
-                ended => return ended,
-            }
-        }
+    /// Is read until another moment.
+    pub fn set_until(&mut self, until: Instant) {
+        self.stream.sock.set(until);
     }
 
     /// Goes on until both have agreed.
     ///
     /// # Errors
-    /// They have not.
+    /// They have not, or it is too late.
     pub fn handshake(&mut self) -> io::Result<()> {
-        self.stream
-            .conn
-            .complete_io(&mut self.stream.sock)
-            .map(drop)
+        let TlsStream { stream, .. } = self;
+        stream.conn.complete_io(&mut stream.sock)?;
+        // It takes a part of a message before a time-out for a success.
+        if stream.conn.is_handshaking() {
+            return Err(io::Error::from(io::ErrorKind::TimedOut));
+        }
+        Ok(())
     }
 
     /// What was seen, once there was a handshake.

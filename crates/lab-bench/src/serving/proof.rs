@@ -272,6 +272,7 @@ impl Prover<'_> {
     fn together(&mut self) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         let together = self.together;
+        lab_load::allow_files(together as u64).map_err(|e| e.to_string())?;
         let mut connections = Vec::new();
         for _ in 0..together {
             connections.push(ProofConnection::open(self.address, self.tls)?);

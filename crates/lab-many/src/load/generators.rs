@@ -319,13 +319,22 @@ impl Shared {
     /// What ends the load: that agents are gone, or else why one cannot go on.
     fn fault(&self, why: String) -> LoadFault {
         let (all, present) = (self.agents.len(), self.agents.present().len());
+        let why_lost = if why.is_empty() {
+            "the report says why"
+        } else {
+            &why
+        };
         match all - present {
             lost if lost == all => {
-                LoadFault::AgentsLost("all agents were lost: the report says why".into())
+                LoadFault::AgentsLost(format!("all agents were lost: {why_lost}"))
             }
             lost if lost > 0 && self.strict => LoadFault::AgentsLost(format!(
-                "{lost} of {all} agents lost, and --strict was given: the report says why"
+                "{lost} of {all} agents lost, and --strict was given: {why_lost}"
             )),
+            // Before the first load there is nothing to go on with.
+            lost if lost > 0 && self.loads == 0 => {
+                LoadFault::AgentsLost(format!("{lost} of {all} agents lost: {why_lost}"))
+            }
             _ => LoadFault::Failed(why),
         }
     }

@@ -7,6 +7,7 @@ use super::{finished, now, rules};
 use crate::cli::Cli;
 use crate::exit::Exit;
 use lab_audit::net::{self, Asked};
+use std::net::IpAddr;
 use std::process::ExitCode;
 
 /// Audits the ways to servers.
@@ -14,7 +15,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = now();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
     if let Some(name) = args.hosts.iter().find(|name| !could_be_a_host(name)) {
-        let why = "a host's name or address is wanted, without scheme and path";
+        let why = "a host's name or address is wanted, without scheme, port and path";
         return Err(Exit::wrong(format!("`{}`: {why}", lab_report::clean(name))));
     }
     let bar = progress();
@@ -43,6 +44,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
 }
 
 fn could_be_a_host(name: &str) -> bool {
-    let odd = |c: char| c == '/' || c.is_whitespace() || c.is_control();
-    !name.is_empty() && !name.contains(odd)
+    let odd = |c: char| "/:[]@?#".contains(c) || c.is_whitespace() || c.is_control();
+    let without_zone = name.split('%').next().unwrap_or(name);
+    without_zone.parse::<IpAddr>().is_ok() || !name.is_empty() && !name.contains(odd)
 }

@@ -7,7 +7,7 @@ use crate::options::Shown;
 use crate::verbs::report::{deliver_document, export, table};
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
-use lab_report::{BetweenReport, Document, kind};
+use lab_report::{BetweenReport, Document, Format, kind};
 use lab_stats::between::{Incomparable, Recorded, between, percentiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,6 +25,10 @@ pub fn runs(
     let is_of_load = |run: &Run| run.plan.as_ref().is_some_and(|plan| plan.load().is_some());
     if ab_table && !(is_of_load(&a) && is_of_load(&b)) {
         return Err(Exit::wrong("--ab-table is for runs of load on servers"));
+    }
+    if ab_table && (shown.format != Format::Terminal || shown.output.is_some()) {
+        let why = "--ab-table is a table of text: without --format and --output";
+        return Err(Exit::wrong(why));
     }
     let document = document([&a, &b], paths)?;
     export(&document, &exports)?;

@@ -146,6 +146,7 @@ impl LoadStatus<'_> {
             &place
         };
         let left = format!("  {} s left", self.seconds_left());
+        let what = lab_report::clean(what);
         format!("{}{}", BOLD.apply_to(what), DIM.apply_to(left))
     }
 

@@ -45,7 +45,8 @@ impl Pair<'_> {
             _ => 0,
         };
         let [before, after] = self.states();
-        let seen = before != State::Unknown && after != State::Unknown;
+        let known = |state| !matches!(state, State::Unknown | State::NotApplicable);
+        let seen = known(before) && known(after);
         match rank(after).cmp(&rank(before)) {
             _ if !seen => Tone::Undecided,
             std::cmp::Ordering::Less => Tone::Better,

@@ -32,7 +32,10 @@ impl Audited {
             targets: audit.targets.join(", "),
             counts: COUNTED.map(|state| audit.count(state)),
             bad: rules(|f| f.state == State::Bad),
-            looked: rules(|f| !f.place.is_empty()),
+            looked: rules(|f| {
+                let seen = !matches!(f.state, State::Unknown | State::NotApplicable);
+                seen && !f.place.is_empty()
+            }),
         }
     }
 }

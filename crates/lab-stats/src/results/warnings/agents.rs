@@ -46,7 +46,7 @@ fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
         };
         let (there, of) = blocks;
         return Some(format!(
-            "All agents were lost: {}. The load ended there, after {there} of {of} blocks.{due} `benchlab resume` goes on.",
+            "All agents were lost: {}. The load ended there, after {there} of {of} blocks.{due}",
             list(each)
         ));
     }

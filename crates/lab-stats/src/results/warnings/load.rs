@@ -161,13 +161,16 @@ impl Naming<'_> {
     /// Of agents each has a clock of its own.
     fn timed_by_reading(&self) -> Option<Warning> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
-        let agents = self.run.agents.iter().enumerate();
-        let of_agents = agents.filter_map(|(id, agent)| {
+        let of_agents = (0..self.run.agents.len()).filter_map(|id| {
             let parts = slices().flat_map(|slice| &slice.agents);
             let own = parts
                 .filter(|part| part.agent == id)
                 .map(|part| &part.slice);
-            Some(format!("{} on {}", percent(many_read(own)?), agent.name))
+            Some(format!(
+                "{} on {}",
+                percent(many_read(own)?),
+                self.run.agent_name(id)
+            ))
         });
         let mut parts: Vec<String> = of_agents.collect();
         if self.run.agents.is_empty() {
@@ -231,7 +234,8 @@ impl Naming<'_> {
 
     /// That the server is on this machine is known where its CPU time is, and no agent elsewhere read it.
     fn shared_cores(&self) -> Option<Warning> {
-        if self.plan.load()?.server_host.is_some() {
+        let host = self.plan.load()?.server_host.as_ref();
+        if host.is_some_and(|host| !host.starts_with("local ")) {
             return None;
         }
         let mut facts = self.run.host.facts.iter();

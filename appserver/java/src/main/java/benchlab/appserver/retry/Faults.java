@@ -42,6 +42,9 @@ public final class Faults {
 
     private static final String CONNECTION_CLASS = "08";
 
+    /** Its driver has gone over to another server within a transaction. */
+    private static final String MARIADB_FAILOVER_STATE = "25S03";
+
     private static final Map<Integer, Fault> MARIADB_CODES =
             Map.of(
                     1020, Fault.SERIALIZATION_FAILURE, // The record has changed since the snapshot.
@@ -150,17 +153,19 @@ public final class Faults {
         if (fault == null) {
             fault = STATES.get(state);
         }
-        if (fault == null) {
-            fault = state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : ofType(error);
+        if (fault != null) {
+            return fault;
         }
-        return fault;
+        // Not the type: MariaDB's driver has the transient connection exception for 45000, too.
+        return state.startsWith(CONNECTION_CLASS) || state.equals(MARIADB_FAILOVER_STATE)
+                ? Fault.CONNECTION_LOST
+                : Fault.PERMANENT;
     }
 
-    /** What JDBC's own exceptions say where there is no state that does. */
+    /** What JDBC's own exceptions say where there is no state. */
     private static Fault ofType(SQLException error) {
         if (error instanceof SQLTransactionRollbackException) {
-            String state = error.getSQLState();
-            return state == null ? Fault.SERIALIZATION_FAILURE : Fault.PERMANENT; // As 40002.
+            return Fault.SERIALIZATION_FAILURE;
         } else if (error instanceof SQLRecoverableException
                 || error instanceof SQLNonTransientConnectionException
                 || error instanceof SQLTransientConnectionException) {

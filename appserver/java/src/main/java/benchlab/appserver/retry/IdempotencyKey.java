@@ -53,9 +53,15 @@ public final class IdempotencyKey<T> {
      *     }
      * }
      * }</pre>
+     *
+     * @throws IllegalStateException if no transaction was begun: the key would be committed before
+     *     the work, and work that fails then be taken for done
      */
     public <X extends Exception> T once(Connection connection, TransactionWork<T, X> work)
             throws SQLException, X {
+        if (connection.getAutoCommit()) {
+            throw new IllegalStateException("a key is taken in a transaction: autocommit is on");
+        }
         if (!take(connection)) {
             return firstResult(connection);
         }

@@ -27,7 +27,7 @@ public final class Transactions {
 
     private final Source source;
     private final Eviction eviction;
-    private final ThreadLocal<Session> open = new ThreadLocal<>();
+    private final ThreadLocal<Session> open; // Shared by those of sessionPerAttempt.
 
     /**
      * Where connections come from: a driver, or a pool to which {@code close} gives them back.
@@ -55,24 +55,26 @@ public final class Transactions {
 
     /** Leaves it to the source which session an attempt has. */
     public Transactions(Source source) {
-        this(source, connection -> {});
+        this(source, connection -> {}, new ThreadLocal<>());
     }
 
-    private Transactions(Source source, Eviction eviction) {
+    private Transactions(Source source, Eviction eviction, ThreadLocal<Session> open) {
         this.source = Objects.requireNonNull(source, "source");
         this.eviction = Objects.requireNonNull(eviction, "eviction");
+        this.open = open;
     }
 
     /**
-     * Others on the same source, of which no attempt has the session of one that failed: for work
-     * that leaves in its session what a rollback does not undo.
+     * The same, but that no attempt has the session of one that failed: for work that leaves in its
+     * session what a rollback does not undo. A transaction of the one inside one of the other is a
+     * part of that.
      *
      * @param evict is called between the rollback and {@code close}, such as {@code
      *     hikariDataSource::evictConnection}, or {@code c -> c.abort(Runnable::run)} for a pool that
      *     drops what is broken
      */
     public Transactions sessionPerAttempt(Eviction evict) {
-        return new Transactions(source, evict);
+        return new Transactions(source, evict, open);
     }
 
     /**

@@ -100,6 +100,9 @@ class FaultsTest {
     @Test
     void withoutAStateTheTypeDecides() {
         assertEquals(Fault.CONNECTION_LOST, Faults.of(new SQLRecoverableException("")));
+        // As MariaDB's driver throws a SIGNAL of a trigger.
+        SQLException signal = new SQLTransientConnectionException("no stock", "45000", 1644);
+        assertEquals(Fault.PERMANENT, Faults.of(signal));
         assertEquals(Fault.CONNECTION_LOST, Faults.of(new SQLNonTransientConnectionException("")));
         assertEquals(Fault.CONNECTION_LOST, Faults.of(new SQLTransientConnectionException("")));
         assertEquals(

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -148,6 +149,18 @@ class TransactionsTest {
                         .toList(),
                 connections.calls.subList(3, 7));
         assertEquals(committed("c2"), connections.calls.subList(7, 12));
+    }
+
+    @Test
+    void aTransactionInsideOneWithASessionPerAttemptIsAPartOfIt() throws Exception {
+        var perAttempt = transactions.sessionPerAttempt(connection -> {});
+        perAttempt.run(outer -> transactions.run(inner -> assertSameConnection(outer, inner)));
+        assertEquals(committed("c1"), connections.calls);
+    }
+
+    private static String assertSameConnection(Connection outer, Connection inner) {
+        assertSame(outer, inner);
+        return "done";
     }
 
     @Test

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A connection that is read until a moment, however slowly bytes drip in: a library that reads on until it has a whole
+//! message never comes back to a caller that would look at the clock.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+
+pub struct Timed {
+    stream: TcpStream,
+    until: Instant,
+}
+
+impl Timed {
+    pub fn new(stream: TcpStream, until: Instant) -> Timed {
+        Timed { stream, until }
+    }
+
+    /// Another moment.
+    pub fn set(&mut self, until: Instant) {
+        self.until = until;
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::Error::from(io::ErrorKind::TimedOut));
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(room)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
