@@ -144,7 +144,7 @@ fn server((url, answer, entry): (&Url, &Response, &Json), redirects: &Redirects)
         thing.set("ipv6_address", Value::Flag(true));
         thing.set("ipv6", Value::Flag(true));
     }
-    if url.scheme() == "https" || redirects.to_https {
+    if redirects.to_https {
         thing.set("to_https", Value::Flag(true));
     }
     Some(thing)

@@ -126,7 +126,7 @@ impl Looked<'_> {
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         self.head(client, &mut thing);
-        self.tls(&mut thing);
+        self.tls(client, &mut thing);
         self.exposed(client, &mut thing);
         self.network(&mut thing);
         thing
@@ -153,7 +153,7 @@ impl Looked<'_> {
         }
     }
 
-    fn tls(&self, thing: &mut Thing) {
+    fn tls(&self, client: &mut Client, thing: &mut Thing) {
         let Some(seen) = &self.page.tls else {
             return self.plain(thing);
         };
@@ -181,7 +181,26 @@ impl Looked<'_> {
             "http2",
             spoken(both.map(|seen| seen.filter(|seen| seen.alpn == "h2"))),
         );
-        thing.set("to_https", Value::Flag(true));
+        thing.set("to_https", self.from_plain(client));
+    }
+
+    /// Of a page that came over TLS: whether plain HTTP on its usual port leads there.
+    fn from_plain(&self, client: &mut Client) -> Value {
+        if self.redirects.to_https {
+            return Value::Flag(true);
+        }
+        let mut plain = self.url.clone();
+        if plain.port().is_some() || plain.set_scheme("http").is_err() {
+            let why = "The URL names a port: where plain HTTP would be is not known.";
+            return Value::Unknown(why.into());
+        }
+        match client.ask(Method::Head, &plain, "") {
+            Ok(answer) => {
+                let to = answer.leads_to(&plain);
+                Value::Flag(to.is_some_and(|to| to.scheme() == "https"))
+            }
+            Err(why) => Value::Unknown(format!("Plain HTTP: {why}.")),
+        }
     }
 
     fn old_tls(&self, host: &str) -> Value {
