@@ -51,7 +51,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     let (a, b) = (fast.url("/"), slow.url("/"));
     let short = [
         "--for",
-        "500ms",
+        "2s",
         "--connections",
         "2",
         "--seed",
