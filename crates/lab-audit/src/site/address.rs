@@ -20,9 +20,9 @@ pub fn name(url: &Url) -> String {
     }
 }
 
-/// As a word of a command, whatever a server put into it.
+/// As a word of a command, whatever a server put into it. VALUE stands for what its query says: the reader knows it.
 pub fn word(url: &Url) -> String {
-    let text = shown(url);
+    let text = shown(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);
     if text.chars().all(plain) {
         text
@@ -70,5 +70,6 @@ mod tests {
         let of = |text: &str| word(&Url::parse(text).expect("a URL"));
         assert_eq!(of("https://www.a.example/"), "https://www.a.example/");
         assert_eq!(of("http://a/$(id)';id;'"), "'http://a/$(id)%27;id;%27'");
+        assert_eq!(of("https://a/x.js?v=s3cret"), "'https://a/x.js?v=VALUE'");
     }
 }

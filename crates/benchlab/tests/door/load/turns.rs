@@ -49,15 +49,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
         Web::new(Manner::Slow(5)),
     );
     let (a, b) = (fast.url("/"), slow.url("/"));
-    let short = [
-        "--for",
-        "2s",
-        "--connections",
-        "2",
-        "--seed",
-        "3",
-        "--gate",
-    ];
+    let short = ["--for", "2s", "--connections", "2", "--seed", "3", "--gate"];
     let ended = place.compare(&[&[&a[..], &b], &short[..]].concat());
     ended.expect(3);
     let run = place.0.load();
