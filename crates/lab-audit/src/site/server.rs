@@ -181,11 +181,11 @@ impl Looked<'_> {
             "http2",
             spoken(both.map(|seen| seen.filter(|seen| seen.alpn == "h2"))),
         );
-        thing.set("to_https", self.from_plain(client));
+        thing.set("to_https", self.leads_here(client));
     }
 
     /// Of a page that came over TLS: whether plain HTTP on its usual port leads there.
-    fn from_plain(&self, client: &mut Client) -> Value {
+    fn leads_here(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
         }
