@@ -46,23 +46,28 @@ fn warnings(document: &Document) -> String {
     };
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for warning in &warnings {
-        let label = match warning.label.as_str() {
-            "" => "others",
-            label => label,
-        };
+        let label = warning.label.as_str();
         match kinds.iter_mut().find(|(known, _)| *known == label) {
             Some((_, count)) => *count += 1,
             None => kinds.push((label, 1)),
         }
     }
-    kinds.sort_by_key(|(label, _)| *label == "others");
-    let each = kinds.iter().map(|(label, count)| match count {
+    let labelled = kinds.iter().filter(|(label, _)| !label.is_empty());
+    let among = if labelled.clone().count() < kinds.len() {
+        ", among them "
+    } else {
+        ": "
+    };
+    let each = labelled.map(|(label, count)| match count {
         1 => (*label).to_owned(),
         n => format!("{label} ({n})"),
     });
     match (warnings.len(), kinds.len()) {
         (1, _) => format!("1 warning: {}", sentence(first)),
-        (n, 2..) => format!("{n} warnings: {}.", each.collect::<Vec<_>>().join(", ")),
+        (n, 2..) => format!(
+            "{n} warnings{among}{}.",
+            each.collect::<Vec<_>>().join(", ")
+        ),
         (n, _) => format!("{n} warnings, the first: {}", sentence(first)),
     }
 }

@@ -73,7 +73,7 @@ fn one_kind_of_warning_says_what_it_is_and_several_have_labels() {
     assert_eq!(told(&["failed", "late"]), "2 warnings: failed, late.");
     assert_eq!(
         told(&["host", "few blocks", "", "host"]),
-        "4 warnings: host (2), few blocks, others."
+        "4 warnings, among them host (2), few blocks."
     );
 }
 
