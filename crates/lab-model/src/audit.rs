@@ -163,6 +163,11 @@ impl State {
         State::NotApplicable,
     ];
 
+    /// Whether the rule is about the thing, and what it is about could be seen.
+    pub fn is_seen(self) -> bool {
+        !matches!(self, State::Unknown | State::NotApplicable)
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {

@@ -195,10 +195,7 @@ impl Looked<'_> {
             return Value::Unknown(why.into());
         }
         match client.ask(Method::Head, &plain, "") {
-            Ok(answer) => {
-                let to = answer.leads_to(&plain);
-                Value::Flag(to.is_some_and(|to| to.scheme() == "https"))
-            }
+            Ok(answer) => leads_to_tls(&answer, &plain),
             Err(why) => Value::Unknown(format!("Plain HTTP: {why}.")),
         }
     }
@@ -223,16 +220,11 @@ impl Looked<'_> {
 
     /// Without TLS: whether it leads there.
     fn plain(&self, thing: &mut Thing) {
-        let to = self.page.leads_to(self.url);
-        let leads = to.as_ref().is_some_and(|to| to.scheme() == "https");
-        let value = match self.url.port() {
-            Some(_) if !leads => {
+        let value = match leads_to_tls(self.page, self.url) {
+            Value::Flag(false) if self.url.port().is_some() => {
                 Value::Unknown("The URL names a port: where TLS would be is not known.".into())
             }
-            _ if to.is_some() && !leads && self.redirects.elsewhere.is_some() => {
-                Value::Unknown("It leads to another host, which was not asked.".into())
-            }
-            _ => Value::Flag(leads),
+            told => told,
         };
         thing.set("to_https", value);
     }
@@ -405,6 +397,17 @@ fn fields(page: &Response, thing: &mut Thing) {
         .sum();
     thing.set("leak_bytes", Value::bytes(bytes as u64));
     thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
+}
+
+/// Whether an answer over plain HTTP leads to TLS.
+fn leads_to_tls(answer: &Response, url: &Url) -> Value {
+    match answer.leads_to(url) {
+        Some(to) if to.scheme() == "https" => Value::Flag(true),
+        Some(to) if to.host() != url.host() => {
+            Value::Unknown("It leads to another host, which was not asked.".into())
+        }
+        _ => Value::Flag(false),
+    }
 }
 
 /// For how long browsers use TLS without asking; 0: it does not say so.

@@ -45,8 +45,7 @@ impl Pair<'_> {
             _ => 0,
         };
         let [before, after] = self.states();
-        let known = |state| !matches!(state, State::Unknown | State::NotApplicable);
-        let seen = known(before) && known(after);
+        let seen = before.is_seen() && after.is_seen();
         match rank(after).cmp(&rank(before)) {
             _ if !seen => Tone::Undecided,
             std::cmp::Ordering::Less => Tone::Better,

@@ -32,10 +32,7 @@ impl Audited {
             targets: audit.targets.join(", "),
             counts: COUNTED.map(|state| audit.count(state)),
             bad: rules(|f| f.state == State::Bad),
-            looked: rules(|f| {
-                let seen = !matches!(f.state, State::Unknown | State::NotApplicable);
-                seen && !f.place.is_empty()
-            }),
+            looked: rules(|f| f.state.is_seen() && !f.place.is_empty()),
         }
     }
 }

@@ -37,13 +37,11 @@ public final class Faults {
                     Map.entry("57P02", Fault.CONNECTION_LOST), // Another session crashed.
                     Map.entry("57P03", Fault.CONNECTION_LOST), // The server starts or stops.
                     Map.entry("57P05", Fault.CONNECTION_LOST), // The session was idle too long.
+                    Map.entry("25S03", Fault.CONNECTION_LOST), // MariaDB's driver took another server.
                     Map.entry("25P03", Fault.CONNECTION_LOST), // The transaction was.
                     Map.entry("53300", Fault.CONNECTION_LOST)); // Too many connections.
 
     private static final String CONNECTION_CLASS = "08";
-
-    /** Its driver has gone over to another server within a transaction. */
-    private static final String MARIADB_FAILOVER_STATE = "25S03";
 
     private static final Map<Integer, Fault> MARIADB_CODES =
             Map.of(
@@ -157,9 +155,7 @@ public final class Faults {
             return fault;
         }
         // Not the type: MariaDB's driver has the transient connection exception for 45000, too.
-        return state.startsWith(CONNECTION_CLASS) || state.equals(MARIADB_FAILOVER_STATE)
-                ? Fault.CONNECTION_LOST
-                : Fault.PERMANENT;
+        return state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : Fault.PERMANENT;
     }
 
     /** What JDBC's own exceptions say where there is no state. */

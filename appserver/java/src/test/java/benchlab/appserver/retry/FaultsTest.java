@@ -97,12 +97,16 @@ class FaultsTest {
         assertEquals(fault, Faults.of(new SQLException("", state, code)));
     }
 
+    /** As MariaDB's driver throws the SIGNAL of a trigger. */
+    @Test
+    void withAStateTheTypeDoesNotDecide() {
+        var signal = new SQLTransientConnectionException("no stock", "45000", 1644);
+        assertEquals(Fault.PERMANENT, Faults.of(signal));
+    }
+
     @Test
     void withoutAStateTheTypeDecides() {
         assertEquals(Fault.CONNECTION_LOST, Faults.of(new SQLRecoverableException("")));
-        // As MariaDB's driver throws a SIGNAL of a trigger.
-        SQLException signal = new SQLTransientConnectionException("no stock", "45000", 1644);
-        assertEquals(Fault.PERMANENT, Faults.of(signal));
         assertEquals(Fault.CONNECTION_LOST, Faults.of(new SQLNonTransientConnectionException("")));
         assertEquals(Fault.CONNECTION_LOST, Faults.of(new SQLTransientConnectionException("")));
         assertEquals(
