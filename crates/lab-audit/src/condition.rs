@@ -28,8 +28,9 @@ enum Op {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Right {
-    Number(f64),
-    Words(Vec<String>),
+    /// As they are written, and as numbers if each of them is one.
+    Given(Vec<String>, Option<Vec<f64>>),
+    /// Another value of the thing.
     Other(String),
 }
 
@@ -67,29 +68,27 @@ impl Condition {
         let rest: Vec<&str> = words.collect();
         let right = match (&rest[..], op) {
             ([], _) => return Err(wrong()),
-            (words, Op::In | Op::NotIn) => {
-                Right::Words(words.iter().map(|w| w.to_string()).collect())
-            }
             ([other], _) if other.starts_with('{') && other.ends_with('}') => {
                 Right::Other(other[1..other.len() - 1].to_owned())
             }
-            (words, op) => match (number(words), op) {
-                (Some(number), _) => Right::Number(number),
-                (None, Op::Is | Op::IsNot) => Right::Words(vec![words.join(" ")]),
-                (None, _) => return Err(wrong()),
-            },
+            (words, Op::In | Op::NotIn) => given(words.iter().map(|word| vec![*word])),
+            (words, _) => given([words.to_vec()].into_iter()),
         };
-        if let Right::Words(words) = &right
-            && let Some(odd) = words.iter().find(|word| ends_with_unit(word))
-        {
-            return Err(format!("`{text}`: `{odd}` is no number"));
-        }
-        Ok(Condition {
+        let condition = Condition {
             name: name.to_owned(),
             text: text.to_owned(),
             op,
             right,
-        })
+        };
+        if let Right::Given(words, None) = &condition.right {
+            if let Some(odd) = words.iter().find(|word| ends_with_unit(word)) {
+                return Err(format!("`{text}`: `{odd}` is no number"));
+            }
+            if condition.is_order() {
+                return Err(wrong());
+            }
+        }
+        Ok(condition)
     }
 
     /// The names of the values that it looks at.
@@ -103,9 +102,8 @@ impl Condition {
 
     /// Whether it compares with a number; `None`: with another value.
     pub fn is_number(&self) -> Option<bool> {
-        match self.right {
-            Right::Number(_) => Some(true),
-            Right::Words(_) => Some(false),
+        match &self.right {
+            Right::Given(_, numbers) => Some(numbers.is_some()),
             Right::Other(_) => None,
         }
     }
@@ -119,45 +117,51 @@ impl Condition {
             return Holds::Unknown(why.clone());
         }
         let yes = match &self.right {
-            Right::Words(words) if matches!(left, Value::Number(..)) && !numeric(words) => {
-                return self.no_word();
-            }
-            Right::Words(words) => {
-                let there = words.contains(&left.text());
-                there == matches!(self.op, Op::Is | Op::In)
-            }
-            Right::Number(right) => match left {
-                Value::Number(left, _) => self.compares(*left, *right),
-                _ => self.op == Op::IsNot,
+            Right::Given(words, numbers) => match (left, numbers) {
+                (Value::Number(left, _), Some(numbers)) => self.compares(*left, numbers),
+                (Value::Number(..), None) => return self.unlike("number"),
+                _ if self.is_order() => return self.unlike("word"),
+                _ => words.contains(&left.text()) == matches!(self.op, Op::Is | Op::In),
             },
             Right::Other(name) => match (left, thing.values.get(name.as_str())) {
                 (_, None) => return Holds::NotApplicable,
                 (_, Some(Value::Unknown(why))) => return Holds::Unknown(why.clone()),
                 (Value::Number(left, _), Some(Value::Number(right, _))) => {
-                    self.compares(*left, *right)
+                    self.compares(*left, &[*right])
                 }
+                _ if self.is_order() => return self.unlike("word"),
                 (left, Some(right)) => (left.text() == right.text()) == (self.op == Op::Is),
             },
         };
         if yes { Holds::Yes } else { Holds::No }
     }
 
-    /// It compares a number with a word: neither outcome would mean anything.
-    fn no_word(&self) -> Holds {
-        let (name, text) = (&self.name, &self.text);
-        Holds::Unknown(format!("The rule says `{text}`, but `{name}` is a number."))
+    fn is_order(&self) -> bool {
+        !matches!(self.op, Op::Is | Op::IsNot | Op::In | Op::NotIn)
     }
 
-    fn compares(&self, left: f64, right: f64) -> bool {
+    /// It compares a number with a word: neither outcome would mean anything.
+    fn unlike(&self, kind: &str) -> Holds {
+        let (name, text) = (&self.name, &self.text);
+        Holds::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
+    }
+
+    fn compares(&self, left: f64, right: &[f64]) -> bool {
         match self.op {
-            Op::Is | Op::In => left == right,
-            Op::IsNot | Op::NotIn => left != right,
-            Op::Below => left < right,
-            Op::AtMost => left <= right,
-            Op::Above => left > right,
-            Op::AtLeast => left >= right,
+            Op::Is | Op::In => right.contains(&left),
+            Op::IsNot | Op::NotIn => !right.contains(&left),
+            Op::Below => left < right[0],
+            Op::AtMost => left <= right[0],
+            Op::Above => left > right[0],
+            Op::AtLeast => left >= right[0],
         }
     }
+}
+
+/// Words or numbers to compare with, each of one word or of a number and its unit.
+fn given<'t>(each: impl Iterator<Item = Vec<&'t str>> + Clone) -> Right {
+    let numbers = each.clone().map(|words| number(&words)).collect();
+    Right::Given(each.map(|words| words.join(" ")).collect(), numbers)
 }
 
 /// Whether all of several hold. What is refuted by one is refuted, whatever could not be seen of others.
@@ -201,11 +205,6 @@ fn ends_with_unit(words: &str) -> bool {
     last.is_some_and(|last| UNITS.iter().any(|(name, _)| *name == last))
 }
 
-/// Words that are numbers all: `in 0 1`.
-fn numeric(words: &[String]) -> bool {
-    words.iter().all(|word| word.parse::<f64>().is_ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +215,7 @@ mod tests {
         thing.set("room", Value::bytes(8192));
         thing.set("scheduler", Value::word("bfq"));
         thing.set("flash", Value::Flag(true));
+        thing.set("version", Value::word("1.1"));
         thing.set("wear", Value::Unknown("smartctl is not installed".into()));
         thing
     }
@@ -230,6 +230,9 @@ mod tests {
             "scheduler not-in none mq-deadline",
             "scheduler = bfq",
             "flash = yes",
+            "size in 1024 4096",
+            "version = 1.1",
+            "version in 1.0 1.1",
         ] {
             assert_eq!(holds(yes), Holds::Yes, "{yes}");
         }
@@ -238,6 +241,8 @@ mod tests {
             "size > {room}",
             "scheduler in none",
             "flash = no",
+            "size not-in 1024 4096",
+            "version not-in 1.0 1.1",
         ] {
             assert_eq!(holds(no), Holds::No, "{no}");
         }
@@ -246,7 +251,7 @@ mod tests {
             Holds::Unknown("smartctl is not installed".into())
         );
         assert_eq!(holds("model = x"), Holds::NotApplicable);
-        for unfit in ["size != big", "size in small big"] {
+        for unfit in ["size != big", "size in small big", "scheduler > 3", "flash < {size}"] {
             assert!(matches!(holds(unfit), Holds::Unknown(_)), "{unfit}");
         }
     }

@@ -146,22 +146,19 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
     };
     let written: Written = toml::from_str(text).map_err(|e| error(e.to_string()))?;
     let rule = built(path, written).map_err(error)?;
-    if classes.iter().any(|class| rule.is_of(class)) {
+    let Some(class) = classes.iter().find(|class| class.name == rule.of) else {
+        let known: BTreeSet<&str> = classes.iter().map(|class| class.name).collect();
+        let known = Vec::from_iter(known).join(", ");
+        return Err(error(format!("`of = \"{}\"` is none of {known}", rule.of)));
+    };
+    let Some(name) = rule.unknown_name(class) else {
         return Ok(rule);
-    }
-    match classes.iter().find(|class| class.name == rule.of) {
-        None => {
-            let known: BTreeSet<&str> = classes.iter().map(|class| class.name).collect();
-            let known = Vec::from_iter(known).join(", ");
-            Err(error(format!("`of = \"{}\"` is none of {known}", rule.of)))
-        }
-        Some(class) => {
-            let name = rule.unknown_name(class).unwrap_or_default();
-            let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
-            let (class, known) = (class.name, known.join(", "));
-            Err(error(format!("a {class} has no `{name}`; it has {known}")))
-        }
-    }
+    };
+    let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
+    let (class, known) = (class.name, known.join(", "));
+    Err(error(format!(
+        "values of the class `{class}` are {known}; there is no `{name}`"
+    )))
 }
 
 fn built(path: &Path, written: Written) -> Result<Rule, String> {
@@ -216,11 +213,6 @@ impl Rule {
     /// The names of the values that its conditions look at.
     pub fn names(&self) -> BTreeSet<&str> {
         self.conditions().flat_map(Condition::names).collect()
-    }
-
-    /// Whether it is about things of this class, and looks at no other values than they have.
-    pub fn is_of(&self, class: &Class) -> bool {
-        class.name == self.of && self.unknown_name(class).is_none()
     }
 
     fn unknown_name(&self, class: &Class) -> Option<String> {

@@ -78,9 +78,9 @@ pub const COOKIE: Class = Class {
     ],
 };
 
-/// A host that requests go to.
+/// A host that requests with cookies go to.
 pub const HOST: Class = Class {
-    name: "host",
+    name: "cookie-host",
     none: "No request with a cookie is known.",
     values: &[
         ("cookies", "cookies of the largest request"),
@@ -353,7 +353,7 @@ fn hosts(seen: &Seen) -> Vec<Thing> {
         let of = seen.requests.iter().filter(|r| r.host == host);
         let request = of.max_by_key(|r| field_bytes(&seen.cookies, &r.cookies))?;
         let bytes = field_bytes(&seen.cookies, &request.cookies);
-        let mut thing = Thing::new("host", if host.is_empty() { UNNAMED } else { host });
+        let mut thing = Thing::new("cookie-host", if host.is_empty() { UNNAMED } else { host });
         thing.set(
             "cookies",
             Value::count(request.cookies.len() as u64, "cookies"),

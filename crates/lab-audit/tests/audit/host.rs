@@ -903,11 +903,11 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
     };
     assert_eq!(read(&rule("cores < 4")).expect("a rule")[0].id, "own");
     for (text, why) in [
-        (rule("corse < 4"), "has no `corse`; it has cores"),
+        (rule("corse < 4"), "the class `host` are cores, governor"),
         (rule("cores ~ 4"), "is no condition"),
         (
             rule("cores < 4").replace("'host'", "'hots'"),
-            "is none of address, cookie, copy, disk",
+            "is none of address, cookie, cookie-host, copy, disk",
         ),
         (
             rule("cores < 4").replace("'bad'", "'worse'"),
@@ -921,6 +921,7 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
     ] {
         let error = read(&text).expect_err("an error");
         assert!(error.contains(why) && error.contains("own.toml"), "{error}");
+        assert!(!error.contains("cookie_bytes"), "{error}");
     }
 }
 
@@ -937,8 +938,8 @@ fn each_audit_takes_the_rules_of_its_classes() {
     for (name, text) in [
         ("a-cookie", rule("cookie", "wide = yes")),
         ("a-host", rule("host", "cores < 4")),
-        ("a-resource", rule("resource", "typed = no")),
-        ("cookie-hosts", rule("host", "cookies > 9")),
+        ("a-resource", rule("resource", "revalidation in 200 304")),
+        ("cookie-hosts", rule("cookie-host", "cookies > 9")),
         ("an-address", rule("address", "family = IPv4")),
         ("net-mtu", rule("address", "mtu < 1400")),
     ] {
