@@ -55,6 +55,8 @@ const ADDRESS: Class = Class {
             "part of the handshakes of TLS that failed",
         ),
         ("tls_failure", "how the last one failed"),
+        ("unanswered_share", "part of the requests without an answer"),
+        ("unanswered", "how the last one ended"),
         ("round_trip", "median round trip"),
         ("round_trip_by", "ICMP, or a connection of TCP"),
         ("lost_share", "part of the echo requests that got no reply"),
@@ -377,7 +379,7 @@ fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
             failing(side, &mut thing);
         }
     }
-    handshakes(looked, side, &connects, &mut thing);
+    beyond_connection(looked, side, connects.len(), &mut thing);
     thing.set_some("connect", median(&connects).map(Value::ns));
     round_trip(looked, side, &mut thing);
     if looked.asked.port != 0 {
@@ -402,21 +404,31 @@ fn failing(side: &Side, thing: &mut Thing) {
     }
 }
 
-/// Which part of the handshakes failed, where there were connections for them.
-fn handshakes(looked: &Looked, side: &Side, connects: &[f64], thing: &mut Thing) {
-    if !looked.tls || connects.is_empty() {
-        return;
+/// Which part of the handshakes failed, and of the requests after them, where there were any.
+fn beyond_connection(looked: &Looked, side: &Side, connected: usize, thing: &mut Thing) {
+    let failed = |begun: usize, step| {
+        let done = times(looked, side.family, step).len();
+        let share = (begun - done) as f64 / begun.max(1) as f64;
+        let why = side.failure.as_deref().filter(|_| share > 0.0);
+        (done, share, Value::word(why.unwrap_or("none")))
+    };
+    let mut begun = connected;
+    if looked.tls && begun > 0 {
+        let (done, share, why) = failed(begun, Step::Tls);
+        let unnamed = "An address was asked: a server that needs a name refuses that.";
+        let share = match share > 0.0 && looked.lookup_ns.is_none() {
+            true => Value::Unknown(unnamed.into()),
+            false => Value::share(share),
+        };
+        thing.set("tls_failed_share", share);
+        thing.set("tls_failure", why);
+        begun = done;
     }
-    let done = times(looked, side.family, Step::Tls).len();
-    let failed = (connects.len() - done) as f64 / connects.len() as f64;
-    thing.set("tls_failed_share", Value::share(failed));
-    if failed > 0.0 && looked.lookup_ns.is_none() {
-        let why = "An address was asked: a server that needs a name refuses that.";
-        thing.set("tls_failed_share", Value::Unknown(why.into()));
-        return;
+    if begun > 0 {
+        let (_, share, why) = failed(begun, Step::FirstByte);
+        thing.set("unanswered_share", Value::share(share));
+        thing.set("unanswered", why);
     }
-    let why = side.failure.as_deref().filter(|_| failed > 0.0);
-    thing.set("tls_failure", Value::word(why.unwrap_or("none")));
 }
 
 /// How large packets may be on the way to an address.

@@ -5,7 +5,7 @@ use super::family::Family;
 use super::names;
 use super::path::{self, Path};
 use super::ping::Pinger;
-use crate::site::tls::TlsClient;
+use crate::site::tls::{TlsClient, waits};
 use nix::sys::socket::sockopt::{SendTimeout, TcpMaxSeg};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket,
@@ -79,9 +79,9 @@ pub struct Side {
     pub failed_after: Option<Duration>,
     /// It was that this machine has no way there.
     pub no_route: bool,
-    /// Failures by which the other end refused.
+    /// Connections that the other end refused.
     pub refused: u32,
-    /// All others of connections.
+    /// Connections that failed otherwise.
     silent: u32,
     in_a_row: u32,
     looks_up: bool,
@@ -213,14 +213,14 @@ impl Side {
     /// `after`: how long it took, of a failure of the connection itself.
     fn failed(&mut self, why: &io::Error, after: Option<Duration>) {
         self.in_a_row += 1;
-        self.failed_after = after.or(self.failed_after);
-        let refuses = [
-            io::ErrorKind::ConnectionRefused,
-            io::ErrorKind::ConnectionReset,
-        ];
-        match refuses.contains(&why.kind()) {
-            true => self.refused += 1,
-            false => self.silent += u32::from(after.is_some()),
+        if after.is_some() {
+            self.failed_after = after;
+            match why.kind() {
+                io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
+                    self.refused += 1;
+                }
+                _ => self.silent += 1,
+            }
         }
         self.no_route = matches!(
             why.kind(),
@@ -359,8 +359,12 @@ fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64
     let began = Instant::now();
     stream.write_all(request.as_bytes())?;
     stream.flush()?;
-    stream.read_exact(&mut [0])?;
-    Ok(began.elapsed().as_nanos() as f64)
+    match stream.read(&mut [0]) {
+        Ok(0) => Err(io::Error::other("the connection was closed")),
+        Ok(_) => Ok(began.elapsed().as_nanos() as f64),
+        Err(e) if waits(&e) => Err(io::Error::other(format!("nothing came in {PATIENCE:?}"))),
+        Err(e) => Err(e),
+    }
 }
 
 /// IP_MTU and IPV6_MTU of a connected socket (ip(7), ipv6(7)).

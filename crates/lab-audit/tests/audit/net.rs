@@ -32,7 +32,7 @@ fn state(audit: &Audit, rule: &str) -> State {
 fn both_loopbacks_answer_and_are_compared() {
     let looked = net::local(20, &mut |_| {});
     let audit = net::audit(&[looked], &net::rules().expect("rules"));
-    for rule in ["net-answers", "net-large", "net-mtu"] {
+    for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
     }
     // No name was looked up, and nobody says which of two addresses is tried first.
@@ -380,6 +380,25 @@ fn a_handshake_that_always_fails_is_bad() {
     assert_eq!(state(&by_address, "net-answers"), State::Good);
 }
 
+/// What resets connections behind their establishment does not refuse them, and answers nothing.
+#[test]
+fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // What is dropped with bytes unread is reset (RFC 2525, 2.17).
+            let _ = stream.peek(&mut [0]);
+        }
+    });
+    let audit = audit("127.0.0.1", port);
+    let (found, words) = seen(&audit, "net-request", "IPv4");
+    assert_eq!(found, State::Bad);
+    assert!(words.contains("100 % of the HEAD requests"), "{words}");
+    let (found, words) = seen(&audit, "net-answers", "IPv4");
+    assert_eq!((found, words.contains("refused")), (State::Good, false));
+}
+
 #[test]
 fn a_server_that_reads_no_large_request_is_found() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -404,6 +423,7 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
     let part = Value::share;
     let bytes = |n| Value::count(n, "bytes");
     let tls = |failed| vec![("tls_failed_share", part(failed))];
+    let unanswered = |failed| vec![("unanswered_share", part(failed))];
     let ends = |same: &str| vec![("same_end", Value::word(same))];
     let larger = |word: &str| vec![("larger", Value::word(word))];
     let ratios = |low, high| vec![("ratio_low", ratio(low)), ("ratio_high", ratio(high))];
@@ -446,6 +466,9 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
         ("net-tls", "address", tls(0.0), Good),
         ("net-tls", "address", tls(1.0), Bad),
         ("net-tls", "address", tls(0.1), Advice),
+        ("net-request", "address", unanswered(0.0), Good),
+        ("net-request", "address", unanswered(1.0), Bad),
+        ("net-request", "address", unanswered(0.1), Advice),
         ("net-ends", "pair", ends("yes"), Good),
         ("net-ends", "pair", ends("no"), Advice),
         (
