@@ -14,6 +14,10 @@ from pathlib import Path
 import stack
 
 
+INSIDES = ("WEB-INF", "META-INF")
+"""What the application alone works with, in its folder."""
+
+
 class ConfigurationError(Exception):
     """What was written cannot be used; the message says why."""
 
@@ -74,11 +78,19 @@ class Configuration:
             path.write_text(text)
             # The secret is the front's and the application's alone.
             path.chmod(0o600 if self.secret in text else 0o644)
-        if self.tomcat_user:
-            server = self.tomcat / "conf/server.xml"
-            shutil.chown(server, group=pwd.getpwnam(self.tomcat_user).pw_gid)
-            server.chmod(0o640)
+        self._tomcats_alone(self.tomcat / "conf/server.xml", 0o600)
+        for application in self.applications:
+            for inside in application.folder.iterdir():
+                if inside.name.upper() in INSIDES:
+                    self._tomcats_alone(inside, 0o700)
         return stack.lines_of(*texts.values())
+
+    def _tomcats_alone(self, path: Path, mode: int) -> None:
+        """Besides who writes this, only Tomcat's group may read it: the front's user may not."""
+        if self.tomcat_user:
+            shutil.chown(path, group=pwd.getpwnam(self.tomcat_user).pw_gid)
+            mode |= (mode & 0o500) >> 3
+        path.chmod(mode)
 
     def commands(self) -> list[str]:
         """How Tomcat and Apache are started."""
@@ -90,16 +102,17 @@ class Configuration:
         """Error: who serves the site may not read it, so that all would be 403 or 404."""
         if os.geteuid() != 0:
             return
-        for user, places in ((self.public.user, ["app"]), (self.tomcat_user, ["app", "tomcat/conf"])):
-            if user and (hidden := unreadable(user, [self.folder / place for place in places])):
+        insides = [word for name in INSIDES for word in ("-iname", name, "-prune", "-o")]
+        for user, places, but in ((self.public.user, ["app"], insides), (self.tomcat_user, ["app", "tomcat/conf"], [])):
+            if user and (hidden := unreadable(user, [self.folder / place for place in places], but)):
                 raise ConfigurationError(f"{user} may not read {hidden}: write it with `umask 022`, into a folder that all "
                                          f"may enter (chmod o+x)")
 
 
-def unreadable(user: str, places: Sequence[Path]) -> str:
-    """The first path in them that a user may not read, or nothing."""
+def unreadable(user: str, places: Sequence[Path], but: Sequence[str]) -> str:
+    """The first path in them that a user may not read, or nothing; without what these words of find(1) leave out."""
     account = pwd.getpwnam(user)
-    done = subprocess.run(["find", *map(str, places), "!", "-readable", "-print", "-quit"], cwd="/", user=account.pw_uid,
+    done = subprocess.run(["find", *map(str, places), *but, "!", "-readable", "-print", "-quit"], cwd="/", user=account.pw_uid,
                           group=account.pw_gid, extra_groups=os.getgrouplist(user, account.pw_gid),
                           capture_output=True, text=True)
     # Of a folder that it may not enter, find itself complains.

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import stack
-from archives import is_refused, static_files
+from archives import DYNAMIC, is_refused, static_files
 from configuration import Configuration
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
@@ -93,6 +93,7 @@ def verify(configuration: Configuration) -> Iterator[str]:
         yield from front.static()
         yield from front.folders()
         yield from front.protected()
+        yield from front.sources()
         yield from front.headers()
         yield from front.redirect()
         yield from front.tls_versions()
@@ -225,6 +226,24 @@ class Front:
                     raise VerificationError(f"{path}: the front answers {answer.status}, and must refuse it")
                 asked += 1
         yield f"{asked} protected paths are refused"
+
+    def sources(self) -> Iterator[str]:
+        """What the application works on, such as a page in JSP, is not shown as it is, however it is asked for."""
+        asked = 0
+        for application in self.applications:
+            for path in sorted(path for path in application.folder.rglob("*") if path.suffix.lower() in DYNAMIC):
+                inside, source = "/" + path.relative_to(application.folder).as_posix(), path.read_bytes().strip()
+                if not source or is_refused(inside) or inside.upper().startswith(("/WEB-INF/", "/META-INF/")):
+                    continue
+                whole, end = quote(application.context + inside), path.suffix
+                stem = whole.removesuffix(quote(end))
+                for way in (whole, f"{whole};x=y", f"{whole}/", f"{whole}%20", f"/{whole}", f"{stem}%2e{end[1:]}",
+                            stem + end.upper()):
+                    if source in self.ask(way).body and source not in self.application.ask(way).body:
+                        raise VerificationError(f"{way}: the front shows the source, which the application does not")
+                asked += 1
+        if asked:
+            yield f"no source of {asked} pages is shown that the application does not show"
 
     def headers(self) -> Iterator[str]:
         """Nothing leaks; text is compressed; versioned files expire late, and others are asked for again."""

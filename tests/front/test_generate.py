@@ -231,16 +231,16 @@ from pathlib import Path
 protection = stack.APACHE[stack.APACHE.index('<LocationMatch "(?i)'):]
 stack.APACHE = stack.APACHE.replace(protection, "").replace("ServerTokens Prod", "ServerTokens Full")
 whole = stack.apache
-stack.apache = lambda *words, **more: (whole(*words, **more).replace("JkUnMount", "#")
+stack.apache = lambda *words, **more: (whole(*words, **more).replace("JkUnMount /files", "#")
                                        .replace("SSLProtocol -all +TLSv1.2", "SSLProtocol -all"))
 stack.tomcat_server = (lambda whole: lambda **more: whole(**more).replace('secretRequired="true"', 'secretRequired="false"')
                        .replace("secret=", "title="))(stack.tomcat_server)
 folder = Path({folder!r})
-written = Configuration(folder, [stack.Application("", folder / "app/ROOT", ["/files"])], name="localhost", listen="443",
+written = Configuration(folder, [stack.Application("", folder / "app/ROOT", ["/files", "/pages"])], name="localhost", listen="443",
                         ajp=8009, secret="s", tls=stack.Tls(Path("c"), Path("k")), public=stack.Public())
 with verify.Daemons(tells=False) as daemons:
     front = verify.Front(daemons, written)
-    for part in front.static, front.headers, front.tls_versions, front.connector:
+    for part in front.static, front.sources, front.headers, front.tls_versions, front.connector:
         try:
             print(*part())
         except verify.VerificationError as error:
@@ -252,11 +252,14 @@ with verify.Daemons(tells=False) as daemons:
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     """In a process of its own: that of the servers ends its group."""
     shutil.copytree(ROOT / "build/front/app", tmp_path / "app/ROOT")
+    (tmp_path / "app/ROOT/pages").mkdir()
+    (tmp_path / "app/ROOT/pages/sum.jsp").write_text("<%= 6 * 7 %>")
     program = DAMAGED.format(folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400,
                           env={"PYTHONPATH": f"{FRONT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
     found = done.stdout
     assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + done.stderr
+    assert "sources fails: /pages/sum.jsp: the front shows the source, which the application does not" in found
     assert "headers fails: an error page or the header Server says which version" in found
     assert "tls_versions fails: TLSv1_2 is not spoken" in found
     assert "connector fails: AJP answers" in found
@@ -333,7 +336,9 @@ def test_it_is_started_as_it_says(running: Running) -> None:
     assert running.ask("/one/static/page.jsp")[::2] == (200, b"42")
     if os.geteuid() == 0:
         server = (running.folder / "tomcat/conf/server.xml").stat()
-        assert server.st_mode & 0o777 == 0o640 and server.st_uid == 0 and server.st_gid != 0
+        inside = (running.folder / "app/one/WEB-INF").stat()
+        assert (server.st_mode & 0o777, inside.st_mode & 0o777) == (0o640, 0o750)
+        assert server.st_uid == 0 and server.st_gid == inside.st_gid != 0
         assert "runuser -u nobody -- env CATALINA_BASE=" in running.done.stdout
 
 
