@@ -43,8 +43,13 @@ class Subject:
 
     def __init__(self, program: Sequence[str], directory: Path) -> None:
         self._log = tempfile.TemporaryFile()
+        # What a killed subject leaves; Java does not look at TMPDIR.
+        self._temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        place = self._temporary.name
+        first, *words = program
+        options = [f"-Djava.io.tmpdir={place}"] * (first == "java")
         self._process = subprocess.Popen(
-            program, cwd=directory, env={**os.environ, "TZ": "UTC"}, bufsize=0,
+            [first, *options, *words], cwd=directory, env={**os.environ, "TZ": "UTC", "TMPDIR": place}, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
         self._unread = b""
         self._in_step = True
@@ -61,6 +66,7 @@ class Subject:
         self._process.stdin.close()
         self._process.stdout.close()
         self._log.close()
+        self._temporary.cleanup()
 
     @property
     def is_usable(self) -> bool:
