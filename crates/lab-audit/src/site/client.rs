@@ -4,7 +4,7 @@
 use super::tls::{Seen, TlsClient, waits};
 use lab_load::response::{MOST_HEAD, Reader};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 use url::Url;
 
@@ -36,6 +36,8 @@ pub struct Client {
     /// What slow exchanges took beyond what is usual.
     slow: Duration,
     tls: TlsClient,
+    /// The host's address that took a connection last.
+    good: Option<IpAddr>,
     /// Requests that were made.
     pub asked: usize,
 }
@@ -103,6 +105,7 @@ impl Client {
             last: None,
             slow: Duration::ZERO,
             tls: TlsClient::new()?,
+            good: None,
             asked: 0,
         })
     }
@@ -152,9 +155,41 @@ impl Client {
         answer
     }
 
-    fn exchanged(&self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
+    /// The addresses of a URL's host, that which took a connection last first: others may be dead.
+    ///
+    /// # Errors
+    /// The name cannot be looked up.
+    pub fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let port = url.port_or_known_default().unwrap_or(80);
+        let mut all: Vec<SocketAddr> = (host, port).to_socket_addrs()?.collect();
+        all.sort_by_key(|address| Some(address.ip()) != self.good);
+        Ok(all)
+    }
+
+    fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<TcpStream> {
+        let mut why = io::Error::other("the host has no address");
+        for address in self.addresses(url)? {
+            match TcpStream::connect_timeout(&address, CONNECT) {
+                Ok(stream) => {
+                    stream.set_write_timeout(Some(CONNECT))?;
+                    // Short, so that the deadline of the whole exchange is kept.
+                    stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+                    self.good = Some(address.ip());
+                    return Ok(stream);
+                }
+                Err(e) => why = e,
+            }
+            if Instant::now() > deadline {
+                break;
+            }
+        }
+        Err(why)
+    }
+
+    fn exchanged(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
         let deadline = Instant::now() + PATIENCE;
-        let tcp = connect(url, deadline).map_err(|e| format!("no connection: {e}"))?;
+        let tcp = self.connect(url, deadline).map_err(|e| format!("no connection: {e}"))?;
         let (answer, tls) = if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp, deadline)?;
@@ -189,32 +224,6 @@ fn request(method: Method, url: &Url, fields: &str) -> String {
          Accept-Encoding: gzip, br, zstd\r\n{fields}Connection: close\r\n\r\n",
         env!("CARGO_PKG_VERSION")
     )
-}
-
-/// The addresses of a URL's host.
-pub fn addresses(url: &Url) -> io::Result<Vec<SocketAddr>> {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let port = url.port_or_known_default().unwrap_or(80);
-    Ok((host, port).to_socket_addrs()?.collect())
-}
-
-fn connect(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
-    let mut why = io::Error::other("the host has no address");
-    for address in addresses(url)? {
-        match TcpStream::connect_timeout(&address, CONNECT) {
-            Ok(stream) => {
-                stream.set_write_timeout(Some(CONNECT))?;
-                // Short, so that the deadline of the whole exchange is kept.
-                stream.set_read_timeout(Some(Duration::from_millis(500)))?;
-                return Ok(stream);
-            }
-            Err(e) => why = e,
-        }
-        if Instant::now() > deadline {
-            break;
-        }
-    }
-    Err(why)
 }
 
 fn exchange(

@@ -377,7 +377,7 @@ fn caching(site: &Site) -> EvidenceTable {
 
 /// What was seen of the server.
 fn server_table(site: &Site) -> EvidenceTable {
-    const SHOWN: [(&str, &str); 18] = [
+    const SHOWN: [(&str, &str); 19] = [
         ("served_by", "the page was served by"),
         ("software", "Server"),
         ("powered_by", "made with"),
@@ -395,6 +395,7 @@ fn server_table(site: &Site) -> EvidenceTable {
         ("csp", "Content-Security-Policy"),
         ("exposed", "exposed paths"),
         ("ajp", "AJP answers"),
+        ("ipv4", "reached over IPv4"),
         ("ipv6", "reached over IPv6"),
     ];
     let rows = site.things.iter().flat_map(|thing| {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The server of a site: what it tells of itself, how it speaks, what it should not answer.
 
-use super::client::{Client, Method, Response, addresses};
+use super::client::{Client, Method, Response};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
 use super::tls::{Seen, TlsClient};
 use super::{address, old_tls, resource};
 use crate::date::day;
+use crate::net::Family;
 use crate::timed::Timed;
 use crate::value::{Class, Thing, Value};
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use url::Url;
 
@@ -66,6 +67,8 @@ pub const SERVER: Class = Class {
         ("exposed", "paths that it should not answer"),
         ("exposed_what", "what they show"),
         ("ajp", "whether a port of AJP is open"),
+        ("ipv4", "whether it is reached over IPv4"),
+        ("ipv4_address", "whether its name has an IPv4 address"),
         ("ipv6", "whether it is reached over IPv6"),
         ("ipv6_address", "whether its name has an IPv6 address"),
         ("head", "status of HEAD, beside that of GET"),
@@ -78,7 +81,7 @@ pub const SERVER: Class = Class {
 
 /// How long a probe of a port waits.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Addresses of a name that are asked for AJP.
+/// Addresses of a name that a probe tries.
 const MOST_ADDRESSES: usize = 4;
 
 /// Redirects on the way to the page.
@@ -128,7 +131,7 @@ impl Looked<'_> {
         self.head(client, &mut thing);
         self.tls(client, &mut thing);
         self.exposed(client, &mut thing);
-        self.network(&mut thing);
+        self.network(client, &mut thing);
         thing
     }
 
@@ -165,7 +168,7 @@ impl Looked<'_> {
             .trim_matches(['[', ']']);
         let offers = |versions: &[&'static rustls::SupportedProtocolVersion],
                       protocols: &[&[u8]]| {
-            let tcp = self.connect().ok_or("no connection for it")?;
+            let tcp = self.connect(client).ok_or("no connection for it")?;
             TlsClient::new()?.offers(host, tcp, versions, protocols)
         };
         let spoken = |offered: Result<Option<Seen>, String>| {
@@ -175,7 +178,7 @@ impl Looked<'_> {
         };
         thing.set("tls13", spoken(offers(&[&TLS13], &[])));
         thing.set("tls12", spoken(offers(&[&TLS12], &[])));
-        thing.set("old_tls", self.old_tls(host));
+        thing.set("old_tls", self.old_tls(client, host));
         let both = offers(&[&TLS13, &TLS12], &[b"h2", b"http/1.1"]);
         thing.set(
             "http2",
@@ -200,11 +203,11 @@ impl Looked<'_> {
         }
     }
 
-    fn old_tls(&self, host: &str) -> Value {
+    fn old_tls(&self, client: &Client, host: &str) -> Value {
         let mut spoken = Vec::new();
         for (name, version) in [("1.0", 0x0301), ("1.1", 0x0302)] {
             let no_connection = || "no connection for it".to_owned();
-            let told = self.connect().ok_or_else(no_connection);
+            let told = self.connect(client).ok_or_else(no_connection);
             match told.and_then(|mut tcp| old_tls::speaks(&mut tcp, host, version)) {
                 Ok(true) => spoken.push(name),
                 Ok(false) => {}
@@ -271,40 +274,43 @@ impl Looked<'_> {
         }
     }
 
-    fn connect(&self) -> Option<Timed> {
-        let addresses = addresses(self.url).ok()?;
+    fn connect(&self, client: &Client) -> Option<Timed> {
+        let addresses = client.addresses(self.url).ok()?;
         addresses.iter().find_map(|address| connect(*address))
     }
 
-    fn network(&self, thing: &mut Thing) {
-        let addresses = addresses(self.url).unwrap_or_default();
-        let mut ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
-        ips.dedup();
-        let mut ips = ips.into_iter().take(MOST_ADDRESSES);
-        let ajp = ips.any(|ip| answers_ajp(SocketAddr::new(ip, self.ajp_port)));
+    fn network(&self, client: &Client, thing: &mut Thing) {
+        let addresses = client.addresses(self.url).unwrap_or_default();
+        let mut some = addresses.iter().take(MOST_ADDRESSES);
+        let ajp = some.any(|it| answers_ajp(SocketAddr::new(it.ip(), self.ajp_port)));
         thing.set("ajp", Value::Flag(ajp));
-        if matches!(self.url.host(), Some(url::Host::Domain(_))) {
-            let v6: Vec<&SocketAddr> = addresses
-                .iter()
-                .filter(|address| address.is_ipv6())
-                .collect();
-            thing.set("ipv6_address", Value::Flag(!v6.is_empty()));
-            if !v6.is_empty() {
-                thing.set("ipv6", self.reached_over_ipv6(&v6));
+        if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
+            return;
+        }
+        let families = [
+            (Family::V4, "ipv4_address", "ipv4"),
+            (Family::V6, "ipv6_address", "ipv6"),
+        ];
+        for (family, there, reached) in families {
+            let of = addresses.iter().filter(|it| Family::of(it) == family);
+            let of: Vec<SocketAddr> = of.copied().take(MOST_ADDRESSES).collect();
+            thing.set(there, Value::Flag(!of.is_empty()));
+            if !of.is_empty() {
+                thing.set(reached, reached_over(family, &of));
             }
         }
     }
+}
 
-    fn reached_over_ipv6(&self, addresses: &[&SocketAddr]) -> Value {
-        let loopback = addresses.iter().all(|address| address.ip().is_loopback());
-        match (
-            addresses.iter().any(|address| connect(**address).is_some()),
-            loopback || has_ipv6(),
-        ) {
-            (true, _) => Value::Flag(true),
-            (false, true) => Value::Flag(false),
-            (false, false) => Value::Unknown("This machine has no IPv6 itself.".into()),
-        }
+fn reached_over(family: Family, addresses: &[SocketAddr]) -> Value {
+    let loopback = addresses.iter().all(|address| address.ip().is_loopback());
+    match (
+        addresses.iter().any(|address| connect(*address).is_some()),
+        loopback || has_route(family),
+    ) {
+        (true, _) => Value::Flag(true),
+        (false, true) => Value::Flag(false),
+        (false, false) => Value::Unknown(format!("This machine has no {} itself.", family.name())),
     }
 }
 
@@ -511,10 +517,13 @@ fn connect(address: SocketAddr) -> Option<Timed> {
     Some(Timed::new(stream, Instant::now() + PATIENCE))
 }
 
-/// Whether this machine has a route to the IPv6 Internet; nothing is sent (RFC 3849's prefix is no host's).
-fn has_ipv6() -> bool {
-    let address: IpAddr = "2001:db8::1".parse().expect("an address");
-    std::net::UdpSocket::bind("[::]:0").is_ok_and(|socket| socket.connect((address, 9)).is_ok())
+/// Whether this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).
+fn has_route(family: Family) -> bool {
+    let (here, there) = match family {
+        Family::V4 => ("0.0.0.0:0", "198.51.100.1:9"),
+        Family::V6 => ("[::]:0", "[2001:db8::1]:9"),
+    };
+    std::net::UdpSocket::bind(here).is_ok_and(|socket| socket.connect(there).is_ok())
 }
 
 /// CPing, which a server of AJP answers with CPong (AJPv13 reference).

@@ -8,8 +8,12 @@ use lab_audit::site::{self, Options, Url};
 use lab_audit::{Thing, Value, judge, rule};
 use lab_model::audit::{Audit, State};
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::{CStr, CString, c_char};
 use std::io::{Read, Write};
-use std::net::{TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -154,7 +158,7 @@ fn bad(audit: &Audit) -> Vec<&str> {
 }
 
 /// Rules about TLS, names and ports: below, and on real servers (tests/audit).
-const ELSEWHERE: [&str; 9] = [
+const ELSEWHERE: [&str; 10] = [
     "server-old-tls",
     "server-https",
     "server-tls13",
@@ -162,6 +166,7 @@ const ELSEWHERE: [&str; 9] = [
     "server-certificate-left",
     "server-http2",
     "server-hsts",
+    "server-ipv4",
     "server-ipv6",
     "server-ajp",
 ];
@@ -386,9 +391,8 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     let days = |days: f64| Value::ns(days * 86_400e9);
     let word = |text: &str| Value::word(text);
     let fine = "nothing is wrong with it";
-    let both = |there: &Value, reached: &Value| {
-        vec![("ipv6_address", there.clone()), ("ipv6", reached.clone())]
-    };
+    let both = |reached: &Value| vec![("ipv6_address", yes.clone()), ("ipv6", reached.clone())];
+    let v4 = |reached: &Value| vec![("ipv4_address", yes.clone()), ("ipv4", reached.clone())];
     let one = |name: &'static str, value: &Value| vec![(name, value.clone())];
     type Case<'a> = (&'a str, Vec<(&'static str, Value)>, State);
     let cases: Vec<Case> = vec![
@@ -423,8 +427,11 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
         ("server-http2", one("http2", &no), Advice),
         ("server-hsts", one("hsts", &days(365.0)), Good),
         ("server-hsts", one("hsts", &days(0.0)), Advice),
-        ("server-ipv6", both(&yes, &yes), Good),
-        ("server-ipv6", both(&yes, &no), Bad),
+        ("server-ipv4", v4(&yes), Good),
+        ("server-ipv4", v4(&no), Bad),
+        ("server-ipv4", one("ipv4_address", &no), Advice),
+        ("server-ipv6", both(&yes), Good),
+        ("server-ipv6", both(&no), Bad),
         ("server-ipv6", one("ipv6_address", &no), Advice),
         ("server-ajp", one("ajp", &no), Good),
         ("server-ajp", one("ajp", &yes), Bad),
@@ -461,21 +468,58 @@ fn plain_http_that_leads_nowhere_is_bad() {
     assert_eq!(states(&found, "server-https"), [State::Bad]);
 }
 
-/// `localhost` has addresses of both families, where the system says so.
-#[test]
-fn a_name_with_an_ipv6_address_that_does_not_answer_is_bad() {
-    let (port, _) = serve_at("127.0.0.1:0", good());
-    let url = format!("http://localhost:{port}/");
-    let v6 = ("localhost", port).to_socket_addrs().expect("addresses");
-    if !v6.into_iter().any(|address| address.is_ipv6()) {
-        return println!("left out: localhost has no IPv6 address");
+/// Does something where `a.example` has these addresses, in a network of its own.
+fn named<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    let mut hosts = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
+    for address in addresses {
+        writeln!(hosts, "{address} a.example").map_err(|e| e.to_string())?;
     }
-    let half = look_there(&url, closed()).expect("an audit");
-    assert_eq!(states(&half, "server-ipv6"), [State::Bad]);
-    if TcpListener::bind(("::1", port)).is_ok() {
-        serve_at(&format!("[::1]:{port}"), good());
-        let whole = look_there(&url, closed()).expect("an audit");
-        assert_eq!(states(&whole, "server-ipv6"), [State::Good]);
+    Namespace::new()?.within(|| {
+        bind_mount(hosts.path(), c"/etc/hosts")?;
+        Ok(work())
+    })?
+}
+
+/// Shows the file at another path, to this thread alone.
+fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
+    let file = CString::new(file.as_os_str().as_bytes()).expect("a path");
+    let mount = |what: *const c_char, path: &CStr, how: libc::c_ulong| {
+        // SAFETY: all are strings that end with zero, or null where the kernel minds none (mount(2)).
+        unsafe { libc::mount(what, path.as_ptr(), ptr::null(), how, ptr::null()) }
+    };
+    // SAFETY: it changes this thread's view alone.
+    let done = unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_NEWNS) } == 0
+        && mount(ptr::null(), c"/", libc::MS_REC | libc::MS_PRIVATE) == 0
+        && mount(file.as_ptr(), path, libc::MS_BIND) == 0;
+    done.then_some(())
+        .ok_or_else(|| format!("a mount takes root: {}", std::io::Error::last_os_error()))
+}
+
+/// One family of two is dead, whichever is tried first: it is told, and costs one time-out, not one for each request.
+#[test]
+fn a_family_that_is_dead_is_bad_and_is_not_tried_again() {
+    for (alive, other, wanted) in [
+        ("127.0.0.1", "::1", [State::Good, State::Bad]),
+        ("::1", "127.0.0.1", [State::Bad, State::Good]),
+    ] {
+        let looked = named([alive, other], || {
+            let address = SocketAddr::new(alive.parse().expect("an address"), 0);
+            let (port, asked) = serve_at(&address.to_string(), good());
+            let url = Url::parse(&format!("http://a.example:{port}/")).expect("a URL");
+            let mut client = Client::new(vec!["a.example".into()], 1000.0).expect("a client");
+            client.ask(Method::Get, &url, "").expect("an answer");
+            let first = client.addresses(&url).expect("addresses")[0];
+            let audit = look_there(url.as_str(), closed()).expect("an audit");
+            assert!(!asked.lock().expect("a log").is_empty());
+            (first.ip().to_string(), audit)
+        });
+        let (first, audit) = match looked {
+            Ok(looked) => looked,
+            Err(why) => return println!("left out: {why}"),
+        };
+        assert_eq!(first, alive);
+        let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
+        assert_eq!(families, wanted);
     }
 }
 
@@ -575,21 +619,25 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
 /// Of a name each address is asked, not its first one alone.
 #[test]
 fn ajp_is_found_at_each_address_of_a_name() {
-    let (port, _) = serve_at("127.0.0.1:0", good());
-    let url = format!("http://localhost:{port}/");
-    for address in ("localhost", 0).to_socket_addrs().expect("addresses") {
-        let Ok(listener) = TcpListener::bind(address) else {
-            continue;
-        };
-        let ajp = listener.local_addr().expect("an address").port();
-        thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                let _ = stream.read_exact(&mut [0; 5]);
-                let _ = stream.write_all(&[0x41, 0x42, 0, 1, 9]);
-            }
-        });
-        let found = look_there(&url, ajp).expect("an audit");
-        assert_eq!(states(&found, "server-ajp"), [State::Bad], "{address}");
+    let both = ["127.0.0.1", "::1"];
+    let found = named(both, || {
+        let (port, _) = serve_at("127.0.0.1:0", good());
+        both.map(|address| {
+            let listener = TcpListener::bind((address, 0)).expect("a port");
+            let ajp = listener.local_addr().expect("an address").port();
+            thread::spawn(move || {
+                for mut stream in listener.incoming().flatten() {
+                    let _ = stream.read_exact(&mut [0; 5]);
+                    let _ = stream.write_all(&[0x41, 0x42, 0, 1, 9]);
+                }
+            });
+            let url = format!("http://a.example:{port}/");
+            states(&look_there(&url, ajp).expect("an audit"), "server-ajp")
+        })
+    });
+    match found {
+        Ok(found) => assert_eq!(found.concat(), [State::Bad; 2]),
+        Err(why) => println!("left out: {why}"),
     }
 }
 
