@@ -18,8 +18,8 @@ static REQUESTED: AtomicU64 = AtomicU64::new(0);
 
 static WATCHED: OnceLock<()> = OnceLock::new();
 
-/// From now on SIGINT, SIGTERM and SIGHUP ask the lab to stop instead of ending it; a second one
-/// ends it at once, and the subjects die with it.
+/// From now on SIGINT, SIGTERM and SIGHUP ask the lab to stop instead of ending it; one more than half a second after
+/// the first ends it at once, and the subjects die with it.
 pub fn watch() -> io::Result<()> {
     if WATCHED.set(()).is_err() {
         return Ok(());

@@ -132,7 +132,7 @@ impl Coordinator {
 
 /// The kernel that runs (proc(5), `random/boot_id`), which containers share as they share its cores; else machine-id(5),
 /// which says that it is not to be told as it is.
-fn machine_id() -> Option<String> {
+pub fn machine_id() -> Option<String> {
     let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());
     let id = ids.find(|id| !id.trim_ascii().is_empty())?;

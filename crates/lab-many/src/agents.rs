@@ -169,7 +169,7 @@ impl Agents {
     pub fn described(&self, agent: AgentId, utc: Option<ClockOffset>, mut host: Host) -> Agent {
         let hello = self.hello(agent);
         let id = hello.machine_id.clone();
-        let id = id.map(|id| (Agent::MACHINE_ID.to_owned(), id));
+        let id = id.map(|id| (Host::MACHINE_ID.to_owned(), id));
         host.facts.extend(id);
         Agent {
             name: self.name(agent).into(),

@@ -26,11 +26,6 @@ pub struct Agent {
     pub is_left_out: bool,
 }
 
-impl Agent {
-    /// The fact of its host that tells its machine from others, whatever they are named.
-    pub const MACHINE_ID: &str = "machine id";
-}
-
 /// How far one clock is ahead of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {

@@ -17,10 +17,21 @@ impl Host {
     /// tree has some.
     pub const COMMIT: &str = "commit";
 
+    /// The fact that tells this machine from others, whatever they are named.
+    pub const MACHINE_ID: &str = "machine id";
+
+    /// The same of the machine of a server that an agent is beside.
+    pub const SERVER_MACHINE_ID: &str = "server's machine id";
+
+    /// A fact, if that was read.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        let fact = self.facts.iter().find(|(known, _)| known == name);
+        fact.map(|(_, value)| value.as_str())
+    }
+
     /// How many cores the lab may use, if that was read.
     pub fn cores(&self) -> Option<f64> {
-        let (_, cores) = self.facts.iter().find(|(name, _)| name == "cores")?;
-        cores.parse().ok()
+        self.fact("cores")?.parse().ok()
     }
 }
 

@@ -41,6 +41,11 @@ impl RemoteWatch {
         }
     }
 
+    /// What tells the server's machine from others; `None`: it cannot tell.
+    pub fn machine_id(&self) -> Option<&str> {
+        self.agents.hello(0).machine_id.as_deref()
+    }
+
     fn ask(&mut self, order: Order, stops: fn() -> bool) -> Result<Report, String> {
         let name = self.agents.name(0).to_owned();
         self.agents.give(0, &Work::Usage(order));

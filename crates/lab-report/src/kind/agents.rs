@@ -4,7 +4,7 @@
 use super::say;
 use super::scope::Scope;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
-use lab_model::{Agent, Load, Metric, PointId, Run, Unit};
+use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, Mark, agents, unaccounted};
 
 /// Nothing where the lab put the load on itself.
@@ -199,7 +199,7 @@ fn left_out(name: String, agent: &Agent) -> String {
 /// Which agents are on one machine, in a sentence for each such machine.
 pub(super) fn one_machine(agents: &[Agent]) -> Option<String> {
     let known = agents.iter().filter_map(|agent| {
-        let id = fact(agent, Agent::MACHINE_ID);
+        let id = fact(agent, Host::MACHINE_ID);
         (!id.is_empty()).then_some((id, agent.name.as_str()))
     });
     let machines = say::grouped(known).into_iter();
@@ -222,9 +222,7 @@ pub(super) fn machine(agent: &Agent) -> String {
 
 /// A fact about its machine; empty: not known.
 pub(super) fn fact(agent: &Agent, name: &str) -> String {
-    let mut facts = agent.host.facts.iter();
-    let fact = facts.find(|(n, _)| n == name);
-    fact.map_or(String::new(), |(_, value)| value.clone())
+    agent.host.fact(name).unwrap_or_default().to_owned()
 }
 
 /// What makes its machine unfit to measure; empty: nothing.
@@ -237,7 +235,6 @@ pub(super) fn unfit(agent: &Agent) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_model::Host;
 
     #[test]
     fn who_began_late_did_not_begin_with_the_others() {
@@ -253,7 +250,7 @@ mod tests {
             // Its name is the same everywhere.
             machine: "localhost".into(),
             host: Host {
-                facts: vec![(Agent::MACHINE_ID.into(), id.into())],
+                facts: vec![(Host::MACHINE_ID.into(), id.into())],
                 ..Host::default()
             },
             ..Agent::default()

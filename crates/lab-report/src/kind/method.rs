@@ -41,8 +41,7 @@ fn place(run: &Run) -> Option<String> {
     if hosts > 0 {
         return Some(format!("on {}", count(hosts, "host")));
     }
-    let mut facts = run.host.facts.iter();
-    let (_, cpu) = facts.find(|(name, _)| name == "cpu")?;
+    let cpu = run.host.fact("cpu")?;
     Some(format!("on {cpu}"))
 }
 

@@ -548,6 +548,53 @@ fn a_server_that_takes_the_generators_cores_is_named() {
     assert!(warned(&results(&run), "shared-cores").is_none());
 }
 
+/// Of two agents with a machine each. Machines are told by what they say themselves, not by their names.
+#[test]
+fn only_agents_on_the_servers_machine_share_its_cores() {
+    let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let mut run = run(&["a"], &[64], 1);
+    run.agents = ["local 1", "gen2"].map(agent).into();
+    for (agent, id) in run.agents.iter_mut().zip(["one", "two"]) {
+        agent.host.facts = vec![fact("cores", "2"), fact(Host::MACHINE_ID, id)];
+    }
+    let mut random = Random(1);
+    for _ in 0..10 {
+        let own = |agent| AgentSlice {
+            agent,
+            slice: Slice {
+                cpu_ns: 600_000_000,
+                ..Slice::default()
+            },
+            ..AgentSlice::default()
+        };
+        let slice = Slice {
+            server_cpu_ns: Some(1_300_000_000),
+            cpu_ns: 1_200_000_000,
+            agents: vec![own(0), own(1)],
+            ..second(0, 0, counts(times(&mut random, 2000, 1e6, 0.3)))
+        };
+        add(&mut run, vec![slice]);
+    }
+    let mut warned = |beside: Option<&str>, id: &str| {
+        let load = run.plan.as_mut().and_then(Plan::load_mut).unwrap();
+        load.server_host = beside.map(str::to_owned);
+        let name = match beside {
+            Some(_) => Host::SERVER_MACHINE_ID,
+            None => Host::MACHINE_ID,
+        };
+        run.host.facts = vec![fact("cores", "1"), fact(name, id)];
+        warned(&results(&run), "shared-cores")
+    };
+    for (beside, id, agent) in [(Some("web1"), "two", "gen2"), (None, "one", "local 1")] {
+        let text = warned(beside, id).unwrap();
+        let said =
+            format!("on the machine of {agent}, and together they used nearly all of its 2 cores");
+        assert!(text.contains(&said), "{text}");
+    }
+    assert_eq!(warned(Some("local 1"), "three"), None);
+    assert_eq!(warned(None, "three"), None);
+}
+
 /// Seconds of a server whose speed wanders: neighbours are merged, and intervals become as wide as they
 /// have to be.
 #[test]
@@ -932,6 +979,13 @@ fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
     }
 }
 
+fn agent(name: &str) -> Agent {
+    Agent {
+        name: name.into(),
+        ..Agent::default()
+    }
+}
+
 /// A run at 10 requests a second that was to have so many blocks of a second.
 fn of_seconds(blocks: u32) -> Run {
     let mut run = run(&["a"], &[4], 1);
@@ -954,15 +1008,11 @@ fn of_seconds(blocks: u32) -> Run {
 #[test]
 fn what_was_due_after_the_loss_of_all_agents_is_told() {
     let mut run = of_seconds(5);
-    let agent = |name: &str, lost: Option<&str>| Agent {
-        name: name.into(),
+    let lost = |name: &str, lost: Option<&str>| Agent {
         lost: lost.map(String::from),
-        ..Agent::default()
+        ..agent(name)
     };
-    run.agents = vec![
-        agent("gen1", Some("killed")),
-        agent("gen2", Some("cut off")),
-    ];
+    run.agents = vec![lost("gen1", Some("killed")), lost("gen2", Some("cut off"))];
     let slice = second(0, 0, counts([1e6; 10]));
     add(&mut run, vec![slice.clone()]);
     let text = warned(&results(&run), "agents").unwrap();
@@ -975,7 +1025,7 @@ fn what_was_due_after_the_loss_of_all_agents_is_told() {
         "{text}"
     );
     // Others went on with it.
-    run.agents.push(agent("gen1", None));
+    run.agents.push(agent("gen1"));
     for _ in 0..4 {
         add(&mut run, vec![slice.clone()]);
     }
@@ -1006,6 +1056,19 @@ fn of_how_many_blocks_a_servers_figures_are_is_told() {
         text.contains("known of 2 of 5 blocks only") && text.ends_with("its agent was lost."),
         "{text}"
     );
+    for block in &mut run.blocks {
+        block.slices[0].server_cpu_ns = None;
+    }
+    let text = warned(&results(&run), "agents").unwrap();
+    assert_eq!(
+        text,
+        "What the server used is not known: its agent was lost."
+    );
+    // Without one of the agents it never is.
+    run.agents = ["gen1", "gen2"].map(agent).into();
+    run.agents[1].is_left_out = true;
+    let text = warned(&results(&run), "agents").unwrap();
+    assert!(text.starts_with("By the reader's wish gen2 is"), "{text}");
 }
 
 #[test]

@@ -7,9 +7,10 @@ use crate::exit::Exit;
 use crate::starting::exit_of;
 use lab_bench::{Generators, LoadedServer, LoadedServers, ServerWatch, Watch, Watches};
 use lab_load::{Ports, ServerRequests};
+use lab_many::agent::machine_id;
 use lab_many::load::{LoadAgents, LoadStart};
 use lab_many::usage::{Order, RemoteWatch};
-use lab_model::{Arrivals, Plan};
+use lab_model::{Arrivals, Host, Plan};
 use lab_store::RunWriter;
 use std::time::Duration;
 
@@ -82,8 +83,11 @@ impl<'a> LoadGenerators<'a> {
     }
 }
 
-/// What tells what the servers use. Errors: the agent beside them cannot be had, or finds no process.
-pub fn watches<'a>(command: &LoadCommand) -> Result<Watches<'a>, Exit> {
+/// What tells what the servers use, and on which machine they are, among the facts of the host. Errors: the agent beside
+/// them cannot be had, or finds no process.
+pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>, Exit> {
+    let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
+    host.facts.extend(own_id);
     let Some(launcher) = &command.server_host else {
         let own = |pid: &Option<i32>| -> Option<Box<dyn ServerWatch + 'a>> {
             Some(Box::new(Watch::new((*pid)?)))
@@ -106,6 +110,11 @@ pub fn watches<'a>(command: &LoadCommand) -> Result<Watches<'a>, Exit> {
             let Exit { code, message } = exit_of(e);
             Exit::new(code, format!("--server-host: {message}"))
         })?;
+        if watches.is_empty() {
+            let id = watch.machine_id().map(str::to_owned);
+            host.facts
+                .extend(id.map(|id| (Host::SERVER_MACHINE_ID.to_owned(), id)));
+        }
         watches.push(Some(Box::new(watch)));
     }
     Ok(watches)

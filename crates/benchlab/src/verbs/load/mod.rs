@@ -119,9 +119,9 @@ impl LoadCommand<'_> {
         give_back();
         interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
         let generators = LoadGenerators::start(&self, &plan)?;
-        let watches = generators::watches(&self)?;
         // The generator's own; the server has those of its machine.
-        let host = with_trust(measuring::fit_host(self.strict, 1)?, self.sending);
+        let mut host = with_trust(measuring::fit_host(self.strict, 1)?, self.sending);
+        let watches = generators::watches(&self, &mut host)?;
         let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
         let writer = match &self.resumed {
             Some(resumed) => resumed.writer(&plan)?,

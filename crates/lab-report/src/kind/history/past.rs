@@ -102,7 +102,6 @@ impl Past {
         let measured = Measured::new(&report, run.plan.as_ref()?);
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
-        let commit = run.host.facts.iter().find(|(name, _)| name == Host::COMMIT);
         let figure = |figure: &Figure| {
             let subject = report.run.plan.as_ref()?.subjects.get(figure.subject)?;
             let metric = run
@@ -128,7 +127,7 @@ impl Past {
             run: run.name.clone(),
             started_unix_s: run.started_unix_s,
             ended: run.ending.is_some(),
-            commit: commit.map(|(_, commit)| commit.clone()),
+            commit: run.host.fact(Host::COMMIT).map(str::to_owned),
             host: facts.filter(decisive).cloned().collect(),
             figures,
             standings,

@@ -9,7 +9,7 @@ use super::{
 use crate::load::hidden;
 use crate::load::visits::per_10_000;
 use crate::results::{Warning, WarningKind};
-use lab_model::{Arrivals, Block, Load, LogLine, Metric, Slice};
+use lab_model::{AgentId, Arrivals, Block, Host, Load, LogLine, Metric, Slice};
 use std::ops::Deref;
 
 /// Answers are many from this part of all on.
@@ -216,8 +216,11 @@ impl Naming<'_> {
         })
     }
 
-    /// From some slice on nobody could tell what the server used.
+    /// From some slice on nobody could tell what the server used. Without an agent whom the reader left out it never is.
     fn server_unknown(&self) -> Option<Warning> {
+        if !self.run.left_out().is_empty() {
+            return None;
+        }
         let lines = self.run.log.iter();
         let why = lines.rev().find_map(LogLine::why_server_unknown)?;
         let is_known = |block: &&Block| {
@@ -226,24 +229,40 @@ impl Naming<'_> {
         };
         let known = self.run.complete_blocks().filter(is_known).count();
         let all = self.run.complete_blocks().count();
-        let text = format!(
-            "What the server used is known of {known} of {all} blocks only, and its figures are of those: {why}."
-        );
+        let text = match known {
+            0 => format!("What the server used is not known: {why}."),
+            _ => format!(
+                "What the server used is known of {known} of {all} blocks only, and its figures are of those: {why}."
+            ),
+        };
         (known < all).then(|| Warning::new(WarningKind::Agents, text))
     }
 
-    /// That the server is on this machine is known where its CPU time is, and no agent elsewhere read it.
-    fn shared_cores(&self) -> Option<Warning> {
-        let host = self.plan.load()?.server_host.as_ref();
-        if host.is_some_and(|host| !host.starts_with("local ")) {
-            return None;
+    /// Those that put load on from the server's machine, and that machine; of no agents it is the lab itself.
+    fn beside_the_server(&self) -> Option<(Vec<AgentId>, &Host)> {
+        let (run, host) = (self.run, &self.run.host);
+        let own = host.fact(Host::MACHINE_ID);
+        let server = match self.plan.load()?.server_host {
+            Some(_) => Some(host.fact(Host::SERVER_MACHINE_ID)?),
+            None => own,
+        };
+        if run.agents.is_empty() {
+            return (server == own).then_some((Vec::new(), host));
         }
-        let mut facts = self.run.host.facts.iter();
-        let (_, cores) = facts.find(|(name, _)| name == "cores")?;
-        let cores: f64 = cores.parse().ok()?;
+        let is_beside = |id: &AgentId| run.agents[*id].host.fact(Host::MACHINE_ID) == server;
+        let agents: Vec<AgentId> = (0..run.agents.len()).filter(is_beside).collect();
+        let first = *agents.first().filter(|_| server.is_some())?;
+        Some((agents, &run.agents[first].host))
+    }
+
+    /// That the server is on a generator's machine is known where its CPU time is.
+    fn shared_cores(&self) -> Option<Warning> {
+        let (agents, host) = self.beside_the_server()?;
+        let cores = host.cores()?;
         let generator = |cell: &Server| {
             let request_ns = cell.number(&Metric::GENERATOR_CPU);
-            cell.number(&Metric::THROUGHPUT) * request_ns / 1e9
+            let part = self.part_of_cpu(cell, &agents);
+            cell.number(&Metric::THROUGHPUT) * request_ns / 1e9 * part
         };
         let used = |cell: &Server| {
             let server = cell.value(&Metric::SERVER_CORES)?.value();
@@ -252,13 +271,41 @@ impl Naming<'_> {
         let mut full = self.cells(|cell| used(cell).is_some_and(|used| used > FULL * cores));
         full.retain(|_| cores > 0.0);
         warning(WarningKind::SharedCores, &full, || {
+            let whose = match &agents[..] {
+                [] => "the generator's machine".into(),
+                agents => {
+                    let names = agents.iter().map(|agent| self.run.agent_name(*agent));
+                    format!("the machine of {}", list(names))
+                }
+            };
             format!(
-                "The server is on the generator's machine, and together they used nearly all of its \
+                "The server is on {whose}, and together they used nearly all of its \
                  {cores:.0} core{}{}: each took from the other. On two machines more would be served.",
                 if cores == 1.0 { "" } else { "s" },
                 self.at(&full),
             )
         })
+    }
+
+    /// Of the generators' CPU time at a point that of these agents; of none it is the lab's own.
+    fn part_of_cpu(&self, cell: &Server, agents: &[AgentId]) -> f64 {
+        let slices = self.run.complete_blocks().flat_map(|block| &block.slices);
+        let here =
+            slices.filter(|slice| (slice.subject, slice.point) == (cell.subject, cell.point));
+        let (mut own, mut all) = (0, 0);
+        for part in here.flat_map(|slice| &slice.agents) {
+            all += part.slice.cpu_ns;
+            own += if agents.contains(&part.agent) {
+                part.slice.cpu_ns
+            } else {
+                0
+            };
+        }
+        if agents.is_empty() {
+            1.0
+        } else {
+            own as f64 / all.max(1) as f64
+        }
     }
 
     fn few_blocks(&self) -> Option<Warning> {
