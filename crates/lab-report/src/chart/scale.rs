@@ -206,7 +206,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / 5.0;
     let decade = 10f64.powf(rough.log10().floor());
-    let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let steps = [1.0, 2.0, 5.0, 10.0];
     let Some(step) = steps.iter().map(|s| s * decade).find(|s| *s >= rough) else {
         return vec![low];
     };
