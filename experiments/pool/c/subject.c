@@ -181,9 +181,13 @@ static bool read_size(lab *lab, const pool_case *self, size_t *size)
     return *size > 0 || lab_fail(lab, LAB_UNSUPPORTED, "there is no size %s", word);
 }
 
+/* The thread sleeps: with none besides its own a process of glibc's takes a mutex without an atomic
+ * instruction. */
 static bool open_uncontended(lab *lab, void *data)
 {
-    return make_pool(lab, data, UNCONTENDED_SIZE, true);
+    pool_case *self = data;
+    self->threads = 1;
+    return make_pool(lab, self, UNCONTENDED_SIZE, true) && start_threads(lab, self, hold_nothing);
 }
 
 static bool open_lease(lab *lab, void *data)

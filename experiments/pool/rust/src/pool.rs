@@ -26,16 +26,25 @@ impl Resource {
 /// Of the idle resources the one given back last is leased first, or else the one that is idle for the
 /// longest time.
 pub struct Pool {
-    idle: Mutex<VecDeque<Resource>>,
+    state: Mutex<State>,
     released: Condvar,
     is_lifo: bool,
     size: usize,
 }
 
+struct State {
+    idle: VecDeque<Resource>,
+    /// The standard library's `notify_one` is a system call even if nobody waits.
+    waiting: usize,
+}
+
 impl Pool {
     pub fn new(size: usize, is_lifo: bool) -> Self {
         Self {
-            idle: Mutex::new((0..size).map(|_| Resource::new()).collect()),
+            state: Mutex::new(State {
+                idle: (0..size).map(|_| Resource::new()).collect(),
+                waiting: 0,
+            }),
             released: Condvar::new(),
             is_lifo,
             size,
@@ -44,11 +53,11 @@ impl Pool {
 
     /// Waits for a resource.
     pub fn lease(&self) -> Lease<'_> {
-        let mut idle = lock(&self.idle);
+        let mut state = lock(&self.state);
         loop {
             let resource = match self.is_lifo {
-                true => idle.pop_back(),
-                false => idle.pop_front(),
+                true => state.idle.pop_back(),
+                false => state.idle.pop_front(),
             };
             if resource.is_some() {
                 return Lease {
@@ -56,21 +65,25 @@ impl Pool {
                     resource,
                 };
             }
-            idle = wait(&self.released, idle);
+            state.waiting += 1;
+            state = wait(&self.released, state);
+            state.waiting -= 1;
         }
     }
 
     /// Resources that are not idle.
     pub fn in_use(&self) -> usize {
-        let idle = lock(&self.idle);
-        self.size - idle.len()
+        self.size - lock(&self.state).idle.len()
     }
 
     fn release(&self, resource: Resource) {
-        let mut idle = lock(&self.idle);
-        idle.push_back(resource);
-        drop(idle);
-        self.released.notify_one();
+        let mut state = lock(&self.state);
+        state.idle.push_back(resource);
+        let is_awaited = state.waiting > 0;
+        drop(state);
+        if is_awaited {
+            self.released.notify_one();
+        }
     }
 }
 
