@@ -66,6 +66,9 @@ move() {
     [ ! -e "$to" ] || fail "$to is there already"
     [ ! -e "$from.before" ] || fail "$from.before is there already"
     ! findmnt --noheadings --mountpoint "$from" >/dev/null || fail "$from is a mount point"
+    findmnt --noheadings --list --output TARGET | while read -r mount; do
+        case $mount in "$from"/*) fail "$mount, in $from, is a mount point" ;; esac
+    done || exit 1
     room "$from"
     bind="$(escaped "$to") $(escaped "$from") none bind,nofail,x-systemd.before=local-fs.target,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
     if [ -z "$go" ]; then

@@ -39,12 +39,15 @@ impl Scope {
         }
     }
 
-    /// The first three names of its path, or one below that which is watched; `None`: it is not watched.
+    /// The first three names of its path, or one below that which is watched or below its mount point, which itself
+    /// cannot be moved; `None`: it is not watched.
     pub fn folder(&self, path: &Path) -> Option<PathBuf> {
         let parent = path
             .parent()
             .filter(|parent| parent.starts_with(&self.under))?;
-        let names = self.under.components().count() + 1;
+        let over = self.mounts.iter().filter(|mount| parent.starts_with(mount));
+        let over = over.chain([&self.under]).map(|it| it.components().count());
+        let names = over.max().unwrap_or(0) + 1;
         Some(parent.components().take(names.max(4)).collect())
     }
 
@@ -55,5 +58,31 @@ impl Scope {
         } else {
             vec![self.under.clone()]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_lies_below_its_mount_point() {
+        let mounts = ["/", "/srv/shop/data"].map(PathBuf::from);
+        let scope = Scope::new(Path::new("/srv"), mounts.into());
+        let of = |path: &str| {
+            scope
+                .folder(Path::new(path))
+                .map(|folder| folder.display().to_string())
+        };
+        assert_eq!(
+            of("/srv/shop/logs/old/a").as_deref(),
+            Some("/srv/shop/logs")
+        );
+        assert_eq!(
+            of("/srv/shop/data/tables/old/a").as_deref(),
+            Some("/srv/shop/data/tables")
+        );
+        assert_eq!(of("/srv/shop/data/a").as_deref(), Some("/srv/shop/data"));
+        assert_eq!(of("/home/a"), None);
     }
 }

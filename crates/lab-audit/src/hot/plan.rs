@@ -73,6 +73,7 @@ pub struct Folder {
     /// Its mode, and the numbers of its owner and group.
     owned: [u32; 3],
     on_fast: bool,
+    is_mount: bool,
     /// What the flash that it is on still endures, and what the fast disk does.
     own: Option<Endurance>,
     fast: Option<Endurance>,
@@ -182,6 +183,10 @@ pub fn plan(
             // Of a folder that is gone: nobody's but root's.
             owned: owned.unwrap_or([0o700, 0, 0]),
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
+            is_mount: path
+                .parent()
+                .and_then(|above| above.metadata().ok())
+                .is_some_and(|above| Some(above.dev()) != device),
             place: Placement::Here,
             path,
             activity,
@@ -237,7 +242,7 @@ impl Folder {
         let odd = self.path.to_string_lossy().contains(char::is_control);
         let temporary = TEMPORARY.contains(&name);
         let small = self.size.is_some_and(|size| size <= memory / 10);
-        if read + written < LEAST || system || odd {
+        if read + written < LEAST || system || odd || self.is_mount {
             Placement::Here
         } else if temporary && small && self.disk.is_some() {
             Placement::Memory
@@ -365,6 +370,7 @@ pub(super) mod tests {
             disk: Some("sda".into()),
             owned: [0o750, 33, 34],
             on_fast: false,
+            is_mount: false,
             own: None,
             fast: None,
         }
@@ -417,7 +423,10 @@ pub(super) mod tests {
         on_fast.on_fast = true;
         let mut read_there = folder("/srv/hot", 10, 50.0, 1.0);
         read_there.on_fast = true;
+        let mut mount = folder("/srv/all/cache", 10, 50.0, 0.0);
+        mount.is_mount = true;
         let folders = vec![
+            mount,
             folder("/srv/journal", 10, 1.0, 50.0),
             on_fast,
             read_there,
@@ -426,6 +435,7 @@ pub(super) mod tests {
             folder("/srv/idle", 10, 0.5, 0.0),
         ];
         let wanted = [
+            Placement::Here,
             Placement::Off,
             Placement::Slow,
             Placement::Here,
