@@ -251,7 +251,12 @@ mod tests {
             Holds::Unknown("smartctl is not installed".into())
         );
         assert_eq!(holds("model = x"), Holds::NotApplicable);
-        for unfit in ["size != big", "size in small big", "scheduler > 3", "flash < {size}"] {
+        for unfit in [
+            "size != big",
+            "size in small big",
+            "scheduler > 3",
+            "flash < {size}",
+        ] {
             assert!(matches!(holds(unfit), Holds::Unknown(_)), "{unfit}");
         }
     }

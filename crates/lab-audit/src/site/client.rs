@@ -189,7 +189,9 @@ impl Client {
 
     fn exchanged(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
         let deadline = Instant::now() + PATIENCE;
-        let tcp = self.connect(url, deadline).map_err(|e| format!("no connection: {e}"))?;
+        let tcp = self
+            .connect(url, deadline)
+            .map_err(|e| format!("no connection: {e}"))?;
         let (answer, tls) = if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp, deadline)?;
