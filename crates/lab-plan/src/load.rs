@@ -15,8 +15,11 @@ const MOST_CONNECTIONS: u32 = 1_000_000;
 /// The least number of blocks: an interval for several quantiles at 95 % needs as many.
 const LEAST_BLOCKS: u32 = 10;
 
-/// A slice lasts so long, or what gives the least number of blocks in the time.
+/// A slice lasts so long, or what gives the least number of blocks in the time; of many agents it lasts longer.
 const SLICE: Duration = Duration::from_secs(1);
+
+/// Slices of agents in a run file, at the most about: some 15 kB each, as their distributions are kept.
+const MOST_PARTS: u32 = 100_000;
 
 /// How long a point is loaded where nothing else is asked for.
 const USUAL: Duration = Duration::from_secs(10);
@@ -28,6 +31,8 @@ pub struct Loading {
     pub name: Option<String>,
     /// Who is loaded: one, or several that are compared with the first.
     pub servers: Vec<Server>,
+    /// Agents that share it; 0: the lab puts it on itself.
+    pub agents: usize,
     /// Connections, where they are not swept over.
     pub connections: u32,
     /// Parameters and their values, of which there can be one, `connections`.
@@ -222,12 +227,18 @@ impl Loading {
     fn times(&self, points: usize) -> Times {
         let staged: Duration = self.stages.iter().map(length).sum();
         let usual = if staged.is_zero() { USUAL } else { staged };
-        if points * self.servers.len() == 1 {
-            return Times::plain(self.length.unwrap_or(usual));
-        }
+        let places = points * self.servers.len();
         // With several servers a block holds a pass and its mirror.
         let visits = if self.servers.len() > 1 { 2 } else { 1 };
-        Times::turns(self.length, staged, visits)
+        let length = self.length.unwrap_or(usual);
+        // With many agents slices are longer, so that a run file has a size that can be borne.
+        let parts = self.agents.saturating_mul(places * visits as usize);
+        let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+        let slice = SLICE.max(length.saturating_mul(parts) / MOST_PARTS);
+        match places {
+            1 => Times::plain(length, slice),
+            _ => Times::turns(self.length.unwrap_or(USUAL), staged, visits, slice),
+        }
     }
 
     fn arrivals(&self, stretch: Duration) -> Arrivals {
@@ -262,8 +273,8 @@ struct Times {
 
 impl Times {
     /// One stretch, each slice of which is a block.
-    fn plain(length: Duration) -> Times {
-        let slice = SLICE.min(length / LEAST_BLOCKS);
+    fn plain(length: Duration, slice: Duration) -> Times {
+        let slice = slice.min(length / LEAST_BLOCKS);
         Times {
             stretch: length,
             slice,
@@ -272,19 +283,18 @@ impl Times {
     }
 
     /// So many visits to every point in each block. One visit goes through all stages, if there are any.
-    fn turns(length: Option<Duration>, staged: Duration, visits: u32) -> Times {
-        let length = length.unwrap_or(USUAL);
+    fn turns(length: Duration, staged: Duration, visits: u32, slice: Duration) -> Times {
         // Of servers that are compared, so that there are enough where neighbours have to be merged.
         let least = LEAST_BLOCKS * if staged.is_zero() { visits } else { 1 };
         let visit = if staged.is_zero() {
-            SLICE.min(length / least) / visits
+            slice.min(length / least) / visits
         } else {
             staged
         };
         let fit = length.as_nanos() / (visit * visits).as_nanos().max(1);
         Times {
             stretch: visit,
-            slice: SLICE.min(visit),
+            slice: slice.min(visit),
             blocks: (fit as u32).max(least),
         }
     }

@@ -62,6 +62,23 @@ fn one_point_is_one_stretch_of_slices() {
 }
 
 #[test]
+fn slices_of_many_agents_are_so_long_that_their_parts_can_be_kept() {
+    let hour = |agents, servers| {
+        let loading = Loading {
+            agents,
+            length: Some(Duration::from_secs(3600)),
+            ..loading(servers)
+        };
+        seconds(&loading.plan().unwrap())
+    };
+    assert_eq!(hour(27, 1), (3600.0, 1.0, 3600));
+    assert_eq!(hour(1000, 1), (3600.0, 36.0, 100));
+    assert_eq!(hour(100_000, 1), (3600.0, 360.0, 10));
+    // Two servers have four visits in each block.
+    assert_eq!(hour(1000, 2), (72.0, 72.0, 25));
+}
+
+#[test]
 fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
     let sweep = Loading {
         sweeps: vec![("connections".into(), ["8", "1"].map(String::from).into())],

@@ -91,6 +91,7 @@ pub fn loading(
     });
     Ok(Loading {
         servers: named.collect(),
+        agents: sending.on.on.as_ref().map_or(0, |on| on.places().len()),
         rate: sending.rate,
         stages: sending.stages.clone(),
         even: sending.even,

@@ -215,11 +215,16 @@ fn quantiles(last: &Sum, all: &Sum) -> [String; 3] {
         let cells = of.map(|cell| format!(" {cell:<10}"));
         format!("{name:<12}{}", cells.concat())
     };
+    let recent = if last.wall_ns < 2 * LAST_NS {
+        "last second"
+    } else {
+        "last slice"
+    };
     let times = |sum: &Sum| [0.5, 0.9, 0.99, 1.0].map(|q| time(sum.quantile(q)));
     let head = row("", ["p50", "p90", "p99", "max"].map(String::from));
     [
         DIM.apply_to(head).to_string(),
-        row("last second", times(last)),
+        row(recent, times(last)),
         row("all", times(all)),
     ]
 }
