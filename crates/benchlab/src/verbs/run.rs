@@ -7,6 +7,7 @@ use crate::hosts;
 use crate::links;
 use crate::measuring;
 use crate::options::set_values;
+use crate::output::say;
 use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
@@ -17,10 +18,11 @@ use lab_bench::{
     generator_threads, interrupt, unix_seconds,
 };
 use lab_many::experiment::{BlockAgents, Hosts};
-use lab_model::{Ending, Host, Measure, Plan, Serving};
+use lab_model::{Ending, Host, Measure, Plan, Serving, TargetId};
 use lab_plan::{Experiment, Extent, Project, Selection};
 use lab_stats::load::peaks::Peaks;
 use lab_store::RunWriter;
+use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -116,6 +118,9 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
     let ended = carry_out(&project, &plan, writer, measurers)?;
+    if args.quick {
+        say_left_out(selection(args, &experiment, &places)?, &experiment, &plan)?;
+    }
     if args.explain {
         explain::after_run(cli, &path, args)?;
     }
@@ -210,6 +215,33 @@ fn measure_rest(
         }
     };
     measuring::measure(plan, writer, run, Box::new(Here::new(plan, workload)))
+}
+
+/// Says how many of its usual points an experiment's quick run has.
+fn say_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<(), Exit> {
+    let mut usual = Selection {
+        extent: Extent::Usual,
+        ..quick
+    };
+    let usual = links::plan(&mut usual, experiment)?;
+    let (all, measured) = (points(&usual), points(plan));
+    let left_out = all.difference(&measured).count();
+    if left_out > 0 {
+        say!(
+            "A quick run leaves out {left_out} of the {} points that `benchlab run {}` measures.",
+            all.len(),
+            plan.experiment
+        );
+    }
+    Ok(())
+}
+
+/// What tells a plan's points from each other, however long they take.
+fn points(plan: &Plan) -> HashSet<(&str, TargetId, &[(String, String)])> {
+    let points = plan.points.iter();
+    points
+        .map(|p| (&*plan.cases[p.case].name, p.target, &*p.params))
+        .collect()
 }
 
 fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Result<Selection, Exit> {
