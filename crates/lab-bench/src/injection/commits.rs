@@ -151,12 +151,13 @@ fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
     }
 }
 
-/// Whether the text of a statement commits.
+/// Whether the text of a statement commits, as a block of MariaDB's does that puts a key there.
 fn commits(text: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(text);
-    let text = text.trim_end_matches(|c: char| c == ';' || c == '\0' || c.is_whitespace());
-    let first = text.split_whitespace().next().unwrap_or_default();
-    first.eq_ignore_ascii_case("COMMIT") || text.trim().eq_ignore_ascii_case("END")
+    let text = String::from_utf8_lossy(text).to_ascii_uppercase();
+    let text = text.trim_matches(|c: char| c == ';' || c == '\0' || c.is_whitespace());
+    text.split_whitespace().next() == Some("COMMIT")
+        || text == "END"
+        || text.contains("BEGIN NOT ATOMIC")
 }
 
 fn number(bytes: &[u8]) -> u32 {
@@ -228,11 +229,12 @@ mod tests {
             packet(0, b"\x03BEGIN"),
             packet(0, &long),
             packet(0, b"\x03COMMIT"),
+            packet(0, b"\x03/*a hint*/BEGIN NOT ATOMIC DELETE FROM t; COMMIT; END"),
             packet(0, b"\x16COMMIT"),
             packet(0, b"\x03commit"),
         ]
         .concat();
-        assert_eq!(count(TargetKind::Mariadb, &bytes), 2);
+        assert_eq!(count(TargetKind::Mariadb, &bytes), 3);
     }
 
     #[test]

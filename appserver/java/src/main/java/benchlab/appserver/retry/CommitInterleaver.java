@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
@@ -57,30 +58,44 @@ public final class CommitInterleaver implements Transactions.Source {
 
     @Override
     public Connection open() throws SQLException {
-        Connection connection = source.open();
-        return (Connection)
-                Proxy.newProxyInstance(
-                        Connection.class.getClassLoader(),
-                        new Class<?>[] {Connection.class},
-                        (proxy, method, arguments) -> invoke(connection, method, arguments));
+        return stopped(Connection.class, source.open(), "commit");
     }
 
-    private Object invoke(Connection connection, Method method, Object[] arguments)
+    /** An object one of whose methods commits. */
+    private <T> T stopped(Class<T> type, T target, String committing) {
+        return type.cast(
+                Proxy.newProxyInstance(
+                        type.getClassLoader(),
+                        new Class<?>[] {type},
+                        (proxy, method, arguments) ->
+                                method.getName().equals(committing)
+                                        ? commit(target, method, arguments)
+                                        : prepare(target, method, arguments)));
+    }
+
+    private Object commit(Object target, Method method, Object[] arguments) throws Throwable {
+        runOnce(before);
+        Object result = invoke(target, method, arguments);
+        runOnce(after);
+        return result;
+    }
+
+    /** A statement that puts a key there may commit, too. */
+    private Object prepare(Object target, Method method, Object[] arguments) throws Throwable {
+        Object result = invoke(target, method, arguments);
+        return result instanceof PreparedStatement statement
+                        && IdempotencyTable.commits((String) arguments[0])
+                ? stopped(PreparedStatement.class, statement, "execute")
+                : result;
+    }
+
+    private static Object invoke(Object target, Method method, Object[] arguments)
             throws Throwable {
-        boolean isCommit = method.getName().equals("commit");
-        if (isCommit) {
-            runOnce(before);
-        }
-        Object result;
         try {
-            result = method.invoke(connection, arguments);
+            return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
-        if (isCommit) {
-            runOnce(after);
-        }
-        return result;
     }
 
     private static void runOnce(AtomicReference<Action> next) throws SQLException {

@@ -62,8 +62,15 @@ public final class IdempotencyKey<T> {
         if (connection.getAutoCommit()) {
             throw new IllegalStateException("a key is taken in a transaction: autocommit is on");
         }
-        if (!take(connection)) {
-            return firstResult(connection);
+        boolean isTaken = take(connection);
+        RetriedCall.noteKey(isTaken);
+        if (!isTaken) {
+            Kept kept = find(connection);
+            if (kept == null) { // The snapshot is older, or the row was deleted meanwhile.
+                throw new SQLTransactionRollbackException(
+                        "another transaction has put the key there", "40001");
+            }
+            return result(kept);
         }
         T result = work.run(connection);
         if (result != null) {
@@ -81,30 +88,44 @@ public final class IdempotencyKey<T> {
         try (PreparedStatement statement =
                 connection.prepareStatement(table.insert(connection.getMetaData()))) {
             statement.setString(1, id);
-            if (statement.executeUpdate() == 0) {
-                return false;
-            }
+            return statement.executeUpdate() != 0;
         } catch (SQLException e) {
             if (isDuplicate(e)) {
                 return false;
             }
             throw e;
         }
-        RetriedCall.noteKeyTaken();
-        return true;
     }
 
-    private T firstResult(Connection connection) throws SQLException {
+    /** What is kept with a key: its result as text, or null. */
+    record Kept(String result) {}
+
+    /** Null if the key is not there. */
+    Kept find(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(table.select)) {
             statement.setString(1, id);
             try (ResultSet row = statement.executeQuery()) {
-                if (!row.next()) { // The snapshot is older, or the row was deleted meanwhile.
-                    throw new SQLTransactionRollbackException(
-                            "another transaction has put the key there", "40001");
-                }
-                String text = row.getString(1);
-                return text == null ? null : read.apply(text);
+                return row.next() ? new Kept(row.getString(1)) : null;
             }
+        }
+    }
+
+    T result(Kept kept) {
+        return kept.result == null ? null : read.apply(kept.result);
+    }
+
+    /** Whether the database can {@link #keepAndCommit}. */
+    boolean comesWithCommit(Connection connection) throws SQLException {
+        return table.insertAndCommit(connection.getMetaData()) != null;
+    }
+
+    /** Puts the key and the result there and commits, all or nothing, in one round trip. */
+    void keepAndCommit(Connection connection, T result) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement(table.insertAndCommit(connection.getMetaData()))) {
+            statement.setString(1, id);
+            statement.setString(2, result == null ? null : write.apply(result));
+            statement.execute();
         }
     }
 

@@ -4,6 +4,7 @@ package benchlab.appserver.retry;
 
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -22,8 +23,9 @@ import java.util.regex.Pattern;
  * {@code varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin}. Rows older than the longest
  * time after which a call is made again can be deleted.
  *
- * <p>A transaction begins with the INSERT of its key. Only if the key is there already, its result
- * is read. SQLite is 3.24 or later.
+ * <p>PostgreSQL and MariaDB take the key and the result together with the COMMIT, in one round
+ * trip. Elsewhere, and while the outcome of an attempt is unknown, a transaction begins with the
+ * INSERT of its key. Only if the key is there already, its result is read. SQLite is 3.24 or later.
  */
 public final class IdempotencyTable {
 
@@ -35,10 +37,14 @@ public final class IdempotencyTable {
      */
     private static final Set<String> KNOW_ON_CONFLICT = Set.of("PostgreSQL", "SQLite");
 
+    /** MariaDB before 10.6.2 prepares no block: Connector/J is to put the values in. */
+    private static final String MARIADB_BLOCK = "/*client prepare*/BEGIN NOT ATOMIC %s; END";
+
     final String select;
     final String update;
     private final String insert;
     private final String insertOrNothing;
+    private final Map<String, String> insertAndCommit;
 
     /**
      * A table, which is there.
@@ -53,6 +59,9 @@ public final class IdempotencyTable {
         update = "UPDATE " + name + " SET result = ? WHERE id = ?";
         insert = "INSERT INTO " + name + " (id) VALUES (?)";
         insertOrNothing = insert + " ON CONFLICT DO NOTHING";
+        String both = "INSERT INTO " + name + " (id, result) VALUES (?, ?); COMMIT";
+        insertAndCommit =
+                Map.of("PostgreSQL", both, "MariaDB", MARIADB_BLOCK.formatted(both));
     }
 
     /** If the key is there it changes no row, or fails for that, and the transaction goes on. */
@@ -60,6 +69,16 @@ public final class IdempotencyTable {
         return KNOW_ON_CONFLICT.contains(database.getDatabaseProductName())
                 ? insertOrNothing
                 : insert;
+    }
+
+    /** Ends the transaction: it does nothing else if the key is there. Null if there is no such. */
+    String insertAndCommit(DatabaseMetaData database) throws SQLException {
+        return insertAndCommit.get(database.getDatabaseProductName());
+    }
+
+    /** Whether a statement is one of {@link #insertAndCommit}. */
+    static boolean commits(String sql) {
+        return sql.endsWith("; COMMIT") || sql.endsWith("; COMMIT; END");
     }
 
     /** The key of a call whose result is a text. */

@@ -23,13 +23,14 @@ final class RetriedCall implements AutoCloseable {
     private int attempts = 1;
     private Exception earlier;
     private Throwable uncommitted; // What ended an attempt's transaction before its commit.
-    private boolean isKeyed; // Whether attempts begin by taking a key, which tells the outcome.
+    private boolean isKeyed; // Whether another attempt tells the outcome, by a key.
+    private boolean isKeyLast; // Whether one may still put it there: with its commit.
     private boolean isUnknown; // Whether an attempt took effect.
 
     /**
      * Begins a call.
      *
-     * @param hasKey whether each attempt begins by taking the call's {@link IdempotencyKey}
+     * @param hasKey whether each attempt puts the call's {@link IdempotencyKey} there
      */
     RetriedCall(Policy policy, boolean hasKey, Timer timer) {
         this.policy = policy;
@@ -58,12 +59,29 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
-    /** Says that this thread's attempt has taken the call's key: no earlier one took effect. */
-    static void noteKeyTaken() {
+    /** Whether an earlier attempt of this thread's call may have taken effect. */
+    static boolean isOutcomeUnknown() {
+        RetriedCall call = CURRENT.get();
+        return call != null && call.isUnknown;
+    }
+
+    /** Says that this thread's attempt puts its key there with the commit. */
+    static void noteKeyLast() {
+        RetriedCall call = CURRENT.get();
+        if (call != null) {
+            call.isKeyLast = true;
+        }
+    }
+
+    /**
+     * Says that this thread's attempt has begun with the call's key. If that was not there, no
+     * earlier one took effect; one whose key comes last still may, if this one is rolled back.
+     */
+    static void noteKey(boolean isTaken) {
         RetriedCall call = CURRENT.get();
         if (call != null) {
             call.isKeyed = true;
-            call.isUnknown = false;
+            call.isUnknown &= !isTaken || call.isKeyLast;
         }
     }
 

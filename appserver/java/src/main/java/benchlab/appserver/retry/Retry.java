@@ -39,15 +39,18 @@ public final class Retry {
     public static <T, X extends Exception> T call(
             Policy policy, Transactions transactions, TransactionWork<T, X> work)
             throws SQLException, X {
+        if (transactions.isOpen()) {
+            return transactions.run(work);
+        }
         return Retry.<T, SQLException, X>run(
-                policy, false, transactions, () -> transactions.run(work));
+                policy, false, () -> transactions.run(work), Timer.SYSTEM);
     }
 
     /**
      * The same with one effect for all calls with one key, in this process or another: the
-     * transaction puts the key into the database first, and the result after the work; if the key
-     * is there already, the first result is returned. So a commit whose outcome is unknown is
-     * retried too, up to twice as often as the policy says for other faults.
+     * transaction puts the key and the result into the database; if the key is there already, the
+     * first result is returned, and work that was done again is undone. So a commit whose outcome
+     * is unknown is retried too, up to twice as often as the policy says for other faults.
      *
      * @throws OutcomeUnknownException if no attempt since could tell whether it took effect
      */
@@ -57,11 +60,11 @@ public final class Retry {
             IdempotencyKey<T> key,
             TransactionWork<T, X> work)
             throws SQLException, X {
+        if (transactions.isOpen()) {
+            return transactions.run(connection -> key.once(connection, work));
+        }
         return Retry.<T, SQLException, X>run(
-                policy,
-                true,
-                transactions,
-                () -> transactions.run(connection -> key.once(connection, work)));
+                policy, true, () -> new KeyedAttempt<>(key, work).run(transactions), Timer.SYSTEM);
     }
 
     /**
@@ -78,15 +81,6 @@ public final class Retry {
 
     static <T, X extends Exception> T call(Policy policy, Work<T, X> work, Timer timer) throws X {
         return Retry.<T, X, RuntimeException>run(policy, false, work::run, timer);
-    }
-
-    private static <T, X extends Exception, Y extends Exception> T run(
-            Policy policy,
-            boolean hasKey,
-            Transactions transactions,
-            Attempt<T, X, Y> work)
-            throws X, Y {
-        return transactions.isOpen() ? work.run() : run(policy, hasKey, work, Timer.SYSTEM);
     }
 
     static <T, X extends Exception, Y extends Exception> T run(

@@ -44,6 +44,12 @@ public final class Transactions {
         void evict(Connection connection) throws SQLException;
     }
 
+    /** Commits a transaction, whose work has a result. */
+    @FunctionalInterface
+    interface Ending<T> {
+        void commit(Connection connection, T result) throws SQLException;
+    }
+
     private static final class Session {
         private final Connection connection;
         private Exception fault; // Of a part.
@@ -84,8 +90,14 @@ public final class Transactions {
      * @throws OutcomeUnknownException if the connection was lost during the commit
      */
     public <T, X extends Exception> T run(TransactionWork<T, X> work) throws SQLException, X {
+        return run(work, (connection, result) -> connection.commit());
+    }
+
+    /** The same with another end, if it is no part of a transaction. */
+    <T, X extends Exception> T run(TransactionWork<T, X> work, Ending<T> ending)
+            throws SQLException, X {
         Session outer = open.get();
-        return outer == null ? runWhole(work) : runPart(outer, work);
+        return outer == null ? runWhole(work, ending) : runPart(outer, work);
     }
 
     /** Whether this thread has a transaction open. */
@@ -105,7 +117,7 @@ public final class Transactions {
         }
     }
 
-    private <T, X extends Exception> T runWhole(TransactionWork<T, X> work)
+    private <T, X extends Exception> T runWhole(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
         Connection connection = null;
         boolean hadAutoCommit = false;
@@ -122,7 +134,7 @@ public final class Transactions {
             rollBack(connection, hadAutoCommit);
             throw failure;
         }
-        commit(connection, hadAutoCommit);
+        commit(connection, hadAutoCommit, result, ending);
         return result;
     }
 
@@ -140,9 +152,11 @@ public final class Transactions {
         }
     }
 
-    private void commit(Connection connection, boolean hadAutoCommit) throws SQLException {
+    private <T> void commit(
+            Connection connection, boolean hadAutoCommit, T result, Ending<T> ending)
+            throws SQLException {
         try {
-            connection.commit();
+            ending.commit(connection, result);
         } catch (Throwable failure) {
             rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
             if (failure instanceof Exception lost && Faults.of(lost) == Fault.CONNECTION_LOST) {

@@ -5,10 +5,12 @@ package benchlab.appserver.retry;
 import static benchlab.appserver.retry.TestDatabase.number;
 import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import benchlab.appserver.Stress;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -151,6 +153,14 @@ abstract class DatabaseTest {
     }
 
     @Test
+    void aKeyThatIsThereIsFoundAgain() throws Exception {
+        assertEquals("101", addOnceInside(policy, interleaver));
+        interleaver.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnceInside(Policy.ofAttempts(1).meter(meter), interleaver));
+        assertOneEffect();
+    }
+
+    @Test
     void whatSuchAKeyCannotFindOutIsUnknown() throws Exception {
         var opened = new AtomicInteger();
         var down = new SQLException("no server", "08001");
@@ -168,14 +178,13 @@ abstract class DatabaseTest {
         assertEquals(6, opened.get()); // 3 attempts, and 3 to find out.
     }
 
-    @Test
-    void aCallWithoutEffectHasItsUsualAttempts() throws Exception {
+    /** What the call throws whose first attempt is lost at its commit, and each other one later. */
+    <X extends Exception> X loseAndFail(Class<X> expected, SQLException later, int attempts) {
         interleaver.beforeNextCommit(DatabaseTest::lose);
         var runs = new AtomicInteger();
-        var deadlock = new SQLException("deadlock", "40P01");
         var thrown =
                 assertThrows(
-                        SQLException.class,
+                        expected,
                         () ->
                                 Retry.call(
                                         policy,
@@ -183,12 +192,12 @@ abstract class DatabaseTest {
                                         KEYS.key("order 1"),
                                         connection -> {
                                             if (runs.incrementAndGet() > 1) {
-                                                throw deadlock;
+                                                throw later;
                                             }
                                             return "done";
                                         }));
-        assertSame(deadlock, thrown);
-        assertEquals(3, runs.get());
+        assertEquals(attempts, runs.get());
+        return thrown;
     }
 
     @Test
@@ -226,18 +235,15 @@ abstract class DatabaseTest {
         assertEquals("102", addOnce("Order 1"));
         assertEquals(102, balance(1));
         var nothing = KEYS.key("nothing");
-        AtomicInteger runs = new AtomicInteger();
         for (int k = 0; k < 2; k++) {
-            Retry.call(
-                    policy,
-                    transactions,
-                    nothing,
-                    connection -> {
-                        runs.incrementAndGet();
-                        return null;
-                    });
+            assertNull(Retry.call(policy, transactions, nothing, DatabaseTest::addSilently));
         }
-        assertEquals(1, runs.get());
+        assertEquals(103, balance(1));
+    }
+
+    private static String addSilently(Connection connection) throws SQLException {
+        add(connection, 1, 1);
+        return null;
     }
 
     @Test
@@ -245,15 +251,35 @@ abstract class DatabaseTest {
         var prepared = new PreparedStatements(database::connect);
         transactions = new Transactions(prepared);
         assertEquals("101", addOnce("order 1"));
-        assertEquals(List.of("INSERT", "UPDATE"), firstWords(prepared.sql));
+        assertEquals(keyStatements(), prepared.firstWords());
         prepared.sql.clear();
         assertEquals("101", addOnce("order 1"));
-        assertEquals(List.of("INSERT", "SELECT"), firstWords(prepared.sql));
+        assertEquals(keyStatements().get(0), prepared.firstWords().get(0));
+        assertEquals("SELECT", prepared.firstWords().get(1));
+        assertEquals(2, prepared.sql.size());
         assertEquals(0, meter.figures().retries());
     }
 
-    private static List<String> firstWords(List<String> statements) {
-        return statements.stream().map(sql -> sql.split(" ")[0]).toList();
+    /** The first words of the statements that put a key and its result there. */
+    abstract List<String> keyStatements();
+
+    /** Because it was done, and whatever the failure looks like. */
+    @Test
+    void workThatCannotBeDoneAgainHasItsFirstResult() throws Exception {
+        assertEquals("101", addOnce("order 1"));
+        var sold = new IOException("sold out");
+        for (Exception failure : List.of(sold, new StaleVersionException())) {
+            assertEquals(
+                    "101",
+                    Retry.call(
+                            policy,
+                            transactions,
+                            KEYS.key("order 1"),
+                            connection -> {
+                                throw failure;
+                            }));
+        }
+        assertEquals(0, meter.figures().retries());
     }
 
     /** A key that is as long as the column has the same beginning. */

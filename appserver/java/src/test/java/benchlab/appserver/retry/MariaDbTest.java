@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
@@ -18,6 +19,11 @@ class MariaDbTest extends ServerTest {
     @Override
     TestDatabase open() throws SQLException {
         return new TestDatabase.MariaDb();
+    }
+
+    @Override
+    List<String> keyStatements() {
+        return List.of("/*client");
     }
 
     @Test

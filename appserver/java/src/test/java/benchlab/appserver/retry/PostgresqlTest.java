@@ -5,9 +5,11 @@ package benchlab.appserver.retry;
 import static benchlab.appserver.retry.TestDatabase.number;
 import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
@@ -17,6 +19,33 @@ class PostgresqlTest extends ServerTest {
     @Override
     TestDatabase open() throws SQLException {
         return new TestDatabase.Postgresql();
+    }
+
+    @Override
+    List<String> keyStatements() {
+        return List.of("INSERT");
+    }
+
+    /** A violation at the COMMIT is not taken for that of a key. */
+    @Test
+    void aCommitThatIsRefusedIsAFailure() throws Exception {
+        database.execute("UPDATE account SET version = id");
+        database.execute("ALTER TABLE account ADD UNIQUE (version) DEFERRABLE INITIALLY DEFERRED");
+        var failure =
+                assertThrows(
+                        SQLException.class,
+                        () ->
+                                Retry.call(
+                                        policy,
+                                        transactions,
+                                        KEYS.key("order 1"),
+                                        connection -> {
+                                            update(connection, "UPDATE account SET version = 2");
+                                            return "done";
+                                        }));
+        assertEquals("23505", failure.getSQLState());
+        assertEquals(1, faults(Fault.PERMANENT));
+        assertEquals(0, database.number("SELECT count(*) FROM retry_key"));
     }
 
     /** Each reads what the other one writes: the second one fails at its commit. */

@@ -18,6 +18,10 @@ final class PreparedStatements implements Transactions.Source {
         this.source = source;
     }
 
+    List<String> firstWords() {
+        return sql.stream().map(statement -> statement.split(" ")[0]).toList();
+    }
+
     @Override
     public Connection open() throws SQLException {
         Connection connection = source.open();

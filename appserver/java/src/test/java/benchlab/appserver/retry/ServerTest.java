@@ -5,6 +5,7 @@ package benchlab.appserver.retry;
 import static benchlab.appserver.retry.TestDatabase.number;
 import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -41,6 +42,26 @@ abstract class ServerTest extends DatabaseTest {
             interleaver.beforeNextCommit(() -> database.execute(database.endSession(id)));
         }
         return "1";
+    }
+
+    /** The first attempt's COMMIT may still be on its way. */
+    @Test
+    void anOutcomeIsUnknownUntilAnAttemptCommits() {
+        var sold = new SQLException("sold out", "45000");
+        assertSame(sold, loseAndFail(OutcomeUnknownException.class, sold, 2).getCause());
+    }
+
+    /** One that comes too late for its client does nothing. */
+    @Test
+    void aCommitAfterThatOfItsRetryIsRefused() throws Exception {
+        try (Connection late = database.connect()) {
+            late.setAutoCommit(false);
+            add(late, 2, 1);
+            assertEquals("101", addOnce("order 1"));
+            assertThrows(
+                    SQLException.class, () -> KEYS.key("order 1").keepAndCommit(late, "late"));
+        }
+        assertEquals(100, balance(2));
     }
 
     @Test

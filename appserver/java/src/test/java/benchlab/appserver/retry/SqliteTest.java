@@ -5,9 +5,11 @@ package benchlab.appserver.retry;
 import static benchlab.appserver.retry.TestDatabase.number;
 import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +18,17 @@ class SqliteTest extends DatabaseTest {
     @Override
     TestDatabase open() throws SQLException {
         return new TestDatabase.Sqlite();
+    }
+
+    @Override
+    List<String> keyStatements() {
+        return List.of("INSERT", "UPDATE");
+    }
+
+    @Test
+    void aCallWithoutEffectHasItsUsualAttempts() {
+        var deadlock = new SQLException("deadlock", "40P01");
+        assertSame(deadlock, loseAndFail(SQLException.class, deadlock, 3));
     }
 
     /** A reader keeps the writer from committing, in the mode without a log. */
