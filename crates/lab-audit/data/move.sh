@@ -8,8 +8,13 @@ case "${1-}" in
     *) echo "usage: $0 [--go]" >&2; exit 2 ;;
 esac
 
+# echo of some shells reads backslashes.
+say() {
+    printf '%s\n' "$*"
+}
+
 fail() {
-    echo "$0: $*" >&2
+    say "$0: $*" >&2
     exit 1
 }
 
@@ -27,10 +32,10 @@ hashes() {
 
 # A line of fstab, once.
 line() {
-    echo "fstab: $1"
+    say "fstab: $1"
     # A last line that does not end would take this one as its rest.
     [ -z "$go" ] || [ -z "$(tail -c 1 "$fstab")" ] || echo >>"$fstab"
-    [ -z "$go" ] || grep -qxF -- "$1" "$fstab" || printf '%s\n' "$1" >>"$fstab"
+    [ -z "$go" ] || grep -qxF -- "$1" "$fstab" || say "$1" >>"$fstab"
 }
 
 # White space and backslashes as fstab has them.
@@ -72,7 +77,7 @@ move() {
     room "$from"
     bind="$(escaped "$to") $(escaped "$from") none bind,nofail,x-systemd.before=local-fs.target,x-systemd.requires-mounts-for=$(escaped "$fast") 0 0"
     if [ -z "$go" ]; then
-        echo "$from -> $to:"
+        say "$from -> $to:"
         rsync -aAXHn --one-file-system --stats "$from/" "$fast/" | grep -E '^(Number of files|Total file size)'
         line "$bind"
         return
@@ -89,7 +94,7 @@ move() {
     mounted || { back; fail "$to could not be mounted at $from, which is as it was; the copy is in $to"; }
     how="To go back: umount $(quoted "$from"); rmdir $(quoted "$from"); mv -T $(quoted "$from.before") $(quoted "$from"); take the line out of $fstab"
     line "$bind" || fail "$from is on $fast until the next start: $fstab could not be written. $how"
-    echo "$from is on $fast. $how"
+    say "$from is on $fast. $how"
 }
 
 # The copy in the place of the folder.

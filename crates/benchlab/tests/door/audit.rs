@@ -395,6 +395,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         [ -e "$hot.before/a b" ]
         [ -e fstab.before-move ]
         grep -qF "none bind,nofail" fstab
+        grep -qF "it's\\040hot none bind" said
         grep -q '^UUID=.* noatime,nofail,' fstab
         if sh move.sh --go 2>again; then exit 1; fi
         grep -q 'already' again
