@@ -503,7 +503,10 @@ impl Candidate {
             },
         };
         if let Some(reason) = reason {
-            self.reasons.push(reason);
+            // What keeps one from starting may keep the next.
+            if self.reasons.last() != Some(&reason) {
+                self.reasons.push(reason);
+            }
             self.try_next();
         }
     }

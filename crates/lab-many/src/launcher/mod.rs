@@ -136,7 +136,9 @@ fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
         "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT TERM; \
-         {receive} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && \"$d/benchlab\" {agent} --copied"
+         {receive} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && test -x \"$d/benchlab\" || \
+         {{ echo \"the program cannot be copied into ${{d%/*}} and run: name another folder with TMPDIR there\" >&2; exit 1; }}; \
+         \"$d/benchlab\" {agent} --copied"
     )
 }
 

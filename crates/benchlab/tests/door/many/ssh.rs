@@ -279,6 +279,8 @@ fn a_host_that_cannot_be_reached_is_named() {
     refused
         .expect(1)
         .says(&["no agent can be started on broken", "exit status: 3"]);
+    // What is so of both attempts is told once.
+    assert!(!refused.stderr.contains("then"), "{}", refused.stderr);
     assert!(place.0.files().is_empty());
     wait_until("the copies' end", || sshd.left_behind().is_empty());
 }
