@@ -180,10 +180,12 @@ impl Prover<'_> {
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
         let gets = self.loaded.clone().into_iter();
         for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
-            let got = self.exchange(connection, &example)?;
-            connection.send(&rendered("HEAD", &example.path, None, false))?;
-            let head = connection.answer(true)?;
             let path = &example.path;
+            connection.send(&rendered("HEAD", path, None, false))?;
+            let head = connection.answer(true)?;
+            self.alive(&head, &format!("HEAD {path}"))?;
+            self.anew_if_refused(connection, &head)?;
+            let got = self.exchange(connection, &example)?;
             if head.status != got.status {
                 return Err(format!(
                     "HEAD {path}: status {}, and GET {}",
@@ -198,7 +200,6 @@ impl Prover<'_> {
                     ));
                 }
             }
-            self.alive(&head, &format!("HEAD {path}"))?;
         }
         Ok(())
     }
