@@ -171,7 +171,9 @@ pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
     };
     let first = ranking.first(is_compared);
     let [winner] = first.as_slice() else {
-        say!("\nNone is ahead of all others beyond doubt: there is no setting to make permanent.");
+        say!(
+            "\nNo setting is ahead of all others beyond doubt: there is nothing to make permanent."
+        );
         return Ok(());
     };
     let winner = &plan.subjects[*winner];
