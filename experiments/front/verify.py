@@ -190,7 +190,8 @@ class Front:
                     for end in ("", "/", "/no-such-path") if not is_refused(asked) else ():
                         self.same(asked + end)
                         compared += 1
-        yield f"{compared} paths of folders are answered as by the application, with its welcome pages"
+        if compared:
+            yield f"{compared} paths of folders are answered as by the application, with its welcome pages"
 
     def same(self, path: str) -> tuple[Answer, Answer]:
         """What the front and the application answer. Error: they differ."""
