@@ -27,11 +27,12 @@ pub fn blocks_needed(ratio: &Ratio, apart: Range<f64>, alike: Range<f64>) -> Opt
     let estimate = log(ratio.interval.estimate);
     let half_now = 0.5 * (log(ratio.interval.high) - log(ratio.interval.low));
     let blocks_now = f64::from(ratio.values * ratio.width);
+    // Of a higher level the half width is more standard errors, and this is too much.
+    let error_now = half_now / normal::upper_quantile(0.025);
     let decides = |blocks: u32| {
         let part = blocks_now / f64::from(blocks);
         let half = half_now * part.sqrt();
-        // Of a higher level the half width is more standard errors, and this is too much.
-        let error = half_now / normal::upper_quantile(0.025) * (1.0 + part).sqrt();
+        let error = error_now * (1.0 + part).sqrt();
         let below = |x: f64| normal::cdf((x - estimate) / error);
         let (first, last) = (apart.start - half, apart.end + half);
         let within = (alike.start + half).max(first)..(alike.end - half).min(last);

@@ -23,11 +23,10 @@ pub(crate) fn draws(tail: f64) -> usize {
     }
 }
 
-/// How often each block counts in a draw.
-pub(crate) fn draw(random: &mut SplitMix64, blocks: usize) -> Vec<u32> {
-    let mut counts = vec![0; blocks];
-    (0..blocks).for_each(|_| counts[random.below(blocks)] += 1);
-    counts
+/// How often each block counts in the next draw.
+pub(crate) fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
+    counts.fill(0);
+    (0..counts.len()).for_each(|_| counts[random.below(counts.len())] += 1);
 }
 
 /// The interval of each value of `statistic` at level `1 - alpha`. The statistic gets, for each
@@ -44,11 +43,15 @@ pub fn intervals<const K: usize>(
     alpha: f64,
     statistic: impl Fn(&[u32]) -> Option<[f64; K]>,
 ) -> Option<[Interval; K]> {
-    let estimate = statistic(&vec![1; blocks])?;
+    let mut counts = vec![1; blocks];
+    let estimate = statistic(&counts)?;
     let mut random = SplitMix64::new(seed);
     let tail = tail(blocks, alpha);
     let draws: Vec<[f64; K]> = (0..draws(tail))
-        .filter_map(|_| statistic(&draw(&mut random, blocks)))
+        .filter_map(|_| {
+            draw(&mut random, &mut counts);
+            statistic(&counts)
+        })
         .collect();
     let mut intervals = [Interval {
         estimate: 0.0,

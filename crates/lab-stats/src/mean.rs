@@ -37,10 +37,11 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
         return Some(known(0.0, 0.0, level));
     }
     let mut random = SplitMix64::new(seed);
+    let mut counts = all;
     let draws = bootstrap::draws(alpha / 2.0);
     let mut apart: Vec<f64> = (0..draws)
         .filter_map(|_| {
-            let counts = bootstrap::draw(&mut random, blocks.len());
+            bootstrap::draw(&mut random, &mut counts);
             let drawn = Estimate::new(&blocks, &counts)?;
             (drawn.error > 0.0).then(|| (drawn.log - own.log) / drawn.error)
         })
@@ -58,12 +59,15 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Of blocks that count so often.
+    /// Of blocks that count so often, as often as there are blocks in all.
     fn new(blocks: &[(f64, f64)], counts: &[u32]) -> Option<Estimate> {
         let weighted = || blocks.iter().zip(counts).map(|(b, n)| (b, f64::from(*n)));
-        let n: f64 = counts.iter().map(|n| f64::from(*n)).sum();
-        let above = weighted().map(|((a, _), w)| a * w).sum::<f64>() / n;
-        let below = weighted().map(|((_, b), w)| b * w).sum::<f64>() / n;
+        let n = blocks.len() as f64;
+        let [above, below] = weighted()
+            .fold([0.0; 2], |[above, below], ((a, b), w)| {
+                [above + a * w, below + b * w]
+            })
+            .map(|sum| sum / n);
         if !(above > 0.0 && below > 0.0 && above.is_finite() && below.is_finite()) {
             return None;
         }
