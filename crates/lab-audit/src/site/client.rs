@@ -55,6 +55,8 @@ pub struct Response {
     pub head_bytes: usize,
     /// What was read of the body, as it came.
     pub body: Vec<u8>,
+    /// It came from a browser, which undid its encoding.
+    pub decoded: bool,
     /// It is longer than what is read, or did not end in time.
     pub cut: bool,
     /// What was seen of TLS.

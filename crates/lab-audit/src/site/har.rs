@@ -89,6 +89,7 @@ fn answered(entry: &Json) -> Option<Answered<'_>> {
         // -1: not known.
         head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
+        decoded: true,
         ..Response::default()
     };
     Some((url, answer, entry))

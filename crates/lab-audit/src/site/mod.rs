@@ -191,7 +191,14 @@ impl<'a> Visit<'a> {
         if !is_html {
             return;
         }
-        let all = references(&resource::text(page), page_url).into_iter();
+        let html = match resource::text(page) {
+            Ok(html) => html,
+            Err(why) => {
+                let note = format!("What the page loads is not known: {why}.");
+                return self.site.notes.push(note);
+            }
+        };
+        let all = references(&html, page_url).into_iter();
         let (own, others): (Vec<Url>, Vec<Url>) = all.partition(|url| self.client.may_ask(url));
         self.site.others = others.iter().map(shown).collect();
         let left_out = own.len().saturating_sub(self.options.resources);

@@ -2,7 +2,7 @@
 //! A page or one of the files that it loads.
 
 use super::address;
-use super::client::Response;
+use super::client::{MOST_BODY, Response};
 use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{Class, Thing, Value};
@@ -215,21 +215,29 @@ pub fn unanswered(url: &Url, why: &str) -> Thing {
     thing
 }
 
-/// The text of an answer's body, decoded where it is gzip.
-pub fn text(answer: &Response) -> String {
-    let body = match answer.field("content-encoding").map(str::trim) {
-        Some("gzip") => {
-            let mut plain = Vec::new();
-            let most = super::client::MOST_BODY as u64;
-            // A cut body gives what is there of it.
-            let _ = GzDecoder::new(&answer.body[..])
-                .take(most)
-                .read_to_end(&mut plain);
-            plain
+/// The text of an answer's body.
+///
+/// # Errors
+/// It is in an encoding that is not known, in words.
+pub fn text(answer: &Response) -> Result<String, String> {
+    let body = &answer.body[..];
+    let encoded = answer.field("content-encoding").filter(|_| !answer.decoded);
+    let encoding = encoded.unwrap_or_default();
+    let decoder: Box<dyn Read + '_> = match encoding.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => Box::new(body),
+        "gzip" | "x-gzip" => Box::new(GzDecoder::new(body)),
+        "br" => Box::new(brotli_decompressor::Decompressor::new(body, 4096)),
+        "zstd" => Box::new(zstd::Decoder::with_buffer(body).map_err(|e| e.to_string())?),
+        other => {
+            return Err(format!(
+                "it is in the encoding `{other}`, which is not known"
+            ));
         }
-        _ => answer.body.clone(),
     };
-    String::from_utf8_lossy(&body).into_owned()
+    let mut plain = Vec::new();
+    // A cut body gives what is there of it.
+    let _ = decoder.take(MOST_BODY as u64).read_to_end(&mut plain);
+    Ok(String::from_utf8_lossy(&plain).into_owned())
 }
 
 fn compressible(media: &str) -> bool {

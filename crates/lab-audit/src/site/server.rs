@@ -361,7 +361,8 @@ fn told(url: &Url, page: &Response, thing: &mut Thing) {
     }
     if page.leads_to(url).is_none() {
         security(page, thing);
-        of_html(page, &safety(&resource::text(page), url), thing);
+        let html = resource::text(page).map(|html| safety(&html, url));
+        of_html(page, &html, thing);
         thing.set("complete", Value::Flag(!page.cut));
     }
 }
@@ -448,27 +449,36 @@ fn security(page: &Response, thing: &mut Thing) {
     thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
 }
 
-/// What the page's policy and its HTML do about scripts.
-fn of_html(page: &Response, safety: &Safety, thing: &mut Thing) {
-    let policies = page.all("content-security-policy");
-    let policies: Vec<String> = policies
-        .chain([safety.policy.as_str()])
-        .map(str::to_ascii_lowercase)
-        .collect();
-    thing.set("csp", Value::word(scripts(&policies)));
-    let html = page
+/// What the page's policy and its HTML, which may be unreadable, do about scripts.
+fn of_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
+    let unread = |why: &String| Value::Unknown(format!("The page cannot be read: {why}."));
+    let own = html.as_ref().map_or("", |safety| &safety.policy);
+    let policies = page.all("content-security-policy").chain([own]);
+    let policies: Vec<String> = policies.map(str::to_ascii_lowercase).collect();
+    let csp = match (scripts(&policies), html) {
+        ("none", Err(why)) => unread(why),
+        (csp, _) => Value::word(csp),
+    };
+    thing.set("csp", csp);
+    let is_html = page
         .field("content-type")
         .is_some_and(|t| t.contains("html"));
-    if html {
-        let unpinned = safety.unpinned.len() as u64;
-        thing.set("unpinned", Value::count(unpinned, "files"));
-        let first = |as_text: fn(&Url) -> String| {
-            let first = safety.unpinned.first().map(as_text);
-            Value::Word(first.unwrap_or("none".into()))
-        };
-        thing.set("unpinned_first", first(address::shown));
-        thing.set("unpinned_word", first(address::word));
+    if !is_html {
+        return;
     }
+    let of_files = |value: &dyn Fn(&[Url]) -> Value| match html {
+        Ok(safety) => value(&safety.unpinned),
+        Err(why) => unread(why),
+    };
+    let first = |as_text: fn(&Url) -> String| {
+        of_files(&|files| Value::Word(files.first().map_or("none".into(), as_text)))
+    };
+    thing.set(
+        "unpinned",
+        of_files(&|files| Value::count(files.len() as u64, "files")),
+    );
+    thing.set("unpinned_first", first(address::shown));
+    thing.set("unpinned_word", first(address::word));
 }
 
 /// What policies do to scripts: the strictest of them counts (CSP Level 3; as Mozilla's Observatory scores it).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The audit of a site on servers of the test's own: each rule in a good and a bad case, and servers of bad will.
 
+use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
 use lab_audit::namespace::Namespace;
 use lab_audit::site::client::{Client, Method};
@@ -714,6 +715,47 @@ fn what_queries_say_is_not_kept() {
         told.contains("/i.png?t=…") && !told.contains(secret),
         "{told}"
     );
+}
+
+/// A page is read in each encoding that is asked for, one of another is unknown, and a browser has undone it in a HAR.
+#[test]
+fn an_encoded_page_is_read() {
+    const HTML: &[u8] =
+        b"<link rel=stylesheet href=/s.12345678.css><script src=//b.invalid/j.js></script>";
+    const BROTLI: &str =
+        "G08A4EV1Q+na7HAMOAGKCUxhAw7YQw0k44F08JDF8AfB6OojMYKf76JgHtn6mLjSLmxFHryPaLBQumgF";
+    let brotli = BASE64.decode(BROTLI).expect("base64");
+    let zstd = zstd::encode_all(HTML, 3).expect("zstd");
+    for (encoding, body, wanted) in [
+        ("br", &brotli[..], State::Advice),
+        ("zstd", &zstd, State::Advice),
+        ("GZIP", b"no gzip", State::Good),
+        ("compress", HTML, State::Unknown),
+    ] {
+        let fields = WELL.replace("Server: s", &format!("Content-Encoding: {encoding}"));
+        let mut answer = page(&fields, &"x".repeat(body.len()));
+        answer.truncate(answer.len() - body.len());
+        answer.extend_from_slice(body);
+        let mut pages = good();
+        pages.insert("/", answer);
+        let found = audit(pages);
+        assert_eq!(states(&found, "server-integrity"), [wanted], "{encoding}");
+        let notes = format!("{:?}", found.facts);
+        assert_eq!(
+            wanted == State::Unknown,
+            notes.contains("What the page loads is not known"),
+            "{notes}"
+        );
+    }
+    let text = String::from_utf8_lossy(HTML).replace('"', "'");
+    let headers =
+        r#"[{"name":"Content-Type","value":"text/html"},{"name":"Content-Encoding","value":"br"}]"#;
+    let har = format!(
+        r#"{{"log":{{"entries":[{{"request":{{"url":"http://a.example/"}},"response":{{"status":200,"headers":{headers},"content":{{"text":"{text}"}}}}}}]}}}}"#
+    );
+    let (url, seen) = site::of_har(&har).expect("a site");
+    let found = site::audit(&url, &seen, &site::rules().expect("rules"));
+    assert_eq!(states(&found, "server-integrity"), [State::Advice]);
 }
 
 #[test]
