@@ -1062,15 +1062,22 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Accept_Some;
 
+   --  Once: while connections are placed, another task may look through the loop
+
    procedure End_Listening (Self : in out Event_Loop'Class; Context : Contexts.Context) is
       Is_Last : Boolean;
    begin
+      Self.Listen_Until := Byte_Count'Last;
       Self.Stop_Listening (Is_Last);
       if Is_Last then
          Accept_Some (Self, Context, Most => Positive'Last);
          Linux.Close (Self.Listener);
       end if;
       Self.Listener := No_File;
+   exception
+      when others =>
+         Self.Listener := No_File;
+         raise;
    end End_Listening;
 
    --------------

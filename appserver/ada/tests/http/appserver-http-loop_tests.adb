@@ -1,0 +1,107 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Appserver.HTTP.Contexts;
+with Appserver.HTTP.Linux;
+with Appserver.HTTP.Loops;
+with Appserver.IP_Addresses;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Test_Clients;
+
+package body Appserver.HTTP.Loop_Tests is
+
+   use AUnit.Assertions;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   function Answer (Request : HTTP.Request) return Response is
+     (if Request.Method = Get then Empty (No_Content) else Empty (Not_Found));
+
+   type Draft_Reference is access Answer_Draft;
+   type Context_Reference is access Contexts.Context;
+
+   function New_Context (Owner : Natural) return Context_Reference is
+     (new Contexts.Context
+        (Request_Capacity => 1_000,
+         Output_Capacity  => 1_000 + Contexts.Longest_Header,
+         Draft            => Draft_Reference'(new Answer_Draft (1_000)),
+         Owner            => Owner));
+
+   --  A loop that another task serves, for a turn, while a connection is placed
+
+   type Shared_Loop is new Loops.Event_Loop with record
+      Server : Natural := 1;
+      Other  : Context_Reference := New_Context (Owner => 2);
+      Ends   : Natural := 0;
+      --  How often it was told to listen no more
+   end record;
+
+   overriding procedure Wait_Anywhere
+     (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer);
+   overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean is
+     (Context.Owner = Self.Server);
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
+   overriding procedure Place
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address);
+
+   overriding procedure Wait_Anywhere
+     (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
+   begin
+      Self.Server := 1;
+      delay 0.03;
+      Milliseconds := Integer'Min (Milliseconds, 10);
+   end Wait_Anywhere;
+
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean) is
+   begin
+      Loops.Event_Loop (Self).Stop_Listening (Is_Last);
+      Self.Ends := Self.Ends + 1;
+   end Stop_Listening;
+
+   overriding procedure Place
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address) is
+   begin
+      Self.Adopt (Socket, Client);
+      Self.Server := Self.Other.Owner;
+      Loops.Serve (Self, Self.Other.all);
+      Self.Server := Context.Owner;
+   end Place;
+
+   procedure Ends_Once (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Listener : constant Descriptor := Linux.Listening_Socket ("127.0.0.1", 0, Backlog => 10);
+      Context  : constant Context_Reference := New_Context (Owner => 1);
+      Client   : Test_Clients.Client;
+      Web      : Shared_Loop (Slots => 10, Waiting => 10);
+   begin
+      Client.Connect (Natural (Linux.Port_Of (Listener)));
+      Web.Open
+        (Listener, Is_Shared => False, Handle => Answer'Access, Service => null,
+         Limits => (others => <>), Times => (Closing => 0.1, others => <>), Report => null,
+         Log => null, Writes => False);
+      Web.Ask_To_Stop;
+      Loops.Serve (Web, Context.all);
+      Web.Close;
+      Assert (Web.Ends = 1, "it ended to listen" & Web.Ends'Image & " times");
+   end Ends_Once;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test
+        (Caller.Create ("loops: listening ends once for two tasks", Ends_Once'Access));
+      return Result;
+   end Suite;
+
+end Appserver.HTTP.Loop_Tests;
