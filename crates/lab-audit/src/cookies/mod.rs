@@ -33,6 +33,7 @@ pub const COOKIE: Class = Class {
     name: "cookie",
     none: "There is no cookie.",
     values: &[
+        ("cookie", "its name"),
         ("owner", "who sets it"),
         ("tracker", "whether that is a tracker of the list"),
         ("bytes", "bytes of name, equals sign and value"),
@@ -160,9 +161,19 @@ pub fn figures(seen: &Seen, rate: f64) -> Figures {
         .map(|c| owner(&c.name, &c.domain, seen.site.as_deref()))
         .collect();
     let carried = carried(seen);
-    let mut things: Vec<Thing> = (0..seen.cookies.len())
-        .map(|at| cookie_thing(&seen.cookies[at], &owners[at], &carried[at]))
-        .collect();
+    let mut of_name: HashMap<&str, usize> = HashMap::new();
+    for cookie in &seen.cookies {
+        *of_name.entry(&cookie.name).or_default() += 1;
+    }
+    let thing = |at: usize| {
+        let cookie = &seen.cookies[at];
+        let mut thing = cookie_thing(cookie, &owners[at], &carried[at]);
+        if of_name[cookie.name.as_str()] > 1 && !cookie.domain.is_empty() {
+            thing.name += &format!(" ({}{})", cookie.domain, cookie.path);
+        }
+        thing
+    };
+    let mut things: Vec<Thing> = (0..seen.cookies.len()).map(thing).collect();
     things.extend(hosts(seen));
     things.extend(input(seen));
     things.extend(site(seen, &owners, largest));
@@ -268,6 +279,7 @@ fn carried(seen: &Seen) -> Vec<Carried> {
 
 fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
     let mut thing = Thing::new("cookie", cookie.shown());
+    thing.set("cookie", Value::word(cookie.shown()));
     thing.set("owner", Value::word(owner.name()));
     thing.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
     thing.set("bytes", Value::bytes(cookie.bytes() as u64));

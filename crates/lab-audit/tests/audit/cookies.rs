@@ -50,6 +50,32 @@ fn cell(audit: &Audit, table: usize, row: &str, column: usize) -> f64 {
     }
 }
 
+/// Cookies of one name are told apart by where they go, and a line that deletes one has its name alone.
+#[test]
+fn cookies_of_one_name_have_places_of_their_own() {
+    let found = audited(&seen(&har(&[
+        ("https://a.example/", "document", "sid=1; old=2", &[]),
+        ("https://b.example/x/", "document", "sid=2; sid=3", &[]),
+    ])));
+    let places = found.findings.iter().filter(|f| f.rule == "cookie-copies");
+    let places: Vec<&str> = places.map(|f| f.place.as_str()).collect();
+    let all = ["old", "sid (a.example/)", "sid (b.example/)"];
+    assert!(
+        all.iter()
+            .all(|cookie| places.iter().any(|p| p.contains(cookie))),
+        "{places:?}"
+    );
+    let bad = found
+        .findings
+        .iter()
+        .find(|f| f.rule == "cookie-copies" && f.state == State::Bad);
+    let line = &bad.expect("a finding").fixes[0].lines[0];
+    assert!(
+        line.contains("Set-Cookie: sid=; Domain=b.example"),
+        "{line}"
+    );
+}
+
 /// A page whose Cookie field of 583 bytes was said to hold 448 of Google Analytics.
 #[test]
 fn separators_and_quantcast_are_not_google_analytics() {
