@@ -10,8 +10,8 @@ from itertools import count
 POSTGRESQL_COMMITTED = b"C\0\0\0\x0bCOMMIT\0"
 """CommandComplete (PostgreSQL's manual, 55.7)."""
 
-MARIADB_COMMIT = b"\x03COMMIT"
-"""COM_QUERY (MariaDB's client/server protocol)."""
+MARIADB_COMMITS = (b"\x03COMMIT", b"; COMMIT; END")
+"""COM_QUERY (MariaDB's client/server protocol), and a block that ends so."""
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def losing_answers(port: int, every: int) -> Iterator[int]:
 def pass_requests(client: socket.socket, server: socket.socket, committing: threading.Event) -> None:
     with suppress(OSError):
         while request := client.recv(65_536):
-            if MARIADB_COMMIT in request:
+            if any(commit in request for commit in MARIADB_COMMITS):
                 committing.set()
             server.sendall(request)
         server.shutdown(socket.SHUT_WR)
