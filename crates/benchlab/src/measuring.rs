@@ -91,17 +91,23 @@ pub const CORES: usize = 2;
 /// The host; what makes it unfit for a measurement on so many cores is told, and with `strict` ends the lab.
 pub fn fit_host(strict: bool, cores: usize) -> Result<Host, Exit> {
     let host = host::inspect(cores);
+    judge("the host", &host, strict)?;
+    Ok(host)
+}
+
+/// Tells what makes a host unfit; with `strict` that ends the lab.
+pub fn judge(name: &str, host: &Host, strict: bool) -> Result<(), Exit> {
     let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
     for finding in &unfit {
         eprintln!(
-            "benchlab: the host is not fit: {}; {}",
+            "benchlab: {name} is not fit: {}; {}",
             finding.what, finding.advice
         );
     }
     if strict && !unfit.is_empty() {
         Err(Exit::new(exit::UNFIT, "not measured, because of --strict"))
     } else {
-        Ok(host)
+        Ok(())
     }
 }
 

@@ -137,7 +137,9 @@ impl<'a> Here<'a> {
         } else {
             0
         };
-        block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
+        if self.workload.is_here() {
+            block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
+        }
         block.state = state(&block, &context.run, redo);
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
         block.forget_slices();

@@ -71,8 +71,13 @@ pub trait Workload {
         true
     }
 
-    /// CPU time on this machine, ns, of those servers that the lab did not start: others' time that disturbs
-    /// nobody. `None`: not known, so that all of others' time may be theirs.
+    /// Whether what is measured is on this machine; else what others do here disturbs nothing.
+    fn is_here(&self) -> bool {
+        true
+    }
+
+    /// CPU time on this machine, ns, of agents, and of those servers that the lab did not start: others' time that
+    /// disturbs nobody. `None`: not known, so that all of others' time may be theirs.
     fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
         Some(0)
     }

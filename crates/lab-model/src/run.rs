@@ -132,6 +132,49 @@ impl Run {
             .filter(|b| b.state == BlockState::Complete)
     }
 
+    /// Whether something of a load was on the lab's own machine: what put it on, or the server. Where agents are and
+    /// servers, is told by their machines' own words.
+    pub fn is_loaded_here(&self) -> bool {
+        self.agents.is_empty() || self.agents_here().next().is_some() || self.has_server_here()
+    }
+
+    /// The agents on the lab's own machine.
+    pub fn agents_here(&self) -> impl Iterator<Item = AgentId> {
+        let own = self.host.fact(Host::MACHINE_ID);
+        let is_here =
+            move |agent: &Agent| own.is_none() || agent.host.fact(Host::MACHINE_ID) == own;
+        let all = self.agents.iter().enumerate();
+        all.filter(move |(_, agent)| is_here(agent))
+            .map(|(id, _)| id)
+    }
+
+    /// Of each other machine that agents are on the first of its agents.
+    pub fn machines_elsewhere(&self) -> Vec<&Agent> {
+        let here: Vec<AgentId> = self.agents_here().collect();
+        let mut machines: Vec<&Agent> = Vec::new();
+        for (_, agent) in self
+            .agents
+            .iter()
+            .enumerate()
+            .filter(|(id, _)| !here.contains(id))
+        {
+            let id = |agent: &Agent| agent.host.fact(Host::MACHINE_ID).map(str::to_owned);
+            if !machines.iter().any(|known| id(known) == id(agent)) {
+                machines.push(agent);
+            }
+        }
+        machines
+    }
+
+    /// Whether the server of a load is known to be on the lab's own machine.
+    pub fn has_server_here(&self) -> bool {
+        let load = self.plan.as_ref().and_then(Plan::load);
+        load.is_some_and(|load| match load.server_host {
+            Some(_) => self.host.fact(Host::SERVER_MACHINE_ID) == self.host.fact(Host::MACHINE_ID),
+            None => load.server_pid.is_some(),
+        })
+    }
+
     /// The names of all agents in their order, each once: a run that was resumed has several in one place.
     pub fn agent_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();

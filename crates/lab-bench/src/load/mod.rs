@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::interrupt;
 use crate::server_usage::{ServerWatch, Usage, with_server};
 use crate::workload::{Done, Taken, Turn, Workload};
-use lab_model::{Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
+use lab_model::{AgentId, Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
 use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -35,6 +35,7 @@ pub struct LoadWorkload<'a> {
     /// What loads the only server without a pause.
     stretch: Option<Stretch>,
     usage: ServerUsage<'a>,
+    here: Here,
     /// The kinds of errors of which the first was reported.
     reported: HashSet<(SubjectId, ErrorKind)>,
     /// Slices that were written.
@@ -42,6 +43,14 @@ pub struct LoadWorkload<'a> {
     /// Slices that will be, if nothing fails and nothing is redone.
     of: u32,
     resumable: bool,
+}
+
+/// What of a load is on this machine.
+struct Here {
+    something: bool,
+    agents: Vec<AgentId>,
+    /// Or may be.
+    server: bool,
 }
 
 /// What the processes of the servers use, where they are known.
@@ -70,6 +79,11 @@ impl<'a> LoadWorkload<'a> {
             usage: ServerUsage {
                 watches,
                 last: HashMap::new(),
+            },
+            here: Here {
+                something: run.is_loaded_here(),
+                agents: run.agents_here().collect(),
+                server: how.server_host.is_none() || run.has_server_here(),
             },
             reported: HashSet::new(),
             done: 0,
@@ -257,8 +271,20 @@ impl Workload for LoadWorkload<'_> {
         !(self.is_one_stretch() && self.how.arrivals.changes())
     }
 
+    fn is_here(&self) -> bool {
+        self.here.something
+    }
+
     fn outside_cpu_ns(&self, block: &Block) -> Option<u64> {
-        block.slices.iter().map(|slice| slice.server_cpu_ns).sum()
+        let slices = || block.slices.iter();
+        let server: Option<u64> = if self.here.server {
+            slices().map(|slice| slice.server_cpu_ns).sum()
+        } else {
+            Some(0)
+        };
+        let parts = slices().flat_map(|slice| &slice.agents);
+        let own = parts.filter(|part| self.here.agents.contains(&part.agent));
+        Some(server? + own.map(|part| part.slice.cpu_ns).sum::<u64>())
     }
 
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {

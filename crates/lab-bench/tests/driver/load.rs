@@ -2,8 +2,13 @@
 //! Load with generators that only say what they would have measured.
 
 use crate::fake::{File, Seen, stolen};
-use lab_bench::{BenchError, Generator, Generators, LoadFault, LoadWorkload, Piece, Progress};
-use lab_model::{BlockState, Ending, Load, Plan, PointId, Slice, Stage, SubjectId};
+use lab_bench::{
+    BenchError, Generator, Generators, LoadFault, LoadWorkload, Piece, Progress, Workload,
+};
+use lab_model::{
+    Agent, AgentSlice, Block, BlockState, Ending, Host, Load, Plan, PointId, Run, Slice, Stage,
+    SubjectId,
+};
 use lab_plan::{Loading, Server};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -244,4 +249,57 @@ fn the_loss_of_agents_is_no_failure_of_the_server() {
     let (ending, _) = measure(&file, &plan, &Fakes::default(), Seen::default());
     assert_eq!(ending, Ending::Blocks);
     assert_eq!(file.run().complete_blocks().count(), 12);
+}
+
+fn machine(name: &str, id: &str) -> Host {
+    Host {
+        facts: vec![(name.into(), id.into())],
+        ..Host::default()
+    }
+}
+
+/// Agents and a server on this machine take time of its cores, and disturb nobody. Elsewhere it is nobody's.
+#[test]
+fn what_is_of_the_load_on_this_machine_is_told_from_what_disturbs_it() {
+    let mut plan = loading(1).plan().unwrap();
+    let part = |agent, cpu_ns| AgentSlice {
+        agent,
+        slice: Slice {
+            cpu_ns,
+            ..Slice::default()
+        },
+        ..AgentSlice::default()
+    };
+    let block = Block {
+        slices: vec![Slice {
+            server_cpu_ns: Some(5),
+            agents: vec![part(0, 20), part(1, 300)],
+            ..Slice::default()
+        }],
+        ..Block::default()
+    };
+    let mut found = |agents: [&str; 2], server: Option<&str>| {
+        plan.load_mut().unwrap().server_host = server.map(str::to_owned);
+        let mut host = machine(Host::MACHINE_ID, "own");
+        let id = server.map(|id| (Host::SERVER_MACHINE_ID.to_owned(), id.to_owned()));
+        host.facts.extend(id);
+        let agent = |id: &str| Agent {
+            host: machine(Host::MACHINE_ID, id),
+            ..Agent::default()
+        };
+        let run = Run {
+            host,
+            plan: Some(plan.clone()),
+            agents: agents.map(agent).into(),
+            ..Run::default()
+        };
+        let how = plan.load().unwrap();
+        let workload = LoadWorkload::new(&plan, how, &run, &LostAgents, vec![None]);
+        (workload.is_here(), workload.outside_cpu_ns(&block))
+    };
+    assert_eq!(found(["own", "b"], Some("own")), (true, Some(25)));
+    assert_eq!(found(["own", "own"], Some("c")), (true, Some(320)));
+    assert_eq!(found(["a", "b"], Some("own")), (true, Some(5)));
+    assert_eq!(found(["a", "b"], Some("a")).0, false);
+    assert_eq!(found(["a", "b"], None).0, false);
 }

@@ -110,7 +110,7 @@ pub fn ending(run: &Run) -> &'static str {
 
 /// The machine, and what would disturb a measurement on it.
 pub fn host(run: &Run) -> Section {
-    if measuring_hosts(run) > 0 {
+    if measuring_hosts(run) > 0 || !run.is_loaded_here() {
         let mut section = Section::folded("The coordinator");
         section.push(Item::Facts(run.host.facts.clone()));
         section.text("Nothing was measured on it: its machine is not among the conditions.");

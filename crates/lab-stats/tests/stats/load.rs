@@ -548,6 +548,36 @@ fn a_server_that_takes_the_generators_cores_is_named() {
     assert!(warned(&results(&run), "shared-cores").is_none());
 }
 
+/// What is so of a coordinator's machine concerns nobody where others put the load on.
+#[test]
+fn machines_that_are_not_fit_are_those_of_the_load() {
+    let mut run = of_seconds(5);
+    let host = |id: &str| Host {
+        facts: vec![(Host::MACHINE_ID.into(), id.into())],
+        findings: vec![lab_model::host::Finding {
+            unfit: true,
+            what: format!("{id} is busy"),
+            advice: "wait".into(),
+        }],
+    };
+    run.host = host("own");
+    add(&mut run, vec![second(0, 0, counts([1e6; 10]))]);
+    let warned = |run: &Run| {
+        let results = results(run);
+        (warned(&results, "host"), warned(&results, "agents"))
+    };
+    let own = Some("own is busy: wait.".to_owned());
+    assert_eq!(warned(&run), (own.clone(), None));
+    run.agents = ["gen1", "gen2"].map(agent).into();
+    for (agent, id) in run.agents.iter_mut().zip(["own", "two"]) {
+        agent.host = host(id);
+    }
+    let two = "Hosts are not fit to measure: gen2 (two is busy).".to_owned();
+    assert_eq!(warned(&run), (own, Some(two.clone())));
+    run.agents[0].host = host("two");
+    assert_eq!(warned(&run), (None, Some(two.replace("gen2", "gen1"))));
+}
+
 /// Of two agents with a machine each. Machines are told by what they say themselves, not by their names.
 #[test]
 fn only_agents_on_the_servers_machine_share_its_cores() {

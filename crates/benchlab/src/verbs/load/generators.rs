@@ -4,13 +4,14 @@
 use super::check;
 use super::command::LoadCommand;
 use crate::exit::Exit;
+use crate::measuring;
 use crate::starting::exit_of;
 use lab_bench::{Generators, LoadedServer, LoadedServers, ServerWatch, Watch, Watches};
 use lab_load::{Ports, ServerRequests};
 use lab_many::agent::machine_id;
 use lab_many::load::{LoadAgents, LoadStart};
 use lab_many::usage::{Order, RemoteWatch};
-use lab_model::{Arrivals, Host, Plan};
+use lab_model::{Arrivals, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::time::Duration;
 
@@ -64,6 +65,28 @@ impl<'a> LoadGenerators<'a> {
             for (id, agent) in agents.described() {
                 writer.agent(id, agent)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Tells of the machines that put the load on what makes them unfit, of each once. Error: there is something, and
+    /// `strict`.
+    pub fn judge_machines(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
+        let agents = match self {
+            LoadGenerators::Own(_) => Vec::new(),
+            LoadGenerators::Agents(agents) => agents.described().map(|(_, a)| a.clone()).collect(),
+        };
+        let run = Run {
+            host: host.clone(),
+            plan: Some(plan.clone()),
+            agents,
+            ..Run::default()
+        };
+        if run.is_loaded_here() {
+            measuring::judge("the host", host, strict)?;
+        }
+        for agent in run.machines_elsewhere() {
+            measuring::judge(&agent.name, &agent.host, strict)?;
         }
         Ok(())
     }

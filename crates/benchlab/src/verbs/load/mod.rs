@@ -19,7 +19,7 @@ pub use asked::RequestedServer;
 pub use command::LoadCommand;
 use follow::Follower;
 use generators::LoadGenerators;
-use lab_bench::{BenchError, LoadWorkload, Session, give_back, interrupt, unix_seconds};
+use lab_bench::{BenchError, LoadWorkload, Session, give_back, host, interrupt, unix_seconds};
 use lab_model::host::Finding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::{Loading, Server};
@@ -121,8 +121,9 @@ impl LoadCommand<'_> {
         interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
         let generators = LoadGenerators::start(&self, &plan)?;
         // The generator's own; the server has those of its machine.
-        let mut host = with_trust(measuring::fit_host(self.strict, 1)?, self.sending);
+        let mut host = with_trust(host::inspect(1), self.sending);
         let watches = generators::watches(&self, &mut host)?;
+        generators.judge_machines(&plan, &host, self.strict)?;
         let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
         let writer = match &self.resumed {
             Some(resumed) => resumed.writer(&plan)?,

@@ -4,7 +4,7 @@
 use super::{list, percent};
 use crate::load::agents::{AgentResult, Mark, Missing, agents, missing};
 use crate::results::{Warning, WarningKind};
-use lab_model::{Plan, Run, grouped};
+use lab_model::{Agent, Plan, Run, grouped};
 
 /// All warnings about agents, the gravest first.
 pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
@@ -12,6 +12,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
     let texts = [
         lost(run, plan, &results),
         left_out(run),
+        unfit(run.machines_elsewhere().into_iter()),
         unlike(run, &results),
     ];
     let texts = texts.into_iter().flatten();
@@ -70,6 +71,17 @@ fn left_out(run: &Run) -> Option<String> {
     Some(format!(
         "By the reader's wish {names} {are} in no figure of the load; the server served {them} all the same."
     ))
+}
+
+/// Machines that are not fit to measure, each by its agent; in `of_agents` those elsewhere.
+pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<String> {
+    let each = agents.filter_map(|agent| {
+        let unfit = agent.host.findings.iter().filter(|finding| finding.unfit);
+        let unfit: Vec<&str> = unfit.map(|finding| finding.what.as_str()).collect();
+        (!unfit.is_empty()).then(|| format!("{} ({})", agent.name, unfit.join("; ")))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("Hosts are not fit to measure: {}.", list(each)))
 }
 
 fn unlike(run: &Run, results: &[AgentResult]) -> Option<String> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader must know of the hosts that measured blocks.
 
+use super::agents::unfit;
 use super::{label, list};
 use crate::analysis::Interval;
 use crate::hosts::{HostEffect, effects, hosts, kinds};
@@ -16,7 +17,7 @@ pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
     let texts = [
         lost(run),
         left_out(run),
-        unfit(run),
+        unfit(hosts(run).iter().map(|host| host.agent)),
         differ(run, plan, &effects),
         kinds_differ(run, plan, &effects),
     ];
@@ -54,20 +55,6 @@ fn left_out(run: &Run) -> Option<String> {
     let names = list(names);
     (!names.is_empty())
         .then(|| format!("By the reader's wish blocks that {names} measured are in no figure."))
-}
-
-fn unfit(run: &Run) -> Option<String> {
-    let hosts = hosts(run);
-    let each = hosts.iter().filter_map(|host| {
-        let findings = host.agent.host.findings.iter();
-        let unfit: Vec<&str> = findings
-            .filter(|finding| finding.unfit)
-            .map(|finding| finding.what.as_str())
-            .collect();
-        (!unfit.is_empty()).then(|| format!("{} ({})", host.agent.name, unfit.join("; ")))
-    });
-    let each: Vec<String> = each.collect();
-    (!each.is_empty()).then(|| format!("Hosts are not fit to measure: {}.", list(each)))
 }
 
 fn differ(run: &Run, plan: &Plan, effects: &[HostEffect]) -> Option<String> {

@@ -40,7 +40,9 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     all.extend(loaded.overload());
     all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
-    all.extend(unfit(run));
+    if run.is_loaded_here() {
+        all.extend(unfit(run));
+    }
     all.extend(loaded.few_blocks());
     all.extend(tails(loaded.evidence.cells));
     all.extend(if load.arrivals.changes() {
