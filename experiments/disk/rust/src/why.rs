@@ -21,8 +21,8 @@ const SECONDS: u64 = 5;
 const SLOW: u64 = 20_000_000;
 /// How often the tasks are looked at.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Rows that are shown.
-const MOST: usize = 6;
+/// So many of a kind are shown.
+const MOST: usize = 4;
 
 /// Counts of looks, by what was seen.
 #[derive(Default)]
@@ -147,39 +147,47 @@ fn busy() -> Vec<String> {
 }
 
 fn show(name: &str, seen: &Seen, freezes: &[Freeze], begin: u64) {
-    println!("Beside a {name}: {SECONDS} s, {RATE} operations a second");
+    print!("Beside a {name}: {RATE} operations a second for {SECONDS} s, ");
     if seen.looks == 0 {
-        println!("  no operation took longer than {} ms", SLOW / 1_000_000);
+        println!("none slower than {} ms", SLOW / 1_000_000);
         return;
     }
-    let rows = |title: &str, counts: Vec<(String, u64)>| {
-        let mut counts = counts;
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        for (what, count) in counts.into_iter().take(MOST) {
-            println!("  {title}  {:>3} %  {what}", 100 * count / seen.looks);
-        }
-    };
-    let owned =
-        |counts: &BTreeMap<String, u64>| counts.iter().map(|(k, n)| (k.clone(), *n)).collect();
-    println!(
-        "  of the {} looks at which an operation was slow:",
-        seen.looks
-    );
-    rows(
-        "waits       ",
-        seen.slow
-            .iter()
-            .map(|(k, n)| ((*k).to_owned(), *n))
-            .collect(),
-    );
-    rows("in state D  ", owned(&seen.tasks));
-    rows("device busy ", owned(&seen.devices));
-    for freeze in freezes.iter().take(MOST) {
+    println!("slow at {} looks", seen.looks);
+    row("waits", parts(&seen.slow, seen.looks));
+    row("in state D", parts(&seen.tasks, seen.looks));
+    row("device busy", parts(&seen.devices, seen.looks));
+    let mut longest: Vec<&Freeze> = freezes.iter().collect();
+    longest.sort_by_key(|freeze| std::cmp::Reverse(freeze.took));
+    let longest = longest.into_iter().map(|freeze| {
         let at = freeze.began.saturating_sub(begin) as f64 / 1e9;
-        println!(
-            "  at {at:5.2} s  {} took {} ms",
-            freeze.kind.name(),
-            freeze.took / 1_000_000
-        );
+        let (kind, ms) = (freeze.kind.name(), freeze.took / 1_000_000);
+        format!("{kind} {ms} ms at {at:.2} s")
+    });
+    row("frozen", longest.collect());
+}
+
+/// In which part of the looks each was seen, the most first.
+fn parts<K: std::fmt::Display>(counts: &BTreeMap<K, u64>, looks: u64) -> Vec<String> {
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let percent = |(what, count): (&K, &u64)| format!("{what} {} %", 100 * count / looks);
+    counts.into_iter().map(percent).collect()
+}
+
+/// The first of these, on lines of at most 80 columns.
+fn row(title: &str, whats: Vec<String>) {
+    let mut line = format!("  {title:<11}");
+    let shown = whats.len().min(MOST);
+    for (number, what) in whats.iter().take(MOST).enumerate() {
+        if line.chars().count() + what.chars().count() > 78 {
+            println!("{line}");
+            line = format!("  {:11}", "");
+        }
+        line += " ";
+        line += what;
+        line += if number + 1 < shown { "," } else { "" };
+    }
+    if shown > 0 {
+        println!("{line}");
     }
 }
