@@ -6,10 +6,14 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 const PREFIX: &str = "benchlab-";
 const LOCK: &str = "in-use";
 const TEMPORARY: &str = "temporary";
+/// Between two attempts to remove a folder.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A run's folder. Dropping it removes it; what a killed lab left is removed by the next one.
 pub struct Scratch {
@@ -64,7 +68,17 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        remove(&self.folder);
+    }
+}
+
+/// Removes a folder. Who was killed may still end a call to the kernel that makes a file in it.
+fn remove(folder: &Path) {
+    for _ in 0..100 {
+        match fs::remove_dir_all(folder) {
+            Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => sleep(PAUSE),
+            _ => return,
+        }
     }
 }
 
@@ -100,7 +114,7 @@ fn clear_abandoned(parent: &Path) {
         if held.metadata().is_ok_and(|m| m.nlink() > 0) {
             // Servers leave more than files, and files elsewhere.
             lab_services::clear(&folder);
-            let _ = fs::remove_dir_all(folder);
+            remove(&folder);
         }
     }
 }
@@ -125,6 +139,21 @@ fn in_memory(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_made_while_a_folder_is_removed_goes_too() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(Some(parent.path())).unwrap();
+        let (folder, first) = (scratch.folder().to_path_buf(), scratch.folder().join("0"));
+        let writer = std::thread::spawn(move || {
+            let made = |n: u32| fs::write(folder.join(n.to_string()), "x").is_ok();
+            (0..5_000).take_while(|&n| made(n)).count()
+        });
+        while !first.exists() {}
+        drop(scratch);
+        writer.join().unwrap();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
 
     /// Each clears up while the others make theirs.
     #[test]
