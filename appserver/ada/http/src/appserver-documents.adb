@@ -291,12 +291,22 @@ package body Appserver.Documents is
       Open (Self, Self.Names (Part.Name.First .. Part.Name.Last), Part);
    end Start_Item_Part;
 
-   procedure Start_Document (Self : in out Writer; Name : String := "document") is
+   procedure Start_Root (Self : in out Writer; Name : String) with Inline is
    begin
       if Self.Form = As_XML then
          Self.To.Append ("<?xml version=""1.0"" encoding=""UTF-8""?>");
       end if;
       Start_Part (Self, Entity, Name);
+   end Start_Root;
+
+   procedure Start_Document (Self : in out Writer) is
+   begin
+      Start_Root (Self, "document");
+   end Start_Document;
+
+   procedure Start_Document (Self : in out Writer; Name : String) is
+   begin
+      Start_Root (Self, Name);
    end Start_Document;
 
    procedure End_Document (Self : in out Writer) is

@@ -84,10 +84,13 @@ package Appserver.Documents is
    function Can_Open (Self : Writer; Name, Each : String := "") return Boolean;
    --  Whether there is room for it
 
-   procedure Start_Document (Self : in out Writer; Name : String := "document")
+   procedure Start_Document (Self : in out Writer)
+     with Pre  => Self.Depth = 0 and then not Self.Is_Complete,
+          Post => Self.Is_In_Entity;
+   procedure Start_Document (Self : in out Writer; Name : String)
      with Pre  => Self.Depth = 0 and then not Self.Is_Complete and then Is_Name (Name),
           Post => Self.Is_In_Entity;
-   --  XML's root element has the name
+   --  XML's root element has the name; without one it is "document"
 
    procedure End_Document (Self : in out Writer)
      with Pre  => Self.Depth = 1,

@@ -341,8 +341,15 @@ package body Appserver.HTTP.REST is
    -- Answering --
    ---------------
 
-   function Media_Type (Form : Documents.Format) return not null Constant_Text is
-     (if Form = Documents.As_JSON then JSON_Text'Access else XML_Text'Access);
+   --  As Fixed and Written make them, which look at each character of a media type: these are known
+
+   function Answered
+     (Form    : Documents.Format;
+      Kind    : Content_Kind;
+      Status  : Status_Code := OK;
+      Content : Constant_Text := null) return Response is
+     ((Status, Kind,
+       (if Form = Documents.As_JSON then JSON_Text'Access else XML_Text'Access), Content));
 
    function Allow_Of (Routes : Targets) return String is
      ((if Routes (Get).Kind = None then "" else "GET, HEAD, ")
@@ -386,7 +393,7 @@ package body Appserver.HTTP.REST is
       Problem.Write_Entity ("title", Reason (Answer.Status));
       Problem.Write_Entity ("detail", Answer.Why (1 .. Answer.Why_Length));
       Problem.End_Document;
-      return Written (Media_Type (Answer.Form), Answer.Status);
+      return Answered (Answer.Form, Draft_Text, Answer.Status);
    end Refusal;
 
    function Chosen_Of_Many (Request : HTTP.Request) return Documents.Choice is
@@ -420,7 +427,8 @@ package body Appserver.HTTP.REST is
    begin
       Add_Vary (Request.Draft.all);
       return
-        (if Choice.Is_Possible then Fixed (Media_Type (Choice.Form), Texts (Choice.Form))
+        (if Choice.Is_Possible
+         then Answered (Choice.Form, Fixed_Text, Content => Texts (Choice.Form))
          else Empty (Not_Acceptable));
    end Constant_Response;
 
@@ -450,7 +458,7 @@ package body Appserver.HTTP.REST is
          if Answer.Refused then
             return Refusal (Answer);
          elsif Answer.Is_Complete then
-            return Written (Media_Type (Choice.Form), Answer.Status);
+            return Answered (Choice.Form, Draft_Text, Answer.Status);
          elsif Answer.Depth = 0 then
             return Empty (if Answer.Has_Status then Answer.Status else No_Content);
          else
