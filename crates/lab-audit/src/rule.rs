@@ -157,7 +157,7 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
     let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
     let (class, known) = (class.name, known.join(", "));
     Err(error(format!(
-        "values of the class `{class}` are {known}; there is no `{name}`"
+        "the class `{class}` has no `{name}`; its values are {known}"
     )))
 }
 

@@ -456,6 +456,28 @@ fn what_cannot_be_measured_or_watched_is_refused() {
     }
 }
 
+/// Who writes a rule finds the names that it may use.
+#[test]
+fn what_rules_can_look_at_is_told() {
+    let folder = TempDir::new().expect("a folder");
+    let told = |words: &[&str]| benchlab(folder.path(), &[&["audit", "values"], words].concat());
+    for (words, line) in [
+        (
+            &[][..],
+            "disk         19 values, such as model, medium, size",
+        ),
+        (&["disk"], "scheduler       I/O scheduler in use"),
+    ] {
+        let lines = text(&told(words).stdout);
+        assert!(lines.lines().any(|told| told == line), "{lines}");
+        assert!(lines.lines().count() <= 40, "{lines}");
+    }
+    let wrong = told(&["disks"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let why = text(&wrong.stderr);
+    assert!(why.contains("there are address, cookie, "), "{why}");
+}
+
 /// A page with one file. Its port, and the paths that are asked for.
 fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

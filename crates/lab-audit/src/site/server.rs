@@ -73,7 +73,6 @@ pub const SERVER: Class = Class {
         ("ipv6_address", "whether its name has an IPv6 address"),
         ("head", "status of HEAD, beside that of GET"),
         ("head_same", "whether HEAD says what GET says"),
-        ("keeps", "whether it says that it would keep the connection"),
         ("head_bytes", "bytes of the head of the page's answer"),
         ("complete", "whether the page ended"),
     ],

@@ -903,7 +903,10 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
     };
     assert_eq!(read(&rule("cores < 4")).expect("a rule")[0].id, "own");
     for (text, why) in [
-        (rule("corse < 4"), "the class `host` are cores, governor"),
+        (
+            rule("corse < 4"),
+            "the class `host` has no `corse`; its values are cores, governor",
+        ),
         (rule("cores ~ 4"), "is no condition"),
         (
             rule("cores < 4").replace("'host'", "'hots'"),

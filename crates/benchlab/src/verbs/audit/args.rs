@@ -31,6 +31,8 @@ pub enum AuditOf {
     Site(SiteArgs),
     /// Compare IPv4 with IPv6 on the way to a server, in mirrored turns
     Net(NetArgs),
+    /// Say what rules of your own can look at: the classes of things, and the values of one
+    Values(ValuesArgs),
 }
 
 /// What all audits have.
@@ -157,6 +159,13 @@ pub struct SiteArgs {
     pub asking: Asking,
     #[command(flatten)]
     pub auditing: Auditing,
+}
+
+/// `benchlab audit values`
+#[derive(Args)]
+pub struct ValuesArgs {
+    /// A class of things, such as disk
+    pub class: Option<String>,
 }
 
 /// `benchlab audit net`

@@ -6,6 +6,7 @@ mod cookies;
 mod host;
 mod net;
 mod site;
+mod values;
 
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
@@ -31,6 +32,7 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
         AuditOf::Cookies(args) => cookies::cookies(cli, args),
         AuditOf::Site(args) => site::site(cli, args),
         AuditOf::Net(args) => net::net(cli, args),
+        AuditOf::Values(args) => values::values(args),
     }
 }
 
