@@ -132,12 +132,11 @@ pub fn present(experiment: &Experiment, args: &RunArgs, places: &[Place]) -> Opt
 }
 
 /// Subjects for which the lab cannot make the host as they want it.
-pub fn unavailable(plan: &Plan, failures: &[Failure]) -> Vec<Failure> {
+pub fn unavailable(plan: &Plan) -> Vec<Failure> {
     let mut found = Vec::new();
     for (number, subject) in plan.subjects.iter().enumerate() {
-        let failed = failures.iter().any(|failure| failure.subject == number);
         let why = host_settings::unavailable(&subject.host, subject.place.as_deref());
-        if let Some(message) = why.filter(|_| !failed) {
+        if let Some(message) = why {
             if subject.control_of.is_none() {
                 eprintln!("benchlab: {} cannot run: {message}", subject.name);
             }

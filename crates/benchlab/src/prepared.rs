@@ -31,11 +31,12 @@ pub fn prepare(
     let subjects: Vec<_> = plan.subjects.iter().map(made_as).collect();
     let external = plan.targets.iter().filter(|t| t.external);
     let external: Vec<TargetKind> = external.map(|t| t.kind).collect();
-    let (mut hashes, mut failures) = (Vec::new(), Vec::new());
+    let (mut hashes, mut failures) = (Vec::new(), places::unavailable(plan));
     let outcomes = ready(project, experiment, &subjects, install, &external)?;
     for (subject, outcome) in outcomes.into_iter().enumerate() {
         match outcome {
             Ok(hash) => hashes.push((plan.subject_label(subject), hash)),
+            Err(_) if failures.iter().any(|f| f.subject == subject) => {}
             Err(unready) => failures.push(Failure {
                 subject,
                 point: None,
@@ -46,7 +47,6 @@ pub fn prepare(
             }),
         }
     }
-    failures.extend(places::unavailable(plan, &failures));
     let left = (0..plan.subjects.len()).any(|s| !failures.iter().any(|f| f.subject == s));
     if hashes.is_empty() || !left {
         return Err(Exit::new(exit::FAILED, "no subject can run"));

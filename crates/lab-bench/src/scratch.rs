@@ -80,6 +80,8 @@ fn remove(folder: &Path) {
             _ => return,
         }
     }
+    // By this file the next lab sees that it is to remove it.
+    let _ = File::create(folder.join(LOCK));
 }
 
 /// A new folder and the lock on it. A lab that clears up may take it before it is locked: then

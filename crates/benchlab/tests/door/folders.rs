@@ -213,7 +213,9 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     let notes = project.join("notes");
     let host = "host = { \"queue.scheduler\" = \"bfq\" }\n";
     let of = |name, host| folder_subject(name, &notes, Path::new("/none"), "3", host);
-    let subjects = [of("one", ""), of("other", host), of("third", host)];
+    // That it cannot be built either is not what is told.
+    let third = of("third", host) + "build = [[\"false\"]]\n";
+    let subjects = [of("one", ""), of("other", host), third];
     project.append(&(head(false) + &subjects.concat()));
     let on = place.to_str().unwrap();
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
