@@ -9,6 +9,7 @@ use crate::value::{Thing, Value, counted};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value as Json;
+use std::net::IpAddr;
 use url::Url;
 
 /// More entries are not looked at.
@@ -141,9 +142,13 @@ fn server((url, answer, entry): (&Url, &Response, &Json), redirects: &Redirects)
         thing.set("http2", Value::Flag(true));
     }
     let address = entry["serverIPAddress"].as_str().unwrap_or_default();
-    if address.contains(':') {
-        thing.set("ipv6_address", Value::Flag(true));
-        thing.set("ipv6", Value::Flag(true));
+    let families: &[&str] = match address.trim_matches(['[', ']']).parse() {
+        Ok(IpAddr::V4(_)) => &["ipv4_address", "ipv4"],
+        Ok(IpAddr::V6(_)) => &["ipv6_address", "ipv6"],
+        Err(_) => &[],
+    };
+    for name in families {
+        thing.set(name, Value::Flag(true));
     }
     if redirects.to_https {
         thing.set("to_https", Value::Flag(true));

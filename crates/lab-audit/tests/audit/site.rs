@@ -380,6 +380,8 @@ fn redirects_are_counted_and_end() {
     let url = format!("http://127.0.0.1:{port}/");
     let endless = look_there(&url, closed()).expect("an audit");
     assert_eq!(bad(&endless), ["server-redirects"]);
+    let nothing = audit(Pages::from([("/", redirect("javascript:alert(1)"))]));
+    assert_eq!(bad(&nothing), ["resource-there"]);
     let circle = audit(Pages::from([("/", redirect("/"))]));
     assert_eq!(bad(&circle), ["server-redirects"]);
 }
@@ -971,6 +973,7 @@ fn the_server_of_a_har_is_that_behind_its_redirects() {
         ("server-version", State::Advice),
         ("server-made-with", State::Bad),
         ("server-http2", State::Good),
+        ("server-ipv4", State::NotApplicable),
         ("server-ipv6", State::Good),
         ("server-https", State::Good),
         ("server-redirects", State::Good),
