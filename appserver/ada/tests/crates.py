@@ -190,6 +190,22 @@ def build_first(crates: dict[str, Crate], folder: Path) -> None:
     assert written(folder, before) == places, written(folder, before)
 
 
+def build_in_copy(folder: Path) -> None:
+    """with-crates, of a copy of this folder that is somewhere else: it writes to nothing but the copy."""
+    shutil.rmtree(folder, ignore_errors=True)
+    copy = folder / "third_party/appserver"
+    shutil.copytree(HERE / "core", copy / "core", ignore=shutil.ignore_patterns("obj", "lib"))
+    shutil.copy(HERE / "with-crates", copy)
+    asked = {name: value for name, value in os.environ.items() if not name.startswith("APPSERVER_")}
+    for output in ("", f"{folder}/output/"):
+        before = state(folder)
+        subprocess.run([copy / "with-crates", "gprbuild", "-q", "-p", "-P", copy / "core/appserver.gpr"], check=True,
+                       env=asked | {"APPSERVER_OUTPUT": output})
+        new = {path for path in state(folder).keys() - before.keys() if path.is_file()}
+        place = Path(output) if output else copy / "build"
+        assert new and all(path.is_relative_to(place) for path in new), new
+
+
 def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
     """A program of a user, on the libraries that were built."""
     program = folder / "program"
@@ -267,6 +283,7 @@ def main(folder: Path) -> None:
         check_manifest(crate, version, crates)
     check_switches()
     print(f"headers: {check_headers()} sources have them; policies: {check_policies()} units have those of their contracts")
+    build_in_copy(folder / "copy")
     build_first(order, folder / "first")
     build_away(order, folder / "static", "development", "static")
     build_away({name: order[name] for name in ("appserver", "appserver_http", "appserver_sql", "appserver_sqlite")},
