@@ -34,7 +34,8 @@ generic
 
    Waiting_Memory : Positive := 65_536;
    --  Bytes for requests that have come in part, and for answers that clients do not take yet. A
-   --  client that needs more than there is then loses its connection.
+   --  client whose request needs more than there is gets 503; one that does not take an answer that
+   --  needs more loses its connection.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
    --  null: exceptions are not reported

@@ -42,8 +42,9 @@ package Appserver.HTTP.Server is
       --  At most, in bytes, of what handlers write; files have no limit
       Waiting_Memory : Positive := 2 ** 24;
       --  Bytes, for requests that have come in part, and for answers that clients do not take yet.
-      --  A client that needs more than there is loses its connection. What was never needed is no
-      --  part of the resident memory.
+      --  A client whose request needs more than there is gets 503; one that does not take an answer
+      --  that needs more loses its connection. What was never needed is no part of the resident
+      --  memory.
       Handler_Stack  : Positive := 262_144;
       --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
       --  with -fstack-check, as this library is, or if none of its frames has more than a MiB.
