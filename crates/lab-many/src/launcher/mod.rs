@@ -135,7 +135,7 @@ fn receive_within(seconds: u32, bytes: usize) -> String {
 fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
-        "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT TERM; \
+        "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT PIPE TERM; \
          {receive} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && test -x \"$d/benchlab\" || \
          {{ echo \"the program cannot be copied into ${{d%/*}} and run: name another folder with TMPDIR there\" >&2; exit 1; }}; \
          \"$d/benchlab\" {agent} --copied"
@@ -145,6 +145,9 @@ fn script(receive: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::OWN;
+    use std::io::Write;
+    use std::process::Stdio;
 
     fn places(text: &str) -> Result<Vec<String>, String> {
         parse(text).map(|launcher| launcher.places().to_vec())
@@ -170,6 +173,29 @@ mod tests {
         ] {
             assert!(places(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// The line was cut: half a program cannot run, and nobody reads what the shell says of it.
+    #[test]
+    fn half_a_program_is_not_left_behind() {
+        let folder = std::env::temp_dir().join(format!("half-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let program = std::fs::read(OWN).unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", &receive_and_run(program.len())])
+            .env("TMPDIR", &folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&program[..64 << 10]).unwrap();
+        drop(stdin);
+        child.wait().unwrap();
+        // It can be removed only if it is empty.
+        std::fs::remove_dir(&folder).unwrap();
     }
 
     /// The commands as words, so that what is quoted where is seen.

@@ -189,7 +189,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "--redo",
         "0",
     ]);
-    ended.expect(0).shows(&["p50 as a multiple of A's"]);
+    ended.expect(0).shows(&["as a multiple of A's"]);
     let run = place.0.load();
     assert_added_up(&run);
     for block in run.complete_blocks() {
