@@ -229,7 +229,10 @@ mod tests {
             packet(0, b"\x03BEGIN"),
             packet(0, &long),
             packet(0, b"\x03COMMIT"),
-            packet(0, b"\x03/*a hint*/BEGIN NOT ATOMIC DELETE FROM t; COMMIT; END"),
+            packet(
+                0,
+                b"\x03/*a hint*/BEGIN NOT ATOMIC DELETE FROM t; COMMIT; END",
+            ),
             packet(0, b"\x16COMMIT"),
             packet(0, b"\x03commit"),
         ]
