@@ -67,14 +67,11 @@ impl<'a> Builder<'a> {
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut found: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
-            let needs = if self.fresh(subject) {
-                Vec::new()
-            } else {
-                self.missing(&subject.recipe.needs)
-            };
-            let services = self.missing(&self.services(subject));
-            let lacks = needs.into_iter().chain(services);
-            found.extend(lacks.filter(|t| !t.debian.is_empty()));
+            let mut lacks = self.missing_to_run(subject);
+            if !self.fresh(subject) {
+                lacks.extend(self.missing(&subject.recipe.needs));
+            }
+            found.extend(lacks.into_iter().filter(|t| !t.debian.is_empty()));
         }
         found
     }
@@ -134,9 +131,9 @@ impl<'a> Builder<'a> {
         tell: &(dyn Fn(Step) + Sync),
     ) -> Result<String, Unready> {
         let recipe = &subject.recipe;
-        let services = self.missing(&self.services(subject));
-        if !services.is_empty() {
-            return Err(self.lacks(&services));
+        let missing = self.missing_to_run(subject);
+        if !missing.is_empty() {
+            return Err(self.lacks(&missing));
         }
         let key = self.key(recipe);
         if self.is_made_as(subject, &key) {
@@ -160,6 +157,14 @@ impl<'a> Builder<'a> {
         // Without a stamp it is merely built again the next time.
         let _ = fs::write(self.beside(subject, "stamp"), self.key(recipe));
         Ok(key)
+    }
+
+    /// The servers that are not here: what is built needs no compiler any more, and them still.
+    fn missing_to_run(&self, subject: &Subject) -> Vec<&'a Toolchain> {
+        let mut missing = self.missing(&subject.recipe.needs);
+        missing.retain(|toolchain| toolchain.service);
+        missing.extend(self.missing(&self.services(subject)));
+        missing
     }
 
     /// The servers' software that a subject needs, unless the reader has a server.

@@ -359,6 +359,34 @@ fn a_run_in_which_nobody_is_left_fails() {
     assert_eq!(run.failures.len(), 2, "{:?}", run.failures);
 }
 
+/// A compiler that is gone is not missed by what is built.
+#[test]
+fn what_is_built_is_left_out_if_its_server_is_gone() {
+    let project = Project::noop(&[subject("serves", &["plain.py"]).replace(
+        "driver",
+        "needs = [\"compiler\", \"server\"]\nbuild = [[\"true\"]]\ndriver",
+    )]);
+    let file = project.join("experiments/toolchains.toml");
+    let toolchains = |title: &str, more: &str| {
+        let probe = project.join(title).display().to_string();
+        std::fs::write(&probe, "").unwrap();
+        format!(
+            "[{title}]\ntitle = \"A {title}\"\nprobes = [[\"test\", \"-e\", {probe:?}]]\n\
+             debian = [\"its-{title}\"]\n{more}\n"
+        )
+    };
+    let text = toolchains("compiler", "") + &toolchains("server", "service = true");
+    std::fs::write(file, text).unwrap();
+    let built = || project.call(&["build", "t"]);
+    built().expect(0);
+    std::fs::remove_file(project.join("compiler")).unwrap();
+    built().expect(0);
+    std::fs::remove_file(project.join("server")).unwrap();
+    let said = "serves cannot run: not here: A server\nbenchlab: `benchlab run t --install` installs what is \
+                missing, or `apt-get install its-server`\n";
+    project.run(&[]).expect(0).says(&[said]);
+}
+
 #[test]
 fn a_run_for_which_nothing_can_be_built_does_not_begin() {
     let text = subject("honest", &["plain.py"]).replace("driver", "needs = [\"rare\"]\ndriver");
