@@ -213,10 +213,13 @@ fn undecided(measured: &Measured) -> Option<String> {
         n if n == all => format!("None of {all} comparisons is decided"),
         n => format!("{n} of {all} comparisons are not decided"),
     };
+    let nothing = nothing_compared(measured);
+    // Whoever is measured alone is compared with its own copy.
     let what = deciding(comparisons, measured.plan.measure.max_blocks)
+        .filter(|_| nothing.is_none())
         .map(|by| format!("{what}; {}.", would_decide(measured, by, open.len())));
     let all = [
-        nothing_compared(measured),
+        nothing,
         what,
         few_blocks(measured),
         missing(measured),
