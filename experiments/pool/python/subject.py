@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pool experiment in Python: queue.LifoQueue and queue.Queue, which is what a pool is made of there.
+"""The pool experiment in Python: queue.SimpleQueue, which is written in C, and where the order matters
+queue.LifoQueue and queue.Queue.
 With the argument `forgets`, a holder that fails does not give its resource back: wrong on purpose."""
 
 import platform
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from queue import Empty, LifoQueue, Queue
+from queue import Empty, LifoQueue, Queue, SimpleQueue
 from time import monotonic_ns
 from typing import Any
 
@@ -33,12 +34,12 @@ class Resource:
 
 
 class Pool:
-    """Of the idle resources the one given back last is leased first, or else the one that is idle for the
-    longest time."""
+    """What is idle is in a queue: if it is a LifoQueue, the resource given back last is leased first, or else
+    the one that is idle for the longest time."""
 
-    def __init__(self, size: int, is_lifo: bool = True) -> None:
+    def __init__(self, size: int, queue: type[Queue[Resource] | SimpleQueue[Resource]] = SimpleQueue) -> None:
         self.size = size
-        self.idle: Queue[Resource] = LifoQueue() if is_lifo else Queue()
+        self.idle = queue()
         for _ in range(size):
             self.idle.put(Resource())
 
@@ -180,8 +181,8 @@ def cases(pool_of: type[Pool]) -> dict[str, Callable[[Opening], Any]]:
         return together(opening, pool_of((threads_of(opening) + 1) // 2), hold)
 
     def reuse(opening: Opening) -> Any:
-        is_lifo = choice(opening, "reuse", {"lifo": True, "fifo": False})
-        return together(opening, pool_of(8 * threads_of(opening), is_lifo), read_all)
+        queue = choice(opening, "reuse", {"lifo": LifoQueue, "fifo": Queue})
+        return together(opening, pool_of(8 * threads_of(opening), queue), read_all)
 
     return {"uncontended": uncontended, "lease": lease, "fail": fail, "reuse": reuse}
 
