@@ -340,7 +340,10 @@ impl Shared {
     fn read_lines(&self, stderr: impl BufRead) {
         for line in stderr.split(b'\n') {
             let Ok(line) = line else { return };
-            let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_end();
+            // Its own name goes without saying behind the agent's.
+            let line = line.strip_prefix("benchlab: ").unwrap_or(line).to_owned();
             let mut lines = self.lines();
             if lines.last.len() == KEPT_LINES {
                 lines.last.pop_front();
