@@ -236,8 +236,10 @@ fn say_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Resul
     Ok(())
 }
 
-/// What tells a plan's points from each other, however long they take.
-fn points(plan: &Plan) -> HashSet<(&str, TargetId, &[(String, String)])> {
+/// What tells a point from others, however long it takes: its case, target and parameters.
+type PointKey<'a> = (&'a str, TargetId, &'a [(String, String)]);
+
+fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
     let points = plan.points.iter();
     points
         .map(|p| (&*plan.cases[p.case].name, p.target, &*p.params))
