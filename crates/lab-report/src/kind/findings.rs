@@ -218,12 +218,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     let what = deciding(comparisons, measured.plan.measure.max_blocks)
         .filter(|_| nothing.is_none())
         .map(|by| format!("{what}; {}.", would_decide(measured, by, open.len())));
-    let all = [
-        nothing,
-        what,
-        few_blocks(measured),
-        missing(measured),
-    ];
+    let all = [nothing, what, few_blocks(measured), missing(measured)];
     let text: Vec<String> = all.into_iter().flatten().collect();
     (!text.is_empty()).then(|| text.join(" "))
 }
