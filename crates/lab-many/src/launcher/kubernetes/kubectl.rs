@@ -28,8 +28,23 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     if ended.status.success() {
         serde_json::from_slice(&ended.stdout).map_err(|e| format!("kubectl: {e}"))
     } else {
-        Err(String::from_utf8_lossy(&ended.stderr).trim().to_owned())
+        Err(why(&String::from_utf8_lossy(&ended.stderr)))
     }
+}
+
+/// What the client says, without its own log, of which each line has the time, and a letter and the date before it.
+fn why(said: &str) -> String {
+    let is_logged = |line: &&str| {
+        let mut start = line.chars();
+        let has_level = start.next().is_some_and(|level| "IWEF".contains(level));
+        has_level && start.take(4).filter(char::is_ascii_digit).count() == 4
+    };
+    let lines: Vec<&str> = said
+        .trim()
+        .lines()
+        .filter(|line| !is_logged(line))
+        .collect();
+    format!("kubectl: {}", lines.join("\n"))
 }
 
 /// A Job in its namespace.
@@ -74,5 +89,17 @@ impl Name {
         command.arg("--ignore-not-found");
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clients_log_is_not_what_it_says() {
+        let said = "E1126 17:46:26.632489   15251 memcache.go:265] \"Unhandled Error\"\n\
+                    error: no cluster is there\nEither way\n";
+        assert_eq!(why(said), "kubectl: error: no cluster is there\nEither way");
     }
 }
