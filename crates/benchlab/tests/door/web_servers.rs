@@ -368,16 +368,9 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     let marker = project.join("begun");
     let compiles = ["web.py", "compiles", marker.to_str().unwrap()];
     project.append(&subject("honest", &compiles));
+    let more = "--cases json --set load=closed --set connections=4 --set keep_alive=yes";
     let mut words = blocks_of("1", "1").to_vec();
-    words.extend(["--cases", "json"]);
-    words.extend([
-        "--set",
-        "load=closed",
-        "--set",
-        "connections=4",
-        "--set",
-        "keep_alive=yes",
-    ]);
+    words.extend(more.split(' '));
     let child = project.start(&words);
     wait_until("a slice is in the run file", || has_slices(&project));
     let compiled = marker.with_extension("done").exists();
@@ -553,15 +546,9 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     // One more word that marks its process.
     let marker = project.path().display().to_string();
     project.append(&subject("marked", &["web.py", "marked", &marker]));
+    let more = "--cases json --set load=closed,300/s --set connections=4 --set keep_alive=yes";
     let mut words = blocks_of("2", "1").to_vec();
-    words.extend([
-        "--cases",
-        "json",
-        "--set",
-        "load=closed,300/s",
-        "--set",
-        "connections=4",
-    ]);
+    words.extend(more.split(' '));
     let child = project.start(&words);
     wait_until("a slice is in the run file", || has_slices(&project));
     let stopped = Command::new("kill")
