@@ -225,9 +225,13 @@ impl RequestTracker {
             let why = || "not answered when the load ended".to_owned();
             self.record.error(ErrorKind::Unfinished, why);
         }
+        let why = if now < self.period.end_ns {
+            "due, and not sent when the load was stopped"
+        } else {
+            "due, and never sent, for all connections were busy"
+        };
         for _ in 0..self.queue.take().map_or(0, |queue| queue.waiting()) {
-            let why = || "due, and never sent, for all connections were busy".to_owned();
-            self.record.error(ErrorKind::Unfinished, why);
+            self.record.error(ErrorKind::Unfinished, || why.to_owned());
         }
         let end_ns = self.period.end_ns.min(now);
         self.record.wall_ns = end_ns.saturating_sub(self.cut_ns);

@@ -379,9 +379,7 @@ impl Shared {
                 gather.lost(agent);
                 self.note_loss(agent, &why);
                 if self.strict {
-                    Err(format!(
-                        "the agent {name} was lost, and --strict was given: {why}"
-                    ))
+                    Err(format!("the agent {name} was lost: {why}"))
                 } else {
                     Ok(())
                 }
