@@ -181,8 +181,8 @@ static bool read_size(lab *lab, const pool_case *self, size_t *size)
     return *size > 0 || lab_fail(lab, LAB_UNSUPPORTED, "there is no size %s", word);
 }
 
-/* The thread sleeps: with none besides its own a process of glibc's takes a mutex without an atomic
- * instruction. */
+/* The second thread only sleeps. Without it glibc would take the mutex without an atomic instruction,
+ * as no pool of several threads does. */
 static bool open_uncontended(lab *lab, void *data)
 {
     pool_case *self = data;
