@@ -70,7 +70,7 @@ public final class CommitInterleaver implements Transactions.Source {
                         (proxy, method, arguments) ->
                                 method.getName().equals(committing)
                                         ? commit(target, method, arguments)
-                                        : prepare(target, method, arguments)));
+                                        : forward(target, method, arguments)));
     }
 
     private Object commit(Object target, Method method, Object[] arguments) throws Throwable {
@@ -81,7 +81,7 @@ public final class CommitInterleaver implements Transactions.Source {
     }
 
     /** A statement that puts a key there may commit, too. */
-    private Object prepare(Object target, Method method, Object[] arguments) throws Throwable {
+    private Object forward(Object target, Method method, Object[] arguments) throws Throwable {
         Object result = invoke(target, method, arguments);
         return result instanceof PreparedStatement statement
                         && IdempotencyTable.commits((String) arguments[0])

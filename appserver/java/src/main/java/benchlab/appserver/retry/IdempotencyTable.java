@@ -25,7 +25,8 @@ import java.util.regex.Pattern;
  *
  * <p>PostgreSQL and MariaDB take the key and the result together with the COMMIT, in one round
  * trip. Elsewhere, and while the outcome of an attempt is unknown, a transaction begins with the
- * INSERT of its key. Only if the key is there already, its result is read. SQLite is 3.24 or later.
+ * INSERT of its key. A result is read if its key is there, and to see whether it is, after work
+ * that failed. SQLite is 3.24 or later.
  */
 public final class IdempotencyTable {
 

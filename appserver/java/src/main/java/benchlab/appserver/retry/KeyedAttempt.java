@@ -15,9 +15,11 @@ import java.sql.SQLException;
  */
 final class KeyedAttempt<T, X extends Exception> {
 
+    private static final System.Logger LOGGER = System.getLogger(KeyedAttempt.class.getName());
+
     private final IdempotencyKey<T> key;
     private final TransactionWork<T, X> work;
-    private boolean isLast; // Whether the key comes last.
+    private boolean keyComesLast;
 
     KeyedAttempt(IdempotencyKey<T> key, TransactionWork<T, X> work) {
         this.key = key;
@@ -28,10 +30,9 @@ final class KeyedAttempt<T, X extends Exception> {
         try {
             return transactions.run(this::work, this::commit);
         } catch (Exception failure) {
-            if (!isLast || isLost(failure)) {
+            if (!keyComesLast || !isAnsweredByKey(failure)) {
                 throw failure;
             }
-            // Work that was done before may fail for that, in whatever way.
             IdempotencyKey.Kept kept = find(transactions, failure);
             if (kept == null) {
                 throw failure;
@@ -41,12 +42,12 @@ final class KeyedAttempt<T, X extends Exception> {
     }
 
     private T work(Connection connection) throws SQLException, X {
-        isLast = !RetriedCall.isOutcomeUnknown() && key.comesWithCommit(connection);
-        return isLast ? work.run(connection) : key.once(connection, work);
+        keyComesLast = !RetriedCall.isOutcomeUnknown() && key.comesWithCommit(connection);
+        return keyComesLast ? work.run(connection) : key.once(connection, work);
     }
 
     private void commit(Connection connection, T result) throws SQLException {
-        if (isLast) {
+        if (keyComesLast) {
             RetriedCall.noteKeyLast();
             key.keepAndCommit(connection, result);
         } else {
@@ -57,15 +58,29 @@ final class KeyedAttempt<T, X extends Exception> {
     private IdempotencyKey.Kept find(Transactions transactions, Exception failure)
             throws SQLException {
         try {
-            return transactions.run(key::find);
+            return transactions.run(key::find, (connection, kept) -> rollBack(connection));
         } catch (SQLException e) {
             e.addSuppressed(failure);
             throw e;
         }
     }
 
-    private static boolean isLost(Exception failure) {
+    /** After a mere read, of which nothing is to be committed or lost. */
+    private static void rollBack(Connection connection) {
+        try {
+            connection.rollback();
+        } catch (SQLException | RuntimeException e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
+        }
+    }
+
+    /** Whether the work may be there already, and no other attempt is to find that out. */
+    private static boolean isAnsweredByKey(Exception failure) {
         Fault fault = Faults.of(failure);
-        return fault == Fault.CONNECTION_LOST || fault == Fault.OUTCOME_UNKNOWN;
+        return switch (fault) {
+            case PERMANENT, STALE_VERSION -> true; // As work that is done twice.
+            case CONNECTION_LOST, OUTCOME_UNKNOWN -> false;
+            default -> !RetriedCall.mayRetry(fault);
+        };
     }
 }

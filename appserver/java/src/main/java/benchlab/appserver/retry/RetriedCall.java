@@ -24,8 +24,8 @@ final class RetriedCall implements AutoCloseable {
     private Exception earlier;
     private Throwable uncommitted; // What ended an attempt's transaction before its commit.
     private boolean isKeyed; // Whether another attempt tells the outcome, by a key.
-    private boolean isKeyLast; // Whether one may still put it there: with its commit.
-    private boolean isUnknown; // Whether an attempt took effect.
+    private boolean isKeyLast; // Whether an attempt's commit may still put the key there.
+    private boolean isUnknown; // Whether an attempt may have taken effect.
 
     /**
      * Begins a call.
@@ -65,10 +65,17 @@ final class RetriedCall implements AutoCloseable {
         return call != null && call.isUnknown;
     }
 
+    /** Whether this thread's call can have another attempt after a fault, but for its time. */
+    static boolean mayRetry(Fault fault) {
+        RetriedCall call = CURRENT.get();
+        return call != null && call.isAllowed(fault);
+    }
+
     /** Says that this thread's attempt puts its key there with the commit. */
     static void noteKeyLast() {
         RetriedCall call = CURRENT.get();
         if (call != null) {
+            call.isKeyed = true;
             call.isKeyLast = true;
         }
     }

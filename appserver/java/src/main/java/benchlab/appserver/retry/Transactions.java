@@ -44,10 +44,10 @@ public final class Transactions {
         void evict(Connection connection) throws SQLException;
     }
 
-    /** Commits a transaction, whose work has a result. */
+    /** Ends a transaction, whose work has a result: usually by a commit. */
     @FunctionalInterface
     interface Ending<T> {
-        void commit(Connection connection, T result) throws SQLException;
+        void end(Connection connection, T result) throws SQLException;
     }
 
     private static final class Session {
@@ -134,7 +134,7 @@ public final class Transactions {
             rollBack(connection, hadAutoCommit);
             throw failure;
         }
-        commit(connection, hadAutoCommit, result, ending);
+        end(connection, hadAutoCommit, result, ending);
         return result;
     }
 
@@ -152,11 +152,11 @@ public final class Transactions {
         }
     }
 
-    private <T> void commit(
+    private <T> void end(
             Connection connection, boolean hadAutoCommit, T result, Ending<T> ending)
             throws SQLException {
         try {
-            ending.commit(connection, result);
+            ending.end(connection, result);
         } catch (Throwable failure) {
             rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
             if (failure instanceof Exception lost && Faults.of(lost) == Fault.CONNECTION_LOST) {

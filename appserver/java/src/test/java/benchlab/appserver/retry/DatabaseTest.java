@@ -182,11 +182,21 @@ abstract class DatabaseTest {
                     }
                     return interleaver.open();
                 };
-        interleaver.afterNextCommit(DatabaseTest::lose);
-        var thrown =
-                assertThrows(OutcomeUnknownException.class, () -> addOnceInside(policy, once));
-        assertSame(down, thrown.getCause());
-        assertEquals(6, opened.get()); // 3 attempts, and 3 to find out.
+        var inside = new Transactions(once);
+        Policy repeatable = policy.repeatable(true);
+        Work<String, SQLException> keyedCall =
+                () -> Retry.call(policy, inside, KEYS.key("2"), DatabaseTest::addOne);
+        List<Callable<String>> calls =
+                List.of(
+                        () -> addOnceInside(policy, once),
+                        () -> Retry.call(repeatable, keyedCall));
+        for (Callable<String> call : calls) {
+            opened.set(0);
+            interleaver.afterNextCommit(DatabaseTest::lose);
+            var thrown = assertThrows(OutcomeUnknownException.class, call::call);
+            assertSame(down, thrown.getCause());
+            assertEquals(6, opened.get()); // 3 attempts, and 3 to find out.
+        }
     }
 
     /** What the call throws whose first attempt is lost at its commit, and each other one later. */
@@ -235,7 +245,7 @@ abstract class DatabaseTest {
         assertEquals(1, meter.figures().givenUp());
     }
 
-    private static void lose() throws SQLException {
+    static void lose() throws SQLException {
         throw new SQLException("the answer was lost", "08006");
     }
 

@@ -58,10 +58,55 @@ abstract class ServerTest extends DatabaseTest {
             late.setAutoCommit(false);
             add(late, 2, 1);
             assertEquals("101", addOnce("order 1"));
-            assertThrows(
-                    SQLException.class, () -> KEYS.key("order 1").keepAndCommit(late, "late"));
+            var thrown =
+                    assertThrows(
+                            SQLException.class,
+                            () -> KEYS.key("order 1").keepAndCommit(late, "late"));
+            assertTrue(
+                    "23505".equals(thrown.getSQLState()) || thrown.getErrorCode() == 1062,
+                    thrown::toString);
         }
         assertEquals(100, balance(2));
+    }
+
+    /** Also of a transaction that does nothing else. */
+    @Test
+    void aRollbackAfterADuplicateFreesItsRow() throws Exception {
+        assertEquals("101", addOnce("order 1"));
+        try (Connection late = database.connect()) {
+            late.setAutoCommit(false);
+            var key = KEYS.key("order 1");
+            assertThrows(SQLException.class, () -> key.keepAndCommit(late, "late"));
+            late.rollback();
+            database.execute("DELETE FROM retry_key WHERE id = 'order 1'");
+        }
+    }
+
+    /** It is in a transaction that has changed nothing. */
+    @Test
+    void aReadOfAResultIsNeverOfUnknownOutcome() throws Exception {
+        assertEquals("101", addOnce("order 1"));
+        interleaver.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnce("order 1"));
+        assertEquals(0, faults(Fault.OUTCOME_UNKNOWN));
+    }
+
+    @Test
+    void aKeyIsLookedForOnlyAfterTheLastAttempt() throws Exception {
+        assertEquals("101", addOnce("order 1"));
+        var opened = new AtomicInteger();
+        var counted =
+                new Transactions(
+                        () -> {
+                            opened.incrementAndGet();
+                            return database.connect();
+                        });
+        TransactionWork<String, SQLException> fails =
+                connection -> {
+                    throw new SQLException("a deadlock", "40P01");
+                };
+        assertEquals("101", Retry.call(policy, counted, KEYS.key("order 1"), fails));
+        assertEquals(4, opened.get()); // 3 attempts, and one more connection.
     }
 
     @Test
