@@ -163,6 +163,13 @@ def static_files(application: Application) -> list[str]:
     return [path for path in found if not is_refused(path)]
 
 
+def sources(application: Application) -> list[str]:
+    """Pages in JSP, classes and archives that lie where visitors may ask for them, as paths within the application."""
+    found = ("/" + path.relative_to(application.folder).as_posix() for path in sorted(application.folder.rglob("*"))
+             if path.suffix.lower() in DYNAMIC and path.is_file())
+    return [path for path in found if not is_refused(path) and not path.upper().startswith(("/WEB-INF/", "/META-INF/"))]
+
+
 def doubtful(application: Application) -> list[str]:
     """Static files that look like backups or sources, as paths of the site."""
     return [application.context + path for path in static_files(application)

@@ -80,9 +80,8 @@ class Configuration:
             path.chmod(0o600 if self.secret in text else 0o644)
         self._tomcats_alone(self.tomcat / "conf/server.xml", 0o600)
         for application in self.applications:
-            for inside in application.folder.iterdir():
-                if inside.name.upper() in INSIDES:
-                    self._tomcats_alone(inside, 0o700)
+            for inside in insides(application):
+                self._tomcats_alone(inside, 0o700)
         return stack.lines_of(*texts.values())
 
     def _tomcats_alone(self, path: Path, mode: int) -> None:
@@ -99,21 +98,35 @@ class Configuration:
         return [shlex.join(tomcat), shlex.join(["apache2", "-f", str(self.httpd_conf)])]
 
     def readable(self) -> None:
-        """Error: who serves the site may not read it, so that all would be 403 or 404."""
+        """Error: who serves the site may not read it, so that all would be 403 or 404; or Apache may read too much."""
         if os.geteuid() != 0:
             return
-        insides = [word for name in INSIDES for word in ("-iname", name, "-prune", "-o")]
-        for user, places, but in ((self.public.user, ["app"], insides), (self.tomcat_user, ["app", "tomcat/conf"], [])):
+        closed = [word for name in INSIDES for word in ("-iname", name, "-prune", "-o")]
+        for user, places, but in ((self.public.user, ["app"], closed), (self.tomcat_user, ["app", "tomcat/conf"], [])):
             if user and (hidden := unreadable(user, [self.folder / place for place in places], but)):
                 raise ConfigurationError(f"{user} may not read {hidden}: write it with `umask 022`, into a folder that all "
                                          f"may enter (chmod o+x)")
+        tomcats = [self.tomcat / "conf/server.xml", *(inside for one in self.applications for inside in insides(one))]
+        if opened := found(self.public.user, tomcats, ["-maxdepth", "0", "-readable"]).stdout.strip():
+            raise ConfigurationError(f"{self.public.user}, who Apache is, may read {opened}: Tomcat needs a user with a group "
+                                     "of its own (--tomcat-user)")
+
+
+def insides(application: stack.Application) -> list[Path]:
+    """The folders that the application alone works with."""
+    return [path for path in application.folder.iterdir() if path.name.upper() in INSIDES]
 
 
 def unreadable(user: str, places: Sequence[Path], but: Sequence[str]) -> str:
     """The first path in them that a user may not read, or nothing; without what these words of find(1) leave out."""
-    account = pwd.getpwnam(user)
-    done = subprocess.run(["find", *map(str, places), *but, "!", "-readable", "-print", "-quit"], cwd="/", user=account.pw_uid,
-                          group=account.pw_gid, extra_groups=os.getgrouplist(user, account.pw_gid),
-                          capture_output=True, text=True)
+    done = found(user, places, [*but, "!", "-readable"])
     # Of a folder that it may not enter, find itself complains.
     return done.stdout.strip() or (str(places[0].parent) if done.returncode != 0 else "")
+
+
+def found(user: str, places: Sequence[Path], words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """The first path in them that find(1) finds for a user with these words."""
+    account = pwd.getpwnam(user)
+    return subprocess.run(["find", *map(str, places), *words, "-print", "-quit"], cwd="/", user=account.pw_uid,
+                          group=account.pw_gid, extra_groups=os.getgrouplist(user, account.pw_gid),
+                          capture_output=True, text=True)

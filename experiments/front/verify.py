@@ -20,13 +20,16 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import stack
-from archives import DYNAMIC, is_refused, static_files
+from archives import is_refused, sources, static_files
 from configuration import Configuration
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
 NOT_COMPRESSED = 68
 """Bytes of the largest text that Apache leaves as it is, because gzip would make it larger (mod_deflate.c)."""
 
+IN_JSP = "<%-- {} --%>"
+IN_XML = "<jsp:root xmlns:jsp='http://java.sun.com/JSP/Page' version='2.0'><!-- {} --></jsp:root>"
+"""Pages whose source has a word that they do not show."""
 
 PATIENCE_S = 120
 """So long an answer may take: a busy machine is slow, and a page of the application is compiled first."""
@@ -114,15 +117,24 @@ class Front:
         self.daemons = daemons
         self.folder = folder = daemons.folder
         shutil.copytree(configuration.folder / "app", folder / "app")
+        self.marker = secrets.token_hex(16)
         (folder / "apache").mkdir()
         # What Apache says is shown with an error, as what Tomcat says.
         (folder / "apache/error.log").symlink_to(folder / "log")
         self.applications = [replace(one, folder=folder / "app" / one.folder.name) for one in configuration.applications]
+        self._mark_sources()
         self.private = replace(configuration, folder=folder, applications=self.applications, tomcat_user=None,
                                secret=secrets.token_hex(16), tls=stack.certificate(folder / "apache"))
         self.application = Site("the application", daemons.listen(self._tomcat)[0])
         self.port, _ = daemons.listen(self._apache)
         self.ask = Site("the front", self.port, self.private.tls).ask
+
+    def _mark_sources(self) -> None:
+        """Each page becomes one that does nothing, and has a word that is seen where its source is shown."""
+        for application in self.applications:
+            for inside in sources(application):
+                page = IN_XML if inside.lower().endswith((".jspx", ".tagx")) else IN_JSP
+                (application.folder / inside[1:]).write_text(page.format(self.marker))
 
     def _write(self) -> None:
         shutil.rmtree(self.folder / "tomcat", ignore_errors=True)
@@ -176,7 +188,8 @@ class Front:
                 if re.fullmatch(r'W/"\d+-\d{10,}"', front.headers["ETag"] or ""):
                     raise VerificationError(f"{path}: it is the application that answers it, not the front")
                 compared += 1
-        yield f"{compared} static files come from Apache, byte for byte as from the application"
+        if compared:
+            yield f"{compared} static files come from Apache, byte for byte as from the application"
 
     def folders(self) -> Iterator[str]:
         """Folders, and what is not in them, are answered as by the application, with its welcome pages."""
@@ -229,22 +242,19 @@ class Front:
         yield f"{asked} protected paths are refused"
 
     def sources(self) -> Iterator[str]:
-        """What the application works on, such as a page in JSP, is not shown as it is, however it is asked for."""
-        asked = 0
+        """A page in JSP or a class is not shown as it is, however it is asked for."""
+        asked, marker = 0, self.marker.encode()
         for application in self.applications:
-            for path in sorted(path for path in application.folder.rglob("*") if path.suffix.lower() in DYNAMIC):
-                inside, source = "/" + path.relative_to(application.folder).as_posix(), path.read_bytes().strip()
-                if not source or is_refused(inside) or inside.upper().startswith(("/WEB-INF/", "/META-INF/")):
-                    continue
-                whole, end = quote(application.context + inside), path.suffix
+            for inside in sources(application):
+                whole, end = quote(application.context + inside), Path(inside).suffix
                 stem = whole.removesuffix(quote(end))
                 for way in (whole, f"{whole};x=y", f"{whole}/", f"{whole}%20", f"/{whole}", f"{stem}%2e{end[1:]}",
                             stem + end.upper()):
-                    if source in self.ask(way).body and source not in self.application.ask(way).body:
+                    if marker in self.ask(way).body and marker not in self.application.ask(way).body:
                         raise VerificationError(f"{way}: the front shows the source, which the application does not")
                 asked += 1
         if asked:
-            yield f"no source of {asked} pages is shown that the application does not show"
+            yield f"sources (pages in JSP, classes, archives: {asked}) are shown only where the application shows them"
 
     def headers(self) -> Iterator[str]:
         """Nothing leaks; text is compressed; versioned files expire late, and others are asked for again."""

@@ -27,7 +27,7 @@ sys.path += [str(FRONT), str(ROOT / "kits/python/src")]
 
 import stack  # noqa: E402
 import verify  # noqa: E402
-from archives import ArchiveError, doubtful, explode, static_files  # noqa: E402
+from archives import ArchiveError, doubtful, explode, sources, static_files  # noqa: E402
 from lab_kit.daemons import free_port, program  # noqa: E402
 
 WEB = """<?xml version="1.0"?>
@@ -144,6 +144,12 @@ def test_what_is_never_meant_is_not_static(tmp_path: Path) -> None:
     assert doubtful(application) == ["/a/css/dump.sql", "/a/css/script.php"]
 
 
+def test_sources_are_files_that_visitors_may_ask_for(tmp_path: Path) -> None:
+    names = ["a.jsp", "deep/B.JSPX", "c.class", "applet.class/a.css", "WEB-INF/b.jsp", "WEB-INF/lib/x.jar/a.txt", ".git/c.jsp"]
+    [application] = explode(archive(tmp_path / "a.war", dict.fromkeys(names, "x")), tmp_path / "app")
+    assert sources(application) == ["/a.jsp", "/c.class", "/deep/B.JSPX"]
+
+
 def test_types_are_those_of_the_application(tmp_path: Path) -> None:
     mappings = "".join(f"<mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
                        for ending, kind in (("note", "text/x-note;charset=utf-8"), ("evil", 'text/x" .css\nListen 1')))
@@ -224,6 +230,13 @@ def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> N
     assert done.returncode == 1 and "www-data may not read" in done.stderr and "chmod o+x" in done.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
+@with_servers
+def test_a_tomcat_that_is_apaches_user_is_refused(open_folder: Path) -> None:
+    done = generate(ROOT / "build/front/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
+    assert done.returncode == 1 and "www-data, who Apache is, may read" in done.stderr, done.stderr
+
+
 DAMAGED = """
 import stack, verify
 from configuration import Configuration
@@ -275,6 +288,8 @@ WELCOME = {
     # A page makes that the folder's files are listed singly.
     "static/app.3f2a9c1d4e5b.js": 40 * "var a;", "static/plain.js": "var b;", "static/page.jsp": "<%= 6 * 7 %>",
     "static/with space-1.2.js": "var c;",
+    # Not run by the verification, which would fail; and no class, but a folder.
+    "static/halt.jsp": "<% Runtime.getRuntime().halt(1); %>", "static/applet.class/a.css": "a{}",
 }
 
 
