@@ -5,6 +5,7 @@
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::panic::resume_unwind;
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -40,7 +41,7 @@ impl Namespace {
             File::open("/proc/thread-self/ns/net").map_err(|e| e.to_string())
         };
         let made = thread::spawn(make).join();
-        let space = Namespace(made.unwrap_or_else(|_| Err("a thread ended".into()))?);
+        let space = Namespace(made.unwrap_or_else(|panic| resume_unwind(panic))?);
         space.within(|| ip(&["link", "set", "lo", "up"]))??;
         Ok(space)
     }
@@ -49,6 +50,9 @@ impl Namespace {
     ///
     /// # Errors
     /// It cannot be entered, in words.
+    ///
+    /// # Panics
+    /// As the work does.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
         thread::scope(|scope| {
             let inside = scope.spawn(|| -> Result<T, String> {
@@ -56,9 +60,7 @@ impl Namespace {
                 entered.map_err(|e| format!("a network namespace cannot be entered: {e}"))?;
                 Ok(work())
             });
-            inside
-                .join()
-                .unwrap_or_else(|_| Err("a thread ended".into()))
+            inside.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
     }
 

@@ -82,7 +82,7 @@ fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
     for (slow, other, every, wanted, share) in cases {
         let looked = match slower(slow, every) {
             Ok(looked) => looked,
-            Err(why) => return println!("left out: {why}"),
+            Err(why) => return crate::left_out(&why),
         };
         let audit = net::audit(&[looked], &rules);
         assert_eq!(

@@ -460,8 +460,9 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
 /// In a network of the test's own the usual ports are free: plain HTTP without any TLS.
 #[test]
 fn plain_http_that_leads_nowhere_is_bad() {
-    let Ok(space) = Namespace::new() else {
-        return println!("left out: it takes root");
+    let space = match Namespace::new() {
+        Ok(space) => space,
+        Err(why) => return crate::left_out(&why),
     };
     let looked = space.within(|| {
         let _server = serve_at("127.0.0.1:80", good());
@@ -518,7 +519,7 @@ fn a_family_that_is_dead_is_bad_and_is_not_tried_again() {
         });
         let (first, audit) = match looked {
             Ok(looked) => looked,
-            Err(why) => return println!("left out: {why}"),
+            Err(why) => return crate::left_out(&why),
         };
         assert_eq!(first, alive);
         let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
@@ -640,8 +641,20 @@ fn ajp_is_found_at_each_address_of_a_name() {
     });
     match found {
         Ok(found) => assert_eq!(found.concat(), [State::Bad; 2]),
-        Err(why) => println!("left out: {why}"),
+        Err(why) => crate::left_out(&why),
     }
+}
+
+/// A defect inside a network of the test's own fails the test, rather than leaving it out.
+#[test]
+fn a_panic_inside_a_namespace_goes_through() {
+    let space = match Namespace::new() {
+        Ok(space) => space,
+        Err(why) => return crate::left_out(&why),
+    };
+    let panics = || -> Result<(), String> { space.within(|| panic!("as wanted")) };
+    let told = std::panic::catch_unwind(panics).expect_err("a panic");
+    assert_eq!(told.downcast_ref(), Some(&"as wanted"));
 }
 
 /// For cookies the page and its files are asked for, each once, and nothing else.
