@@ -1062,10 +1062,11 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Accept_Some;
 
-   --  Once: while connections are placed, another task may look through the loop
+   --  While a connection is placed, another task may serve the loop, and come here too: the first
+   --  one alone accepts and closes
 
    procedure End_Listening (Self : in out Event_Loop'Class; Context : Contexts.Context) is
-      Is_Last : Boolean;
+      Is_Last : Boolean := False;
    begin
       Self.Listen_Until := Byte_Count'Last;
       Self.Stop_Listening (Is_Last);
@@ -1076,6 +1077,9 @@ package body Appserver.HTTP.Loops is
       Self.Listener := No_File;
    exception
       when others =>
+         if Is_Last then
+            Linux.Close (Self.Listener);
+         end if;
          Self.Listener := No_File;
          raise;
    end End_Listening;

@@ -36,6 +36,10 @@ package body Appserver.HTTP.Loop_Tests is
       Other  : Context_Reference := New_Context (Owner => 2);
       Ends   : Natural := 0;
       --  How often it was told to listen no more
+      Placed : Natural := 0;
+      --  Connections since then
+      Fails  : Boolean := False;
+      --  To place one
    end record;
 
    overriding procedure Wait_Anywhere
@@ -48,6 +52,8 @@ package body Appserver.HTTP.Loop_Tests is
       Context : Contexts.Context;
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
+
+   --  Longer than the 20 ms for which a server that stops waits for clients that connect
 
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
@@ -69,19 +75,22 @@ package body Appserver.HTTP.Loop_Tests is
       Socket  : Descriptor;
       Client  : IP_Addresses.Address) is
    begin
+      Self.Placed := Self.Placed + (if Self.Ends > 0 then 1 else 0);
+      if Self.Fails then
+         Linux.Close (Socket);
+         raise Program_Error;
+      end if;
       Self.Adopt (Socket, Client);
       Self.Server := Self.Other.Owner;
       Loops.Serve (Self, Self.Other.all);
       Self.Server := Context.Owner;
    end Place;
 
-   procedure Ends_Once (T : in out Fixture) is
-      pragma Unreferenced (T);
+   --  Of a loop to which a client connects just before
 
-      Listener : constant Descriptor := Linux.Listening_Socket ("127.0.0.1", 0, Backlog => 10);
-      Context  : constant Context_Reference := New_Context (Owner => 1);
-      Client   : Test_Clients.Client;
-      Web      : Shared_Loop (Slots => 10, Waiting => 10);
+   procedure Stop (Web : in out Shared_Loop; Listener : Descriptor) is
+      Context : constant Context_Reference := New_Context (Owner => 1);
+      Client  : Test_Clients.Client;
    begin
       Client.Connect (Natural (Linux.Port_Of (Listener)));
       Web.Open
@@ -91,8 +100,30 @@ package body Appserver.HTTP.Loop_Tests is
       Web.Ask_To_Stop;
       Loops.Serve (Web, Context.all);
       Web.Close;
+      Assert (Web.Placed = 1, "the end of listening placed" & Web.Placed'Image & " connections");
       Assert (Web.Ends = 1, "it ended to listen" & Web.Ends'Image & " times");
+   end Stop;
+
+   procedure Ends_Once (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Web : Shared_Loop (Slots => 10, Waiting => 10);
+   begin
+      Stop (Web, Linux.Listening_Socket ("127.0.0.1", 0, Backlog => 10));
    end Ends_Once;
+
+   procedure Closes_After_Error (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Listener : constant Descriptor := Linux.Listening_Socket ("127.0.0.1", 0, Backlog => 10);
+      Port     : constant Port_Number := Linux.Port_Of (Listener);
+      Web      : Shared_Loop (Slots => 10, Waiting => 10);
+   begin
+      Web.Fails := True;
+      Stop (Web, Listener);
+      --  Raises Network_Error if the port is still listened on
+      Linux.Close (Linux.Listening_Socket ("127.0.0.1", Port, Backlog => 10));
+   end Closes_After_Error;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
@@ -101,6 +132,9 @@ package body Appserver.HTTP.Loop_Tests is
    begin
       Result.Add_Test
         (Caller.Create ("loops: listening ends once for two tasks", Ends_Once'Access));
+      Result.Add_Test
+        (Caller.Create
+           ("loops: an error at the end of listening frees the port", Closes_After_Error'Access));
       return Result;
    end Suite;
 
