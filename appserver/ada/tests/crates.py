@@ -197,7 +197,7 @@ def build_in_copy(folder: Path) -> None:
     shutil.copytree(HERE / "core", copy / "core", ignore=shutil.ignore_patterns("obj", "lib"))
     shutil.copy(HERE / "with-crates", copy)
     asked = {name: value for name, value in os.environ.items() if not name.startswith("APPSERVER_")}
-    for output in ("", f"{folder}/output/"):
+    for output in ("", f"{folder}/output"):
         before = state(folder)
         subprocess.run([copy / "with-crates", "gprbuild", "-q", "-p", "-P", copy / "core/appserver.gpr"], check=True,
                        env=asked | {"APPSERVER_OUTPUT": output})
