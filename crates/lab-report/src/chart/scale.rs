@@ -204,10 +204,10 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 
 /// Round numbers for a linear axis, four to eight of them.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
-    let rough = (high - low) / 5.0;
-    let decade = 10f64.powf(rough.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0];
-    let Some(step) = steps.iter().map(|s| s * decade).find(|s| *s >= rough) else {
+    let decade = 10f64.powf((high - low).log10().floor());
+    let steps = [5.0, 2.0, 1.0, 0.5, 0.2, 0.1].map(|s| s * decade);
+    let enough = |step: &f64| (high / step).floor() - (low / step).ceil() >= 3.0;
+    let Some(step) = steps.into_iter().find(enough) else {
         return vec![low];
     };
     let (first, last) = ((low / step).ceil(), (high / step).floor());
