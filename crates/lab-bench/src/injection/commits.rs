@@ -151,13 +151,17 @@ fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
     }
 }
 
-/// Whether the text of a statement commits, as a block of MariaDB's does that puts a key there.
+/// Whether the text of a statement commits. So does a MariaDB block, in which retries put their key and commit.
 fn commits(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text).to_ascii_uppercase();
+    let text = match text.trim_start().strip_prefix("/*") {
+        Some(comment) => comment.split_once("*/").map_or("", |(_, text)| text),
+        None => &text,
+    };
     let text = text.trim_matches(|c: char| c == ';' || c == '\0' || c.is_whitespace());
     text.split_whitespace().next() == Some("COMMIT")
         || text == "END"
-        || text.contains("BEGIN NOT ATOMIC")
+        || text.starts_with("BEGIN NOT ATOMIC")
 }
 
 fn number(bytes: &[u8]) -> u32 {
