@@ -56,7 +56,12 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             Vec::new()
         }
     };
-    let mut plan = links::plan(&mut selection(args, &experiment, &places)?, &experiment)?;
+    let mut selection = selection(args, &experiment, &places)?;
+    let mut plan = links::plan(&mut selection, &experiment)?;
+    let left_out = match selection.extent {
+        Extent::Quick => left_out(selection, &experiment, &plan)?,
+        Extent::Usual | Extent::Thorough => 0,
+    };
     match plan.load_mut() {
         None => {
             plan.measure.budget_ns = budget_ns(args, plan.targets.len());
@@ -118,8 +123,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
     let ended = carry_out(&project, &plan, writer, measurers)?;
-    if args.quick {
-        say_left_out(selection(args, &experiment, &places)?, &experiment, &plan)?;
+    if left_out > 0 {
+        say!("Without --quick this command measures {left_out} points more.");
     }
     if args.explain {
         explain::after_run(cli, &path, args)?;
@@ -217,23 +222,14 @@ fn measure_rest(
     measuring::measure(plan, writer, run, Box::new(Here::new(plan, workload)))
 }
 
-/// Says how many of its usual points an experiment's quick run has.
-fn say_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<(), Exit> {
-    let mut usual = Selection {
+/// How many points more than its plan a quick run would have without --quick.
+fn left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
+    let usual = Selection {
         extent: Extent::Usual,
         ..quick
     };
-    let usual = links::plan(&mut usual, experiment)?;
-    let (all, measured) = (points(&usual), points(plan));
-    let left_out = all.difference(&measured).count();
-    if left_out > 0 {
-        say!(
-            "A quick run leaves out {left_out} of the {} points that `benchlab run {}` measures.",
-            all.len(),
-            plan.experiment
-        );
-    }
-    Ok(())
+    let usual = usual.plan(experiment)?;
+    Ok(points(&usual).difference(&points(plan)).count())
 }
 
 /// What tells a point from others, however long it takes: its case, target and parameters.
