@@ -2,6 +2,7 @@
 //! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
 
 use super::tls::{Seen, TlsClient, waits};
+use crate::net::Family;
 use lab_load::response::{MOST_HEAD, Reader};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -11,7 +12,7 @@ use url::Url;
 /// A connection that takes longer is given up.
 const CONNECT: Duration = Duration::from_secs(5);
 /// An exchange that takes longer is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of a body that are read.
 pub const MOST_BODY: usize = 4 << 20;
 /// An exchange that takes no longer is not slow.
@@ -61,6 +62,8 @@ pub struct Response {
     pub cut: bool,
     /// What was seen of TLS.
     pub tls: Option<Seen>,
+    /// Over which family of addresses it came; `None`: not known.
+    pub family: Option<Family>,
     /// Why it cannot be read as HTTP/1.1, though it begins so; it has no fields then.
     pub malformed: Option<String>,
 }
@@ -170,29 +173,18 @@ impl Client {
         Ok(all)
     }
 
-    fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<TcpStream> {
-        let mut why = io::Error::other("the host has no address");
-        for address in self.addresses(url)? {
-            match TcpStream::connect_timeout(&address, CONNECT) {
-                Ok(stream) => {
-                    stream.set_write_timeout(Some(CONNECT))?;
-                    // Short, so that the deadline of the whole exchange is kept.
-                    stream.set_read_timeout(Some(Duration::from_millis(500)))?;
-                    self.good = Some(address.ip());
-                    return Ok(stream);
-                }
-                Err(e) => why = e,
-            }
-            if Instant::now() > deadline {
-                break;
-            }
-        }
-        Err(why)
+    fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<(Family, TcpStream)> {
+        let (address, stream) = connect(&self.addresses(url)?, deadline)?;
+        stream.set_write_timeout(Some(CONNECT))?;
+        // Short, so that the deadline of the whole exchange is kept.
+        stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+        self.good = Some(address.ip());
+        Ok((Family::of(&address), stream))
     }
 
     fn exchanged(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
         let deadline = Instant::now() + PATIENCE;
-        let tcp = self
+        let (family, tcp) = self
             .connect(url, deadline)
             .map_err(|e| format!("no connection: {e}"))?;
         let (answer, tls) = if url.scheme() == "https" {
@@ -205,16 +197,35 @@ impl Client {
         } else {
             (exchange(&mut &tcp, request, method, deadline), None)
         };
-        match answer {
-            Ok(answer) => Ok(Response { tls, ..answer }),
-            Err(Failure::None(why)) => Err(why),
-            Err(Failure::Malformed(why)) => Ok(Response {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(Failure::None(why)) => return Err(why),
+            Err(Failure::Malformed(why)) => Response {
                 malformed: Some(why),
-                tls,
                 ..Response::default()
-            }),
+            },
+        };
+        Ok(Response {
+            tls,
+            family: Some(family),
+            ..answer
+        })
+    }
+}
+
+/// A connection to the first of these addresses that takes one. After the deadline no further one is tried.
+pub fn connect(addresses: &[SocketAddr], deadline: Instant) -> io::Result<(SocketAddr, TcpStream)> {
+    let mut why = io::Error::other("the host has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(address, CONNECT) {
+            Ok(stream) => return Ok((*address, stream)),
+            Err(e) => why = e,
+        }
+        if Instant::now() > deadline {
+            break;
         }
     }
+    Err(why)
 }
 
 fn request(method: Method, url: &Url, fields: &str) -> String {

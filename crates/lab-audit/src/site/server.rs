@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The server of a site: what it tells of itself, how it speaks, what it should not answer.
 
-use super::client::{Client, Method, Response};
+use super::client::{self, Client, Method, Response};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
 use super::tls::{Seen, TlsClient};
@@ -127,10 +127,14 @@ impl Looked<'_> {
     /// For rules, by asking the server what its answer does not tell.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
+        let addresses = client.addresses(self.url);
+        let addresses = addresses.map_err(|e| format!("Its name was looked up again: {e}."));
+        // First: who asks for paths that should not be there may be banned.
+        self.families(&addresses, &mut thing);
         self.head(client, &mut thing);
         self.tls(client, &mut thing);
         self.exposed(client, &mut thing);
-        self.network(client, &mut thing);
+        thing.set("ajp", Value::seen(addresses, |all| self.ajp(&all)));
         thing
     }
 
@@ -278,11 +282,13 @@ impl Looked<'_> {
         addresses.iter().find_map(|address| connect(*address))
     }
 
-    fn network(&self, client: &Client, thing: &mut Thing) {
-        let addresses = client.addresses(self.url).unwrap_or_default();
+    fn ajp(&self, addresses: &[SocketAddr]) -> Value {
         let mut some = addresses.iter().take(MOST_ADDRESSES);
-        let ajp = some.any(|it| answers_ajp(SocketAddr::new(it.ip(), self.ajp_port)));
-        thing.set("ajp", Value::Flag(ajp));
+        Value::Flag(some.any(|it| answers_ajp(SocketAddr::new(it.ip(), self.ajp_port))))
+    }
+
+    /// Over which families its name is reached: over that of the page it was.
+    fn families(&self, addresses: &Result<Vec<SocketAddr>, String>, thing: &mut Thing) {
         if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
             return;
         }
@@ -291,20 +297,38 @@ impl Looked<'_> {
             (Family::V6, "ipv6_address", "ipv6"),
         ];
         for (family, there, reached) in families {
-            let of = addresses.iter().filter(|it| Family::of(it) == family);
-            let of: Vec<SocketAddr> = of.copied().take(MOST_ADDRESSES).collect();
-            thing.set(there, Value::Flag(!of.is_empty()));
-            if !of.is_empty() {
-                thing.set(reached, reached_over(family, &of));
-            }
+            let (is_there, is_reached) = match addresses {
+                _ if self.page.family == Some(family) => {
+                    (Value::Flag(true), Some(Value::Flag(true)))
+                }
+                Ok(all) => {
+                    let of = of_family(family, all);
+                    let reached = (!of.is_empty()).then(|| reached_over(family, &of));
+                    (Value::Flag(!of.is_empty()), reached)
+                }
+                Err(why) => {
+                    let unknown = Value::Unknown(why.clone());
+                    (unknown.clone(), Some(unknown))
+                }
+            };
+            thing.set(there, is_there);
+            thing.set_some(reached, is_reached);
         }
     }
 }
 
+/// The addresses of a family that are tried.
+fn of_family(family: Family, all: &[SocketAddr]) -> Vec<SocketAddr> {
+    let of = all.iter().filter(|address| Family::of(address) == family);
+    of.copied().take(MOST_ADDRESSES).collect()
+}
+
+/// Whether one of a family's addresses takes a connection, as long as that of a page is waited for.
 fn reached_over(family: Family, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
+    let deadline = Instant::now() + client::PATIENCE;
     match (
-        addresses.iter().any(|address| connect(*address).is_some()),
+        client::connect(addresses, deadline).is_ok(),
         loopback || has_route(family),
     ) {
         (true, _) => Value::Flag(true),
@@ -567,11 +591,33 @@ fn certificate(seen: &Seen, thing: &mut Thing) {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_cannot_be_looked_up_again_may_have_addresses() {
+        let url = Url::parse("http://a.example/").expect("a URL");
+        let page = Response {
+            family: Some(Family::V6),
+            ..Response::default()
+        };
+        let looked = Looked {
+            url: &url,
+            page: &page,
+            redirects: Redirects::default(),
+            ajp_port: 0,
+        };
+        let mut thing = Thing::new("server", "a.example");
+        looked.families(&Err("Nobody answers.".into()), &mut thing);
+        let told = ["ipv4_address", "ipv4", "ipv6_address", "ipv6"];
+        let told = told.map(|name| thing.values[name].text());
+        assert_eq!(told, ["unknown", "unknown", "yes", "yes"]);
+    }
+
     #[test]
     fn policies_are_read_for_what_they_do_to_scripts() {
         let told = |policies: &[&str]| {
             let all: Vec<String> = policies.iter().map(|p| p.to_string()).collect();
-            super::scripts(&all)
+            scripts(&all)
         };
         assert_eq!(told(&[""]), "none");
         assert_eq!(told(&["frame-ancestors 'none'"]), "says nothing of scripts");
@@ -585,7 +631,7 @@ mod tests {
 
     #[test]
     fn the_list_of_paths_is_read() {
-        let list: super::Exposed =
+        let list: Exposed =
             toml::from_str(include_str!("../../data/exposed.toml")).expect("a list");
         assert!(
             list.path

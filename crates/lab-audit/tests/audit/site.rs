@@ -499,9 +499,9 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
         .ok_or_else(|| format!("a mount takes root: {}", std::io::Error::last_os_error()))
 }
 
-/// One family of two is dead, whichever is tried first: it is told, and costs one time-out, not one for each request.
+/// One family of two is dead, whichever is tried first: it is told, and the other one is tried first from then on.
 #[test]
-fn a_family_that_is_dead_is_bad_and_is_not_tried_again() {
+fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     for (alive, other, wanted) in [
         ("127.0.0.1", "::1", [State::Good, State::Bad]),
         ("::1", "127.0.0.1", [State::Bad, State::Good]),
@@ -524,6 +524,29 @@ fn a_family_that_is_dead_is_bad_and_is_not_tried_again() {
         assert_eq!(first, alive);
         let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
         assert_eq!(families, wanted);
+    }
+}
+
+/// The server's port is closed once it has sent the page: the family that the page came over is not dead.
+#[test]
+fn the_family_of_the_page_is_reached() {
+    let looked = named(["127.0.0.1", "::1"], || {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            drop(listener);
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(&page(WELL, "alone"));
+        });
+        look_there(&format!("http://a.example:{port}/"), closed()).expect("an audit")
+    });
+    match looked {
+        Ok(audit) => {
+            let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
+            assert_eq!(families, [State::Good, State::Bad]);
+        }
+        Err(why) => crate::left_out(&why),
     }
 }
 
