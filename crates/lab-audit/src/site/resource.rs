@@ -218,16 +218,16 @@ pub fn unanswered(url: &Url, why: &str) -> Thing {
 /// The text of an answer's body.
 ///
 /// # Errors
-/// It is in an encoding that is not known, in words.
+/// It is in an encoding that is not known, or not in the one that is told; in words.
 pub fn text(answer: &Response) -> Result<String, String> {
     let body = &answer.body[..];
     let encoded = answer.field("content-encoding").filter(|_| !answer.decoded);
-    let encoding = encoded.unwrap_or_default();
-    let decoder: Box<dyn Read + '_> = match encoding.trim().to_ascii_lowercase().as_str() {
+    let encoding = encoded.unwrap_or_default().trim().to_ascii_lowercase();
+    let decoder: Box<dyn Read + '_> = match encoding.as_str() {
         "" | "identity" => Box::new(body),
         "gzip" | "x-gzip" => Box::new(GzDecoder::new(body)),
         "br" => Box::new(brotli_decompressor::Decompressor::new(body, 4096)),
-        "zstd" => Box::new(zstd::Decoder::with_buffer(body).map_err(|e| e.to_string())?),
+        "zstd" => Box::new(zstd_decoder(body).map_err(|e| e.to_string())?),
         other => {
             return Err(format!(
                 "it is in the encoding `{other}`, which is not known"
@@ -235,9 +235,19 @@ pub fn text(answer: &Response) -> Result<String, String> {
         }
     };
     let mut plain = Vec::new();
+    let read = decoder.take(MOST_BODY as u64).read_to_end(&mut plain);
     // A cut body gives what is there of it.
-    let _ = decoder.take(MOST_BODY as u64).read_to_end(&mut plain);
+    if read.is_err() && plain.is_empty() && !body.is_empty() {
+        return Err(format!("it cannot be decoded as `{encoding}`"));
+    }
     Ok(String::from_utf8_lossy(&plain).into_owned())
+}
+
+/// With a window of 8 MiB at most (RFC 9659): larger ones would take memory that the server chooses.
+fn zstd_decoder(body: &[u8]) -> std::io::Result<zstd::Decoder<'_, &[u8]>> {
+    let mut decoder = zstd::Decoder::with_buffer(body)?;
+    decoder.window_log_max(23)?;
+    Ok(decoder)
 }
 
 fn compressible(media: &str) -> bool {

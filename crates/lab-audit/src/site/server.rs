@@ -479,8 +479,9 @@ fn of_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
     let policies = page.all("content-security-policy").chain([own]);
     let policies: Vec<String> = policies.map(str::to_ascii_lowercase).collect();
     let csp = match (scripts(&policies), html) {
-        ("none", Err(why)) => unread(why),
-        (csp, _) => Value::word(csp),
+        // What the page adds can only restrict more.
+        (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
+        (_, Err(why)) => unread(why),
     };
     thing.set("csp", csp);
     let is_html = page

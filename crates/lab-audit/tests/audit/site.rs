@@ -755,6 +755,23 @@ fn what_queries_say_is_not_kept() {
     );
 }
 
+/// What the HTML adds to a policy can only restrict more: only that scripts are restricted is known without it.
+#[test]
+fn a_policy_is_unknown_where_the_page_could_restrict_scripts() {
+    let cases = [
+        ("script-src 'self'", State::Good),
+        ("script-src 'unsafe-inline'", State::Unknown),
+        ("frame-ancestors 'none'", State::Unknown),
+    ];
+    for (policy, wanted) in cases {
+        let fields = format!(
+            "Content-Type: text/html\r\nContent-Encoding: compress\r\nContent-Security-Policy: {policy}\r\n"
+        );
+        let found = audit(only(&page(&fields, HTML)));
+        assert_eq!(states(&found, "server-csp"), [wanted], "{policy}");
+    }
+}
+
 /// A page is read in each encoding that is asked for, one of another is unknown, and a browser has undone it in a HAR.
 #[test]
 fn an_encoded_page_is_read() {
@@ -764,10 +781,16 @@ fn an_encoded_page_is_read() {
         "G08A4EV1Q+na7HAMOAGKCUxhAw7YQw0k44F08JDF8AfB6OojMYKf76JgHtn6mLjSLmxFHryPaLBQumgF";
     let brotli = BASE64.decode(BROTLI).expect("base64");
     let zstd = zstd::encode_all(HTML, 3).expect("zstd");
+    let mut wide = zstd::Encoder::new(Vec::new(), 3).expect("zstd");
+    wide.window_log(24).expect("a window of 16 MiB");
+    wide.write_all(HTML).expect("zstd");
+    let wide = wide.finish().expect("zstd");
     for (encoding, body, wanted) in [
         ("br", &brotli[..], State::Advice),
         ("zstd", &zstd, State::Advice),
-        ("GZIP", b"no gzip", State::Good),
+        ("zstd", &wide, State::Unknown),
+        ("GZIP", b"no gzip", State::Unknown),
+        ("br", b"\xffno brotli", State::Unknown),
         ("compress", HTML, State::Unknown),
     ] {
         let fields = WELL.replace("Server: s", &format!("Content-Encoding: {encoding}"));
