@@ -354,8 +354,7 @@ fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
     let connects = times(looked, side.family, Step::Connect);
     let tried = turns_of(looked, side.family);
     let unreachable = side
-        .failure
-        .as_ref()
+        .last_failure(Step::Connect)
         .filter(|_| connects.is_empty() && side.no_route);
     match unreachable {
         Some(why) => {
@@ -409,7 +408,7 @@ fn beyond_connection(looked: &Looked, side: &Side, connected: usize, thing: &mut
     let failed = |begun: usize, step| {
         let done = times(looked, side.family, step).len();
         let share = (begun - done) as f64 / begun.max(1) as f64;
-        let why = side.failure.as_deref().filter(|_| share > 0.0);
+        let why = side.last_failure(step).filter(|_| share > 0.0);
         (done, share, Value::word(why.unwrap_or("none")))
     };
     let mut begun = connected;
@@ -714,8 +713,8 @@ fn facts(all: &[Looked]) -> Vec<(String, String)> {
             let turns = turns_of(looked, side.family).to_string();
             facts.push((format!("turns of {}", side.address), turns));
             facts.push((format!("round trip of {}", side.address), by(looked, side)));
-            if let Some(why) = &side.failure {
-                facts.push((format!("last failure of {}", side.address), why.clone()));
+            if let Some(why) = side.failure() {
+                facts.push((format!("last failure of {}", side.address), why.to_owned()));
             }
         }
     }

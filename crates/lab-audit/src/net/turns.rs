@@ -73,8 +73,8 @@ pub struct Side {
     /// Routers on the way back.
     pub hops: Option<u8>,
     pinger: Option<Pinger>,
-    /// The last failure.
-    pub failure: Option<String>,
+    /// The failures in their order.
+    failures: Vec<(Step, String)>,
     /// How long the last connection that failed took to fail.
     pub failed_after: Option<Duration>,
     /// It was that this machine has no way there.
@@ -122,6 +122,15 @@ impl Round {
             Step::FirstByte => self.first_byte,
         }
     }
+
+    /// The first step that was not done, of a turn that failed.
+    fn failing(&self, tls: bool) -> Step {
+        match (self.connect, self.tls) {
+            (None, _) => Step::Connect,
+            (_, None) if tls => Step::Tls,
+            _ => Step::FirstByte,
+        }
+    }
 }
 
 impl Side {
@@ -141,7 +150,7 @@ impl Side {
             large_answered: None,
             small_answered: None,
             path: None,
-            failure: None,
+            failures: Vec::new(),
             failed_after: None,
             no_route: false,
             refused: 0,
@@ -210,11 +219,23 @@ impl Side {
         }
     }
 
-    /// `after`: how long it took, of a failure of the connection itself.
-    fn failed(&mut self, why: &io::Error, after: Option<Duration>) {
+    /// How a step failed last.
+    pub fn last_failure(&self, of: Step) -> Option<&str> {
+        let mut last = self.failures.iter().rev();
+        let (_, why) = last.find(|(step, _)| *step == of)?;
+        Some(why)
+    }
+
+    /// How the last step that failed did.
+    pub fn failure(&self) -> Option<&str> {
+        self.failures.last().map(|(_, why)| why.as_str())
+    }
+
+    /// `after`: how long the turn took.
+    fn failed(&mut self, step: Step, why: &io::Error, after: Duration) {
         self.in_a_row += 1;
-        if after.is_some() {
-            self.failed_after = after;
+        if step == Step::Connect {
+            self.failed_after = Some(after);
             match why.kind() {
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
                     self.refused += 1;
@@ -228,7 +249,7 @@ impl Side {
                 | io::ErrorKind::HostUnreachable
                 | io::ErrorKind::AddrNotAvailable
         );
-        self.failure = Some(why.to_string());
+        self.failures.push((step, why.to_string()));
     }
 }
 
@@ -281,8 +302,7 @@ fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
     round.echo = side.echo();
     let began = Instant::now();
     if let Err(why) = steps(side, name, client, ("", None), &mut round) {
-        let unconnected = round.connect.is_none().then(|| began.elapsed());
-        side.failed(&why, unconnected);
+        side.failed(round.failing(client.is_some()), &why, began.elapsed());
     } else {
         side.in_a_row = 0;
     }

@@ -7,6 +7,7 @@ use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 
 fn audit(name: &str, port: u16) -> Audit {
@@ -269,6 +270,34 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
     let nobody = nobody.expect("a namespace");
     assert_eq!(state(&nobody, "net-name"), State::Unknown);
     assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
+}
+
+/// The second and the fourth connection end without an answer, and then nobody listens: the sentence about requests
+/// tells how a request ended.
+#[test]
+fn the_last_failure_that_is_told_is_that_of_the_step() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        // The first one is made before the turns, and asks for nothing.
+        let _ = listener.accept();
+        for answers in [true, false, true] {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let _ = stream.read(&mut [0; 4096]);
+            if answers {
+                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+            }
+        }
+        let (mut stream, _) = listener.accept().expect("a connection");
+        drop(listener);
+        let _ = stream.read(&mut [0; 4096]);
+    });
+    let stopped = audit("127.0.0.1", port);
+    let (_, words) = seen(&stopped, "net-request", "IPv4");
+    assert!(
+        words.ends_with("thus: the connection was closed."),
+        "{words}"
+    );
 }
 
 /// The client takes the server's cards of these families for another's: what it sends is lost without a word.
