@@ -119,9 +119,9 @@ impl Condition {
         let yes = match &self.right {
             Right::Given(words, numbers) => match (left, numbers) {
                 (Value::Number(left, _), Some(numbers)) => self.compares(*left, numbers),
-                (Value::Number(..), None) => return self.unlike("number"),
-                _ if self.is_order() => return self.unlike("word"),
-                _ => words.contains(&left.text()) == matches!(self.op, Op::Is | Op::In),
+                (Value::Number(..), None) => return self.unlike(&self.name, "number"),
+                _ if self.is_order() => return self.unlike(&self.name, "word"),
+                _ => words.contains(&left.text()) == self.is_same(),
             },
             Right::Other(name) => match (left, thing.values.get(name.as_str())) {
                 (_, None) => return Holds::NotApplicable,
@@ -129,8 +129,10 @@ impl Condition {
                 (Value::Number(left, _), Some(Value::Number(right, _))) => {
                     self.compares(*left, &[*right])
                 }
-                _ if self.is_order() => return self.unlike("word"),
-                (left, Some(right)) => (left.text() == right.text()) == (self.op == Op::Is),
+                (Value::Number(..), Some(_)) => return self.unlike(name, "word"),
+                (_, Some(Value::Number(..))) => return self.unlike(&self.name, "word"),
+                _ if self.is_order() => return self.unlike(&self.name, "word"),
+                (left, Some(right)) => (left.text() == right.text()) == self.is_same(),
             },
         };
         if yes { Holds::Yes } else { Holds::No }
@@ -140,9 +142,13 @@ impl Condition {
         !matches!(self.op, Op::Is | Op::IsNot | Op::In | Op::NotIn)
     }
 
-    /// It compares a number with a word: neither outcome would mean anything.
-    fn unlike(&self, kind: &str) -> Holds {
-        let (name, text) = (&self.name, &self.text);
+    fn is_same(&self) -> bool {
+        matches!(self.op, Op::Is | Op::In)
+    }
+
+    /// A value of this kind cannot be compared so: neither outcome would mean anything.
+    fn unlike(&self, name: &str, kind: &str) -> Holds {
+        let text = &self.text;
         Holds::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
     }
 
@@ -199,9 +205,9 @@ fn number(words: &[&str]) -> Option<f64> {
     Some(number * unit)
 }
 
-/// `seven %` and the like: words that were meant to be a number.
+/// `seven %`, or the `KiB` of a list: words that were meant to be a number.
 fn ends_with_unit(words: &str) -> bool {
-    let last = words.rsplit_once(' ').map(|(_, last)| last);
+    let last = words.rsplit(' ').next();
     last.is_some_and(|last| UNITS.iter().any(|(name, _)| *name == last))
 }
 
@@ -214,6 +220,7 @@ mod tests {
         thing.set("size", Value::bytes(4096));
         thing.set("room", Value::bytes(8192));
         thing.set("scheduler", Value::word("bfq"));
+        thing.set("usual", Value::word("bfq"));
         thing.set("flash", Value::Flag(true));
         thing.set("version", Value::word("1.1"));
         thing.set("wear", Value::Unknown("smartctl is not installed".into()));
@@ -233,6 +240,8 @@ mod tests {
             "size in 1024 4096",
             "version = 1.1",
             "version in 1.0 1.1",
+            "scheduler in {usual}",
+            "size not-in {room}",
         ] {
             assert_eq!(holds(yes), Holds::Yes, "{yes}");
         }
@@ -243,6 +252,7 @@ mod tests {
             "flash = no",
             "size not-in 1024 4096",
             "version not-in 1.0 1.1",
+            "scheduler not-in {usual}",
         ] {
             assert_eq!(holds(no), Holds::No, "{no}");
         }
@@ -251,13 +261,16 @@ mod tests {
             Holds::Unknown("smartctl is not installed".into())
         );
         assert_eq!(holds("model = x"), Holds::NotApplicable);
-        for unfit in [
-            "size != big",
-            "size in small big",
-            "scheduler > 3",
-            "flash < {size}",
+        for (unfit, why) in [
+            ("size != big", "`size` is a number"),
+            ("size in small big", "`size` is a number"),
+            ("scheduler > 3", "`scheduler` is a word"),
+            ("flash < {size}", "`flash` is a word"),
+            ("size > {scheduler}", "`scheduler` is a word"),
+            ("size = {scheduler}", "`scheduler` is a word"),
         ] {
-            assert!(matches!(holds(unfit), Holds::Unknown(_)), "{unfit}");
+            let told = Holds::Unknown(format!("The rule says `{unfit}`, but {why}."));
+            assert_eq!(holds(unfit), told);
         }
     }
 
@@ -279,6 +292,7 @@ mod tests {
             "size > 5 bushels",
             "size != seven %",
             "size = many KiB",
+            "size in 4 KiB 8 KiB",
         ] {
             assert!(Condition::parse(text).is_err(), "{text}");
         }
