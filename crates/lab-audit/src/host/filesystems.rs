@@ -74,6 +74,12 @@ impl Probe for Filesystems {
     }
 }
 
+/// Where anything is mounted, as `/proc/mounts` has it.
+pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {
+    let folders = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+    folders.map(unescaped)
+}
+
 /// Filesystems that cannot even be listed.
 fn unseen(why: &str) -> Thing {
     let mut thing = Thing::new("filesystem", "/proc/mounts");
@@ -222,5 +228,8 @@ mod tests {
     #[test]
     fn names_with_spaces_are_read() {
         assert_eq!(super::unescaped(r"/mnt/my\040disk\"), r"/mnt/my disk\");
+        let mounts = "/dev/sda / btrfs rw 0 0\n/dev/sda /mnt/my\\040disk btrfs rw,subvol=/a 0 0\n";
+        let points = Vec::from_iter(super::mount_points(mounts));
+        assert_eq!(points, ["/", "/mnt/my disk"]);
     }
 }

@@ -4,6 +4,7 @@
 use super::activity::{Activity, DAY, MOST};
 use super::fstab::{escaped, unescaped};
 use super::scan;
+use crate::host::mount_points;
 use crate::root::Root;
 use crate::smart::{Endurance, Smart};
 use crate::storage::{Medium, disk_of};
@@ -166,6 +167,9 @@ pub fn plan(
 ) -> Vec<Folder> {
     let mut endurances = Endurances::default();
     let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
+    // A nested subvolume of btrfs has a device number of its own and may be no mount point.
+    let mounts = Root::live().text("proc/mounts").unwrap_or_default();
+    let mounts = Vec::from_iter(mount_points(&mounts).map(PathBuf::from));
     let mut look = |(path, activity): (PathBuf, Activity)| {
         let about = path.metadata().ok();
         let owned = about
@@ -183,10 +187,7 @@ pub fn plan(
             // Of a folder that is gone: nobody's but root's.
             owned: owned.unwrap_or([0o700, 0, 0]),
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
-            is_mount: path
-                .parent()
-                .and_then(|above| above.metadata().ok())
-                .is_some_and(|above| Some(above.dev()) != device),
+            is_mount: mounts.contains(&path),
             place: Placement::Here,
             path,
             activity,
