@@ -23,6 +23,13 @@ impl Host {
     /// The same of the machine of a server that an agent is beside.
     pub const SERVER_MACHINE_ID: &str = "server's machine id";
 
+    /// The facts for people: without what tells machines apart, which is another each time that a machine starts.
+    pub fn shown_facts(&self) -> impl Iterator<Item = &(String, String)> {
+        let ids = [Host::MACHINE_ID, Host::SERVER_MACHINE_ID];
+        let facts = self.facts.iter();
+        facts.filter(move |(name, _)| !ids.contains(&name.as_str()))
+    }
+
     /// A fact, if that was read.
     pub fn fact(&self, name: &str) -> Option<&str> {
         let fact = self.facts.iter().find(|(known, _)| known == name);

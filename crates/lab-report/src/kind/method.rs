@@ -110,15 +110,16 @@ pub fn ending(run: &Run) -> &'static str {
 
 /// The machine, and what would disturb a measurement on it.
 pub fn host(run: &Run) -> Section {
+    let facts: Vec<_> = run.host.shown_facts().cloned().collect();
     if measuring_hosts(run) > 0 || !run.is_loaded_here() {
         let mut section = Section::folded("The coordinator");
-        section.push(Item::Facts(run.host.facts.clone()));
+        section.push(Item::Facts(facts));
         section.text("Nothing was measured on it: its machine is not among the conditions.");
         return section;
     }
     let mut section = Section::folded("The host");
-    if !run.host.facts.is_empty() {
-        section.push(Item::Facts(run.host.facts.clone()));
+    if !facts.is_empty() {
+        section.push(Item::Facts(facts));
     }
     let findings = &run.host.findings;
     if findings.is_empty() {

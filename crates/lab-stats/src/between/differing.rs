@@ -31,7 +31,7 @@ pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
 pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
     // Another commit is no other host: what programs were made from is compared by itself.
     let facts = |run: &Run| {
-        let facts = run.host.facts.iter();
+        let facts = run.host.shown_facts();
         facts
             .filter(|(name, _)| name != Host::COMMIT)
             .cloned()

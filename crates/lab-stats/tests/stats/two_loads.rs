@@ -85,6 +85,20 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
     assert!(found.apart.is_empty(), "{:?}", found.apart);
 }
 
+/// A machine's id is another one whenever it starts.
+#[test]
+fn one_machine_before_and_after_a_restart_is_one_host() {
+    let after_start = |id: &str, seed| {
+        let mut run = loaded("a", seed, 1e6, 20, |_| ());
+        let ids = [Host::MACHINE_ID, Host::SERVER_MACHINE_ID];
+        run.host.facts = ids.map(|name| (name.into(), id.into())).into();
+        run
+    };
+    let found = compared(&after_start("one", 1), &after_start("two", 2)).unwrap();
+    assert!(found.differences.is_empty(), "{:?}", found.differences);
+    assert!(found.reservations.iter().all(|r| r.kind != "host"));
+}
+
 /// What nine blocks in ten know nothing of is in the percentile all the same.
 #[test]
 fn a_stall_in_one_block_is_in_the_percentile_of_all() {
