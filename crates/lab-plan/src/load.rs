@@ -226,18 +226,32 @@ impl Loading {
 
     fn times(&self, points: usize) -> Times {
         let staged: Duration = self.stages.iter().map(length).sum();
-        let usual = if staged.is_zero() { USUAL } else { staged };
         let places = points * self.servers.len();
         // With several servers a block holds a pass and its mirror.
         let visits = if self.servers.len() > 1 { 2 } else { 1 };
-        let length = self.length.unwrap_or(usual);
         // With many agents slices are longer, so that a run file has a size that can be borne.
         let parts = self.agents.saturating_mul(places * visits as usize);
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
-        let slice = SLICE.max(length.saturating_mul(parts) / MOST_PARTS);
+        let slice = |loaded: Duration| SLICE.max(loaded.saturating_mul(parts) / MOST_PARTS);
+        let is_staged = !staged.is_zero();
+        let usual = if is_staged && places == 1 {
+            staged
+        } else {
+            USUAL
+        };
+        let length = self.length.unwrap_or(usual);
+        if is_staged && places > 1 {
+            // Each visit goes through all stages.
+            let blocks = fitting(length, staged * visits).max(LEAST_BLOCKS);
+            return Times {
+                stretch: staged,
+                slice: slice(staged.saturating_mul(blocks)).min(staged),
+                blocks,
+            };
+        }
         match places {
-            1 => Times::plain(length, slice),
-            _ => Times::turns(self.length.unwrap_or(USUAL), staged, visits, slice),
+            1 => Times::plain(length, slice(length)),
+            _ => Times::turns(length, visits, slice(length)),
         }
     }
 
@@ -282,22 +296,22 @@ impl Times {
         }
     }
 
-    /// So many visits to every point in each block. One visit goes through all stages, if there are any.
-    fn turns(length: Duration, staged: Duration, visits: u32, slice: Duration) -> Times {
+    /// So many visits to every point in each block, each a slice.
+    fn turns(length: Duration, visits: u32, slice: Duration) -> Times {
         // Of servers that are compared, so that there are enough where neighbours have to be merged.
-        let least = LEAST_BLOCKS * if staged.is_zero() { visits } else { 1 };
-        let visit = if staged.is_zero() {
-            slice.min(length / least) / visits
-        } else {
-            staged
-        };
-        let fit = length.as_nanos() / (visit * visits).as_nanos().max(1);
+        let least = LEAST_BLOCKS * visits;
+        let visit = slice.min(length / least) / visits;
         Times {
             stretch: visit,
-            slice: slice.min(visit),
-            blocks: (fit as u32).max(least),
+            slice: visit,
+            blocks: fitting(length, visit * visits).max(least),
         }
     }
+}
+
+/// How often a time fits into another one.
+fn fitting(length: Duration, time: Duration) -> u32 {
+    (length.as_nanos() / time.as_nanos().max(1)) as u32
 }
 
 fn length(stage: &Stage) -> Duration {

@@ -28,6 +28,14 @@ fn loading(servers: usize) -> Loading {
     }
 }
 
+fn stage(seconds: u64) -> Stage {
+    Stage {
+        from: 1.0,
+        to: 9.0,
+        length_ns: seconds * 1_000_000_000,
+    }
+}
+
 fn seconds(plan: &Plan) -> (f64, f64, u32) {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let stretch = plan.load().expect("a load").stretch_ns;
@@ -76,6 +84,14 @@ fn slices_of_many_agents_are_so_long_that_their_parts_can_be_kept() {
     assert_eq!(hour(100_000, 1), (3600.0, 360.0, 10));
     // Two servers have four visits in each block.
     assert_eq!(hour(1000, 2), (72.0, 72.0, 25));
+    // Ten blocks of stages take longer than what was asked for: ten hours of each server, and as much mirrored.
+    let staged = Loading {
+        agents: 1000,
+        length: Some(Duration::from_secs(60)),
+        stages: vec![stage(3600)],
+        ..loading(2)
+    };
+    assert_eq!(seconds(&staged.plan().unwrap()), (3600.0, 1440.0, 10));
 }
 
 #[test]
@@ -99,11 +115,6 @@ fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
 
 #[test]
 fn stages_are_gone_through_as_a_whole() {
-    let stage = |seconds: u64| Stage {
-        from: 1.0,
-        to: 9.0,
-        length_ns: seconds * 1_000_000_000,
-    };
     let plain = Loading {
         stages: vec![stage(5), stage(20)],
         ..loading(1)
