@@ -67,10 +67,7 @@ impl<'a> Builder<'a> {
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut found: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
-            let mut lacks = self.missing_to_run(subject);
-            if !self.fresh(subject) {
-                lacks.extend(self.missing(&subject.recipe.needs));
-            }
+            let lacks = self.missing_of(subject, self.fresh(subject));
             found.extend(lacks.into_iter().filter(|t| !t.debian.is_empty()));
         }
         found
@@ -79,9 +76,8 @@ impl<'a> Builder<'a> {
     /// How many builds it takes until these subjects are ready.
     pub fn builds(&self, subjects: &[&Subject]) -> usize {
         let stale = subjects.iter().filter(|s| {
-            let recipe = &s.recipe;
-            let needs = || [&recipe.needs[..], &self.services(s)].concat();
-            !recipe.build.is_empty() && !self.fresh(s) && self.missing(&needs()).is_empty()
+            let is_built = !s.recipe.build.is_empty();
+            is_built && !self.fresh(s) && self.missing_of(s, false).is_empty()
         });
         let recipes: HashSet<_> = stale.map(|s| &s.recipe.build).collect();
         recipes.len()
@@ -131,17 +127,14 @@ impl<'a> Builder<'a> {
         tell: &(dyn Fn(Step) + Sync),
     ) -> Result<String, Unready> {
         let recipe = &subject.recipe;
-        let missing = self.missing_to_run(subject);
-        if !missing.is_empty() {
-            return Err(self.lacks(&missing));
-        }
         let key = self.key(recipe);
-        if self.is_made_as(subject, &key) {
-            return Ok(key);
-        }
-        let missing = self.missing(&recipe.needs);
+        let is_made = self.is_made_as(subject, &key);
+        let missing = self.missing_of(subject, is_made);
         if !missing.is_empty() {
             return Err(self.lacks(&missing));
+        }
+        if is_made {
+            return Ok(key);
         }
         if !recipe.build.is_empty() && !done.contains(&recipe.build[..]) {
             let label = self.experiment.label(subject);
@@ -159,10 +152,10 @@ impl<'a> Builder<'a> {
         Ok(key)
     }
 
-    /// The servers that are not here: what is built needs no compiler any more, and them still.
-    fn missing_to_run(&self, subject: &Subject) -> Vec<&'a Toolchain> {
+    /// All that is not here of what a subject needs: one that is made needs no compiler any more, and its servers still.
+    fn missing_of(&self, subject: &Subject, is_made: bool) -> Vec<&'a Toolchain> {
         let mut missing = self.missing(&subject.recipe.needs);
-        missing.retain(|toolchain| toolchain.service);
+        missing.retain(|toolchain| toolchain.service || !is_made);
         missing.extend(self.missing(&self.services(subject)));
         missing
     }

@@ -359,9 +359,9 @@ fn a_run_in_which_nobody_is_left_fails() {
     assert_eq!(run.failures.len(), 2, "{:?}", run.failures);
 }
 
-/// A compiler that is gone is not missed by what is built.
+/// A compiler that is gone is missed only by what is not built.
 #[test]
-fn what_is_built_is_left_out_if_its_server_is_gone() {
+fn who_lacks_its_server_is_left_out() {
     let project = Project::noop(&[subject("serves", &["plain.py"]).replace(
         "driver",
         "needs = [\"compiler\", \"server\"]\nbuild = [[\"true\"]]\ndriver",
@@ -385,6 +385,12 @@ fn what_is_built_is_left_out_if_its_server_is_gone() {
     let said = "serves cannot run: not here: A server\nbenchlab: `benchlab run t --install` installs what is \
                 missing, or `apt-get install its-server`\n";
     project.run(&[]).expect(0).says(&[said]);
+    // Of what is not built all is told at once.
+    std::fs::remove_dir_all(project.join("build")).unwrap();
+    project.run(&[]).expect(0).says(&[
+        "serves cannot run: not here: A compiler, A server\n",
+        "`apt-get install its-compiler its-server`",
+    ]);
 }
 
 #[test]
