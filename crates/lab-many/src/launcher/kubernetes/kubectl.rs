@@ -32,19 +32,20 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// What the client says, without its own log, of which each line has the time, and a letter and the date before it.
+/// What the client says, without its own log, if that is not all. Each line of the log has the time, and a letter and
+/// the date before it.
 fn why(said: &str) -> String {
     let is_logged = |line: &&str| {
         let mut start = line.chars();
         let has_level = start.next().is_some_and(|level| "IWEF".contains(level));
         has_level && start.take(4).filter(char::is_ascii_digit).count() == 4
     };
-    let lines: Vec<&str> = said
-        .trim()
-        .lines()
-        .filter(|line| !is_logged(line))
-        .collect();
-    format!("kubectl: {}", lines.join("\n"))
+    let all = said.trim();
+    let lines: Vec<&str> = all.lines().filter(|line| !is_logged(line)).collect();
+    match lines.join("\n").trim() {
+        "" => format!("kubectl: {all}"),
+        why => format!("kubectl: {why}"),
+    }
 }
 
 /// A Job in its namespace.
@@ -101,5 +102,7 @@ mod tests {
         let said = "E1126 17:46:26.632489   15251 memcache.go:265] \"Unhandled Error\"\n\
                     error: no cluster is there\nEither way\n";
         assert_eq!(why(said), "kubectl: error: no cluster is there\nEither way");
+        let all = "F1126 17:46:26.632489   15251 main.go:1] no configuration\n";
+        assert_eq!(why(all), format!("kubectl: {}", all.trim()));
     }
 }
