@@ -132,12 +132,15 @@ fn receive_within(seconds: u32, bytes: usize) -> String {
     script(&format!("timeout {seconds} head -c {bytes}"))
 }
 
+/// Where the time is over, GNU's `timeout` ends with 124 and BusyBox's with 143.
 fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
         "umask 077; d=$(mktemp -d) || exit 1; trap \"rm -rf \\\"$d\\\"\" EXIT HUP INT PIPE TERM; \
          {receive} >\"$d/benchlab\" && chmod 700 \"$d/benchlab\" && test -x \"$d/benchlab\" || \
-         {{ echo \"the program cannot be copied into ${{d%/*}} and run: name another folder with TMPDIR there\" >&2; exit 1; }}; \
+         {{ case $? in 124|143) echo \"the program did not come in time\";; \
+         *) echo \"the program cannot be copied into ${{d%/*}} and run: name another folder with TMPDIR there\";; esac >&2; \
+         exit 1; }}; \
          \"$d/benchlab\" {agent} --copied"
     )
 }
@@ -178,12 +181,11 @@ mod tests {
     /// The line was cut: half a program cannot run, and nobody reads what the shell says of it.
     #[test]
     fn half_a_program_is_not_left_behind() {
-        let folder = std::env::temp_dir().join(format!("half-{}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let program = std::fs::read(OWN).unwrap();
         let mut child = Command::new("sh")
             .args(["-c", &receive_and_run(program.len())])
-            .env("TMPDIR", &folder)
+            .env("TMPDIR", folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -194,8 +196,21 @@ mod tests {
         stdin.write_all(&program[..64 << 10]).unwrap();
         drop(stdin);
         child.wait().unwrap();
-        // It can be removed only if it is empty.
-        std::fs::remove_dir(&folder).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_program_that_does_not_come_is_not_said_to_lack_a_folder() {
+        let mut child = Command::new("sh")
+            .args(["-c", &receive_within(1, 5)])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take();
+        let ended = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(ended.stderr, b"the program did not come in time\n");
     }
 
     /// The commands as words, so that what is quoted where is seen.
