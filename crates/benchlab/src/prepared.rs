@@ -5,7 +5,7 @@ use crate::exit::{self, Exit};
 use crate::places;
 use crate::ready::ready;
 use lab_bench::Scratch;
-use lab_model::{Failure, Host, Plan, Subject, TargetKind};
+use lab_model::{Failure, Host, Plan, Subject, SubjectId, TargetKind};
 use lab_plan::{Experiment, Project};
 
 /// The subjects of a plan, made ready.
@@ -28,15 +28,15 @@ pub fn prepare(
         let made = experiment.subject(plan, original);
         made.expect("a plan's subjects are of its experiment")
     };
-    let subjects: Vec<_> = plan.subjects.iter().map(made_as).collect();
+    let (mut hashes, mut failures) = (Vec::new(), places::unavailable(plan));
+    let able = able(plan, &failures);
+    let subjects: Vec<_> = able.iter().map(|&s| made_as(&plan.subjects[s])).collect();
     let external = plan.targets.iter().filter(|t| t.external);
     let external: Vec<TargetKind> = external.map(|t| t.kind).collect();
-    let (mut hashes, mut failures) = (Vec::new(), places::unavailable(plan));
     let outcomes = ready(project, experiment, &subjects, install, &external)?;
-    for (subject, outcome) in outcomes.into_iter().enumerate() {
+    for (subject, outcome) in able.into_iter().zip(outcomes) {
         match outcome {
             Ok(hash) => hashes.push((plan.subject_label(subject), hash)),
-            Err(_) if failures.iter().any(|f| f.subject == subject) => {}
             Err(unready) => failures.push(Failure {
                 subject,
                 point: None,
@@ -47,11 +47,17 @@ pub fn prepare(
             }),
         }
     }
-    let left = (0..plan.subjects.len()).any(|s| !failures.iter().any(|f| f.subject == s));
-    if hashes.is_empty() || !left {
+    if hashes.is_empty() {
         return Err(Exit::new(exit::FAILED, "no subject can run"));
     }
     Ok(Prepared { hashes, failures })
+}
+
+/// The subjects that have not failed.
+fn able(plan: &Plan, failures: &[Failure]) -> Vec<SubjectId> {
+    let has_failed = |subject: &SubjectId| failures.iter().any(|f| f.subject == *subject);
+    let subjects = 0..plan.subjects.len();
+    subjects.filter(|subject| !has_failed(subject)).collect()
 }
 
 /// What the databases are on, among the facts of the host.

@@ -213,7 +213,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     let notes = project.join("notes");
     let host = "host = { \"queue.scheduler\" = \"bfq\" }\n";
     let of = |name, host| folder_subject(name, &notes, Path::new("/none"), "3", host);
-    // That it cannot be built either is not what is told.
+    // It is not built, which would fail, too.
     let third = of("third", host) + "build = [[\"false\"]]\n";
     let subjects = [of("one", ""), of("other", host), third];
     project.append(&(head(false) + &subjects.concat()));
@@ -221,6 +221,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
     let ended = project.call(&[&run[..], &["--on", on]].concat());
     ended.expect(0).says(&["other cannot run", "no device"]);
+    assert!(!ended.stderr.contains("`false`"), "{}", ended.stderr);
     let words = ended.stdout.split_whitespace().collect::<Vec<_>>();
     let words = words.join(" ");
     for said in [
