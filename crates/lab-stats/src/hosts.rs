@@ -93,9 +93,8 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
 /// The kinds of the hosts that have blocks, in the order of their first; none: they are all of one.
 pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
     let fact = |host: usize, wanted: &str| {
-        let mut facts = hosts[host].agent.host.facts.iter();
-        let fact = facts.find(|(name, _)| name == wanted);
-        fact.map_or("", |(_, value)| value.as_str())
+        let host = &hosts[host].agent.host;
+        host.fact(wanted).unwrap_or_default()
     };
     let with_blocks: Vec<usize> = (0..hosts.len()).filter(|&h| hosts[h].blocks > 0).collect();
     let varies = |wanted: &&str| {

@@ -59,7 +59,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Of blocks that count so often, as often as there are blocks in all.
+    /// Each block counts as often as `counts` says; `counts` sum to the number of blocks.
     fn new(blocks: &[(f64, f64)], counts: &[u32]) -> Option<Estimate> {
         let weighted = || blocks.iter().zip(counts).map(|(b, n)| (b, f64::from(*n)));
         let n = blocks.len() as f64;
