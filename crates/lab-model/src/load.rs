@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load: what is sent to a server over HTTP.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How load is put on servers. How much of it at which point, see [`crate::PointLoad`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,11 +24,26 @@ pub struct Load {
     pub expected: Vec<String>,
     /// How long a visit to a point lasts.
     pub stretch_ns: u64,
-    /// The server's process, by its number, if it was named.
-    pub server_pid: Option<i32>,
+    /// The servers' processes by their numbers, where they were named: each once.
+    #[serde(default, rename = "server_pid", deserialize_with = "one_or_several")]
+    pub server_pids: Vec<i32>,
     /// The machine beside whose server an agent reads what that uses; `None`: it is this one, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<String>,
+}
+
+/// Older files have one number at the most.
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Pids {
+        Several(Vec<i32>),
+        One(Option<i32>),
+    }
+    Ok(match Pids::deserialize(from)? {
+        Pids::Several(pids) => pids,
+        Pids::One(pid) => pid.into_iter().collect(),
+    })
 }
 
 /// Within a tick an open loop sends what was due together: to wake for each request, and to wake the server for each,

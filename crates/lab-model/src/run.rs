@@ -171,7 +171,7 @@ impl Run {
         let load = self.plan.as_ref().and_then(Plan::load);
         load.is_some_and(|load| match load.server_host {
             Some(_) => self.host.fact(Host::SERVER_MACHINE_ID) == self.host.fact(Host::MACHINE_ID),
-            None => load.server_pid.is_some(),
+            None => !load.server_pids.is_empty(),
         })
     }
 

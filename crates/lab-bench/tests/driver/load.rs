@@ -278,8 +278,10 @@ fn what_is_of_the_load_on_this_machine_is_told_from_what_disturbs_it() {
         }],
         ..Block::default()
     };
-    let mut found = |agents: [&str; 2], server: Option<&str>| {
-        plan.load_mut().unwrap().server_host = server.map(str::to_owned);
+    let mut found = |agents: [&str; 2], server: Option<&str>, pids: &[i32]| {
+        let load = plan.load_mut().unwrap();
+        load.server_host = server.map(str::to_owned);
+        load.server_pids = pids.to_vec();
         let mut host = machine(Host::MACHINE_ID, "own");
         let id = server.map(|id| (Host::SERVER_MACHINE_ID.to_owned(), id.to_owned()));
         host.facts.extend(id);
@@ -297,9 +299,10 @@ fn what_is_of_the_load_on_this_machine_is_told_from_what_disturbs_it() {
         let workload = LoadWorkload::new(&plan, how, &run, &LostAgents, vec![None]);
         (workload.is_here(), workload.outside_cpu_ns(&block))
     };
-    assert_eq!(found(["own", "b"], Some("own")), (true, Some(25)));
-    assert_eq!(found(["own", "own"], Some("c")), (true, Some(320)));
-    assert_eq!(found(["a", "b"], Some("own")), (true, Some(5)));
-    assert!(!found(["a", "b"], Some("a")).0);
-    assert!(!found(["a", "b"], None).0);
+    assert_eq!(found(["own", "b"], Some("own"), &[]), (true, Some(25)));
+    assert_eq!(found(["own", "own"], Some("c"), &[]), (true, Some(320)));
+    assert_eq!(found(["a", "b"], Some("own"), &[]), (true, Some(5)));
+    assert!(!found(["a", "b"], Some("a"), &[]).0);
+    assert!(!found(["a", "b"], None, &[]).0);
+    assert_eq!(found(["a", "b"], None, &[11, 12]), (true, Some(5)));
 }

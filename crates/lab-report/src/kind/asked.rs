@@ -53,13 +53,15 @@ pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section
 
 /// Which processes are the server's, and where what they use is read; empty: nobody said.
 fn server(load: &Load) -> String {
-    match (load.server_pid, &load.server_host) {
-        (None, None) => String::new(),
-        (Some(pid), None) => format!("process {pid} on this machine"),
-        (Some(pid), Some(host)) => {
-            format!("process {pid} on {host}, where an agent read what it used")
+    let named = load.server_pids.iter().map(|pid| format!("process {pid}"));
+    let named = list(&named.collect::<Vec<_>>());
+    match (load.server_pids.len(), &load.server_host) {
+        (0, None) => String::new(),
+        (_, None) => format!("{named} on this machine"),
+        (1.., Some(host)) => {
+            format!("{named} on {host}, where an agent read what it used")
         }
-        (None, Some(host)) => format!(
+        (0, Some(host)) => format!(
             "an agent on {host} read what it used: of those that listen on its port, and all that descend from them"
         ),
     }

@@ -245,7 +245,7 @@ fn meaning(kind: ErrorKind) -> &'static str {
 fn costs(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Table {
     let shown = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, shown);
-    let is_watched = load.server_pid.is_some() || load.server_host.is_some();
+    let is_watched = !load.server_pids.is_empty() || load.server_host.is_some();
     if is_watched && !scope.run.left_out().is_empty() {
         let why = "What the server used is left out: it was for the requests of all agents.";
         table.notes.push(why.into());

@@ -32,6 +32,17 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
     }
 }
 
+/// Older files have one process, or none.
+#[test]
+fn the_servers_processes_are_read_from_older_files() {
+    let mut load = serde_json::to_value(Load::default()).unwrap();
+    for (kept, pids) in [("5", vec![5]), ("null", vec![]), ("[5,6]", vec![5, 6])] {
+        load["server_pid"] = serde_json::from_str(kept).unwrap();
+        let read: Load = serde_json::from_value(load.clone()).unwrap();
+        assert_eq!(read.server_pids, pids);
+    }
+}
+
 fn bounded() -> Histogram<u64> {
     Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS).unwrap()
 }

@@ -108,12 +108,10 @@ impl LoadCommand<'_> {
         mut self,
         judge: impl FnOnce(&Report) -> Result<ExitCode, Exit>,
     ) -> Result<ExitCode, Exit> {
-        let known = self.processes.iter().flatten();
-        let mut known: Vec<i32> = known.copied().collect();
-        known.dedup();
-        if let [one] = known[..] {
-            self.loading.load.server_pid = Some(one);
-        }
+        let named = self.processes.iter().flatten();
+        let mut named: Vec<i32> = named.copied().collect();
+        named.dedup();
+        self.loading.load.server_pids = named;
         let place = self.server_host.as_ref().and_then(|on| on.places().first());
         self.loading.load.server_host = place.cloned();
         let plan = self.loading.plan()?;

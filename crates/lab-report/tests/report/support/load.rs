@@ -212,7 +212,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             timeout_ns: 10_000_000_000,
             expected: vec!["status 200".into()],
             stretch_ns: 1_000_000_000,
-            server_pid: Some(4711),
+            server_pids: vec![4711],
             server_host: None,
         }),
         ..Plan::default()
@@ -223,6 +223,8 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
 
 fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> Model) -> Run {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    // Not shown.
+    let id = (Host::MACHINE_ID.into(), "5c1e0d".into());
     let blocks = (0..blocks).map(|number| block(&plan, number, &model, &mut noise));
     Run {
         name: "20261121-091500-load.lab".into(),
@@ -230,7 +232,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         started_unix_s: 1_795_252_500.0,
         host: Host {
             findings: Vec::new(),
-            ..host()
+            facts: [host().facts, vec![id]].concat(),
         },
         blocks: blocks.collect(),
         ending: Some(Ending::Blocks),
@@ -286,7 +288,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
     ];
     let failed: u64 = errors.iter().map(|(_, n)| n).sum();
     let service = times(model, 0.0, served);
-    let known = load.server_pid.filter(|_| model.server_ns > 0.0).is_some();
+    let known = !load.server_pids.is_empty() && model.server_ns > 0.0;
     Slice {
         wall_ns: 1_000_000_000,
         offered: served + failed,
