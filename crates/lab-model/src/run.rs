@@ -132,8 +132,7 @@ impl Run {
             .filter(|b| b.state == BlockState::Complete)
     }
 
-    /// Whether something of a load was on the lab's own machine: what put it on, or the server. Where agents are and
-    /// servers, is told by their machines' own words.
+    /// Whether something of a load was on the lab's own machine: what put it on, or the server.
     pub fn is_loaded_here(&self) -> bool {
         self.agents.is_empty() || self.agents_here().next().is_some() || self.has_server_here()
     }
@@ -148,18 +147,19 @@ impl Run {
             .map(|(id, _)| id)
     }
 
-    /// Of each other machine that agents are on the first of its agents.
+    /// The first agent on each other machine; those that a reader left out do not count. An agent that cannot tell its
+    /// machine has one of its own.
     pub fn machines_elsewhere(&self) -> Vec<&Agent> {
         let here: Vec<AgentId> = self.agents_here().collect();
+        let machine = |agent: &Agent| match agent.host.fact(Host::MACHINE_ID) {
+            Some(id) => id.to_owned(),
+            None => agent.name.clone(),
+        };
         let mut machines: Vec<&Agent> = Vec::new();
-        for (_, agent) in self
-            .agents
-            .iter()
-            .enumerate()
-            .filter(|(id, _)| !here.contains(id))
-        {
-            let id = |agent: &Agent| agent.host.fact(Host::MACHINE_ID).map(str::to_owned);
-            if !machines.iter().any(|known| id(known) == id(agent)) {
+        for (id, agent) in self.agents.iter().enumerate() {
+            let is_same = |known: &&Agent| machine(known) == machine(agent);
+            let counts = !here.contains(&id) && !agent.is_left_out;
+            if counts && !machines.iter().any(is_same) {
                 machines.push(agent);
             }
         }
@@ -266,6 +266,42 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_elsewhere_has_one_agent_and_one_that_is_not_told_its_own() {
+        let agent = |(name, id): (&str, Option<&str>)| {
+            let id = id.map(|id| (Host::MACHINE_ID.to_owned(), id.to_owned()));
+            Agent {
+                name: name.into(),
+                host: Host {
+                    facts: id.into_iter().collect(),
+                    ..Host::default()
+                },
+                ..Agent::default()
+            }
+        };
+        let own = agent(("", Some("own")));
+        let agents = [
+            ("a", Some("one")),
+            ("b", Some("own")),
+            ("c", Some("one")),
+            ("d", None),
+            ("e", None),
+            ("d", None),
+        ];
+        let mut run = Run {
+            host: own.host,
+            agents: agents.map(agent).into(),
+            ..Run::default()
+        };
+        let names = |run: &Run| {
+            let machines = run.machines_elsewhere().into_iter();
+            machines.map(|a| a.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&run), ["a", "d", "e"]);
+        run.leave_out(&["a".into(), "d".into()]).unwrap();
+        assert_eq!(names(&run), ["c", "e"]);
+    }
 
     #[test]
     fn agents_of_a_run_that_was_resumed_have_one_share_and_names_apart() {
