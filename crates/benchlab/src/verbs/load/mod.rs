@@ -138,7 +138,11 @@ impl LoadCommand<'_> {
         };
         generators.describe(&writer)?;
         let path = writer.path().to_path_buf();
-        let run = writer.load()?;
+        // A resumed run has its first host, of which a restart has changed the machine's id.
+        let run = Run {
+            host,
+            ..writer.load()?
+        };
         let how = plan.load().expect("a plan with a load");
         let workload = LoadWorkload::new(&plan, how, &run, generators.all(), watches);
         let ending = measure(&plan, writer, run, workload.resumable(resumable))?;
