@@ -76,8 +76,8 @@ pub trait Workload {
         true
     }
 
-    /// CPU time on this machine, ns, of agents, and of those servers that the lab did not start: others' time that
-    /// disturbs nobody. `None`: not known, so that all of others' time may be theirs.
+    /// CPU time, ns, that agents and servers which the lab did not start took on this machine: it is no disturbance.
+    /// `None`: not known, so that all time that the lab did not take may be theirs.
     fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
         Some(0)
     }

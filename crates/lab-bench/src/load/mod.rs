@@ -35,7 +35,7 @@ pub struct LoadWorkload<'a> {
     /// What loads the only server without a pause.
     stretch: Option<Stretch>,
     usage: ServerUsage<'a>,
-    here: Here,
+    on_this_machine: OnThisMachine,
     /// The kinds of errors of which the first was reported.
     reported: HashSet<(SubjectId, ErrorKind)>,
     /// Slices that were written.
@@ -46,8 +46,8 @@ pub struct LoadWorkload<'a> {
 }
 
 /// What of a load is on this machine.
-struct Here {
-    something: bool,
+struct OnThisMachine {
+    is_anything: bool,
     agents: Vec<AgentId>,
     /// Or may be.
     server: bool,
@@ -80,8 +80,8 @@ impl<'a> LoadWorkload<'a> {
                 watches,
                 last: HashMap::new(),
             },
-            here: Here {
-                something: run.is_loaded_here(),
+            on_this_machine: OnThisMachine {
+                is_anything: run.is_loaded_here(),
                 agents: run.agents_here().collect(),
                 server: how.server_host.is_none() || run.has_server_here(),
             },
@@ -272,18 +272,18 @@ impl Workload for LoadWorkload<'_> {
     }
 
     fn is_here(&self) -> bool {
-        self.here.something
+        self.on_this_machine.is_anything
     }
 
     fn outside_cpu_ns(&self, block: &Block) -> Option<u64> {
         let slices = || block.slices.iter();
-        let server: Option<u64> = if self.here.server {
+        let server: Option<u64> = if self.on_this_machine.server {
             slices().map(|slice| slice.server_cpu_ns).sum()
         } else {
             Some(0)
         };
         let parts = slices().flat_map(|slice| &slice.agents);
-        let own = parts.filter(|part| self.here.agents.contains(&part.agent));
+        let own = parts.filter(|part| self.on_this_machine.agents.contains(&part.agent));
         Some(server? + own.map(|part| part.slice.cpu_ns).sum::<u64>())
     }
 

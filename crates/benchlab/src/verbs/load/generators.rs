@@ -69,9 +69,8 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Tells of the machines that put the load on what makes them unfit, of each once. Error: there is something, and
-    /// `strict`.
-    pub fn judge_machines(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
+    /// Tells what makes the load's machines unfit, once of each machine. Error: one is unfit, and `strict`.
+    pub fn tell_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
             LoadGenerators::Own(_) => Vec::new(),
             LoadGenerators::Agents(agents) => agents.described().map(|(_, a)| a.clone()).collect(),
@@ -83,10 +82,10 @@ impl<'a> LoadGenerators<'a> {
             ..Run::default()
         };
         if run.is_loaded_here() {
-            measuring::judge("the host", host, strict)?;
+            measuring::tell_unfit("the host", host, strict)?;
         }
         for agent in run.machines_elsewhere() {
-            measuring::judge(&agent.name, &agent.host, strict)?;
+            measuring::tell_unfit(&agent.name, &agent.host, strict)?;
         }
         Ok(())
     }

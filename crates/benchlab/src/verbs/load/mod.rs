@@ -121,7 +121,7 @@ impl LoadCommand<'_> {
         // The generator's own; the server has those of its machine.
         let mut host = with_trust(host::inspect(1), self.sending);
         let watches = generators::watches(&self, &mut host)?;
-        generators.judge_machines(&plan, &host, self.strict)?;
+        generators.tell_unfit(&plan, &host, self.strict)?;
         let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
         let writer = match &self.resumed {
             Some(resumed) => resumed.writer(&plan)?,

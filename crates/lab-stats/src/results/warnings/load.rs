@@ -218,7 +218,8 @@ impl Naming<'_> {
         })
     }
 
-    /// From some slice on nobody could tell what the server used. Without an agent whom the reader left out it never is.
+    /// From some slice on nobody could tell what the server used. That is never known where an agent is left out: the
+    /// server served it, too.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {
             return None;
