@@ -461,17 +461,31 @@ fn what_cannot_be_measured_or_watched_is_refused() {
 fn what_rules_can_look_at_is_told() {
     let folder = TempDir::new().expect("a folder");
     let told = |words: &[&str]| benchlab(folder.path(), &[&["audit", "values"], words].concat());
-    for (words, line) in [
-        (
-            &[][..],
-            "disk         19 values, such as model, medium, size",
-        ),
-        (&["disk"], "scheduler       I/O scheduler in use"),
-    ] {
-        let lines = text(&told(words).stdout);
-        assert!(lines.lines().any(|told| told == line), "{lines}");
-        assert!(lines.lines().count() <= 40, "{lines}");
+    let screen = |words: &[&str]| {
+        let lines = stdout(&told(words));
+        let fits = lines.lines().all(|line| line.chars().count() <= 80);
+        assert!(fits && lines.lines().count() <= 40, "{lines}");
+        lines
+    };
+    let classes = screen(&[]);
+    let disk = "disk         20 values, such as model, medium, size";
+    assert!(classes.lines().any(|line| line == disk), "{classes}");
+    let rows = classes.lines().take_while(|line| !line.is_empty());
+    for row in rows.filter(|row| !row.starts_with(' ')) {
+        let (class, _) = row.split_once(' ').expect("a class");
+        screen(&[class]);
     }
+    let disk = screen(&["disk"]);
+    let scheduler = "scheduler       I/O scheduler in use";
+    assert!(disk.lines().any(|line| line == scheduler), "{disk}");
+    // Of many values the names alone fit.
+    let host = screen(&["host"]);
+    assert!(host.contains("somaxconn,"), "{host}");
+    let full = stdout(&told(&["host", "--full"]));
+    assert!(
+        full.lines().any(|line| line.starts_with("somaxconn  ")),
+        "{full}"
+    );
     let wrong = told(&["disks"]);
     assert_eq!(wrong.status.code(), Some(2));
     let why = text(&wrong.stderr);

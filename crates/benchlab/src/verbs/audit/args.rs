@@ -166,6 +166,9 @@ pub struct SiteArgs {
 pub struct ValuesArgs {
     /// A class of things, such as disk
     pub class: Option<String>,
+    /// What each of them is, also where that takes more than a screen
+    #[arg(long, requires = "class")]
+    pub full: bool,
 }
 
 /// `benchlab audit net`

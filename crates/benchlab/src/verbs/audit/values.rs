@@ -8,38 +8,53 @@ use lab_audit::value::counted;
 use lab_audit::{Class, own};
 use std::process::ExitCode;
 
+/// Lines of a screen, less the two that say how to see more.
+const LINES: usize = 38;
+
 /// The classes of things, or the values of one.
 pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let classes = own::all_classes();
-    let some = |class: &Class| {
-        let names = class.values.iter().map(|(name, _)| *name).take(3);
-        let names = Vec::from_iter(names).join(", ");
-        format!(
-            "{}, such as {names}",
-            counted(class.values.len() as u64, "value")
-        )
+    let Some(name) = &args.class else {
+        let rows = classes.iter().map(|class| (class.name, some_of(class)));
+        let table = table(&Vec::from_iter(rows));
+        say!("{table}\n\nWhat each value is: benchlab audit values CLASS");
+        return Ok(ExitCode::SUCCESS);
     };
-    let rows: Vec<(&str, String)> = match &args.class {
-        None => classes.iter().map(|c| (c.name, some(c))).collect(),
-        Some(name) => {
-            let class = classes.iter().find(|class| class.name == name);
-            let class = class.ok_or_else(|| {
-                let known = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
-                Exit::wrong(format!("`{name}` is no class of things; there are {known}"))
-            })?;
-            let values = [("name", "which one it is")];
-            let values = values.iter().chain(class.values);
-            values
-                .map(|(name, what)| (*name, what.to_string()))
-                .collect()
-        }
-    };
-    let width = widest(rows.iter().map(|(name, _)| *name));
-    for (name, what) in &rows {
-        say!("{}", hanging(&format!("{name:<width$}  "), what));
-    }
-    if args.class.is_none() {
-        say!("\nWhat each value is: benchlab audit values CLASS");
+    let class = classes.iter().find(|class| class.name == name);
+    let class = class.ok_or_else(|| {
+        let known = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
+        Exit::wrong(format!("`{name}` is no class of things; there are {known}"))
+    })?;
+    let all = all_of(class);
+    let table = table(&all);
+    if args.full || table.lines().count() <= LINES {
+        say!("{table}");
+    } else {
+        let names = Vec::from_iter(all.iter().map(|(name, _)| *name)).join(", ");
+        let names = hanging("", &names);
+        say!("{names}\n\nWhat each of them is: benchlab audit values {name} --full");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The values of a class with what each is.
+fn all_of(class: &Class) -> Vec<(&'static str, String)> {
+    let all = std::iter::once(&("name", "which one it is")).chain(class.values);
+    all.map(|(name, what)| (*name, (*what).to_owned()))
+        .collect()
+}
+
+/// How many values a class has, and the first of those that it alone has.
+fn some_of(class: &Class) -> String {
+    let names = class.values.iter().map(|(name, _)| *name).take(3);
+    let names = Vec::from_iter(names).join(", ");
+    let count = counted(all_of(class).len() as u64, "value");
+    format!("{count}, such as {names}")
+}
+
+/// Names with what they are beside them.
+fn table(rows: &[(&str, String)]) -> String {
+    let width = widest(rows.iter().map(|(name, _)| *name));
+    let row = |(name, what): &(&str, String)| hanging(&format!("{name:<width$}  "), what);
+    Vec::from_iter(rows.iter().map(row)).join("\n")
 }
