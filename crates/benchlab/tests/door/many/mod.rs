@@ -189,7 +189,10 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "--redo",
         "0",
     ]);
-    ended.expect(0).shows(&["as a multiple of A's"]);
+    // So short a load has a ratio of p50 only on a calm machine.
+    ended
+        .expect(0)
+        .shows(&["time for each request as a multiple of A's"]);
     let run = place.0.load();
     assert_added_up(&run);
     for block in run.complete_blocks() {
