@@ -11,6 +11,7 @@ mod extra;
 pub mod host;
 pub mod hot;
 pub mod judge;
+mod mounts;
 pub mod namespace;
 pub mod net;
 pub mod own;

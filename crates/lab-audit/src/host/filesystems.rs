@@ -2,6 +2,7 @@
 //! Mounted filesystems that are on disks or in memory.
 
 use super::{Machine, Probe};
+use crate::mounts::unescaped;
 use crate::root::Root;
 use crate::value::{Class, Thing, Value};
 use lab_model::audit::EvidenceTable;
@@ -72,12 +73,6 @@ impl Probe for Filesystems {
         }
         once(things)
     }
-}
-
-/// Where anything is mounted, as `/proc/mounts` has it.
-pub fn mount_points(mounts: &str) -> impl Iterator<Item = String> {
-    let folders = mounts.lines().filter_map(|line| line.split(' ').nth(1));
-    folders.map(unescaped)
 }
 
 /// Filesystems that cannot even be listed.
@@ -187,28 +182,6 @@ fn spaces(space: &Result<String, String>, thing: &mut Thing) {
     }
 }
 
-/// `/proc/mounts` writes white space and backslashes as octal numbers (getmntent(3)).
-fn unescaped(text: &str) -> String {
-    let mut plain = Vec::new();
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let octal = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
-        let octal = octal.and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                at += 4;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
-}
-
 /// The filesystems side by side.
 pub fn table(things: &[Thing]) -> EvidenceTable {
     let columns = [
@@ -221,15 +194,4 @@ pub fn table(things: &[Thing]) -> EvidenceTable {
         ("free", "free"),
     ];
     super::table(things, "filesystem", "Filesystems", &columns)
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn names_with_spaces_are_read() {
-        assert_eq!(super::unescaped(r"/mnt/my\040disk\"), r"/mnt/my disk\");
-        let mounts = "/dev/sda / btrfs rw 0 0\n/dev/sda /mnt/my\\040disk btrfs rw,subvol=/a 0 0\n";
-        let points = Vec::from_iter(super::mount_points(mounts));
-        assert_eq!(points, ["/", "/mnt/my disk"]);
-    }
 }

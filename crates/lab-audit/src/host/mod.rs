@@ -14,7 +14,6 @@ use crate::judge::judge;
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-pub(crate) use filesystems::mount_points;
 use lab_model::audit::{Audit, AuditKind, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
 

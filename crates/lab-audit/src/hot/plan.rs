@@ -4,7 +4,7 @@
 use super::activity::{Activity, DAY, MOST};
 use super::fstab::{escaped, unescaped};
 use super::scan;
-use crate::host::mount_points;
+use crate::mounts::mount_points;
 use crate::root::Root;
 use crate::smart::{Endurance, Smart};
 use crate::storage::{Medium, disk_of};
