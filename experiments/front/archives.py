@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from stack import REFUSED, Application, content_types
+from stack import INSIDES, REFUSED, Application, content_types
 
 MOST_FILES = 100_000
 MOST_BYTES = 4 << 30
@@ -133,7 +133,7 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
     files: set[str] = set()
     for entry in sorted(folder.iterdir()):
         path = f"/{entry.name}"
-        if entry.name.upper() in ("WEB-INF", "META-INF"):
+        if entry.name.upper() in INSIDES:
             continue
         inside = [entry] if entry.is_file() else [file for file in sorted(entry.rglob("*")) if file.is_file()]
         paths = ["/" + file.relative_to(folder).as_posix() for file in inside]
@@ -146,6 +146,11 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
             static += free
             files.update(free)
     return static, frozenset(files)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path within the application is one with which it alone works."""
+    return path.upper().startswith(tuple(f"/{name}/" for name in INSIDES))
 
 
 def is_refused(path: str) -> bool:
@@ -167,7 +172,7 @@ def sources(application: Application) -> list[str]:
     """Pages in JSP, classes and archives that lie where visitors may ask for them, as paths within the application."""
     found = ("/" + path.relative_to(application.folder).as_posix() for path in sorted(application.folder.rglob("*"))
              if path.suffix.lower() in DYNAMIC and path.is_file())
-    return [path for path in found if not is_refused(path) and not path.upper().startswith(("/WEB-INF/", "/META-INF/"))]
+    return [path for path in found if not is_refused(path) and not is_inside(path)]
 
 
 def doubtful(application: Application) -> list[str]:

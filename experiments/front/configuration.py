@@ -14,10 +14,6 @@ from pathlib import Path
 import stack
 
 
-INSIDES = ("WEB-INF", "META-INF")
-"""What the application alone works with, in its folder."""
-
-
 class ConfigurationError(Exception):
     """What was written cannot be used; the message says why."""
 
@@ -101,7 +97,7 @@ class Configuration:
         """Error: who serves the site may not read it, so that all would be 403 or 404; or Apache may read too much."""
         if os.geteuid() != 0:
             return
-        closed = [word for name in INSIDES for word in ("-iname", name, "-prune", "-o")]
+        closed = [word for name in stack.INSIDES for word in ("-iname", name, "-prune", "-o")]
         for user, places, but in ((self.public.user, ["app"], closed), (self.tomcat_user, ["app", "tomcat/conf"], [])):
             if user and (hidden := unreadable(user, [self.folder / place for place in places], but)):
                 raise ConfigurationError(f"{user} may not read {hidden}: write it with `umask 022`, into a folder that all "
@@ -114,7 +110,7 @@ class Configuration:
 
 def insides(application: stack.Application) -> list[Path]:
     """The folders that the application alone works with."""
-    return [path for path in application.folder.iterdir() if path.name.upper() in INSIDES]
+    return [path for path in application.folder.iterdir() if path.name.upper() in stack.INSIDES]
 
 
 def unreadable(user: str, places: Sequence[Path], but: Sequence[str]) -> str:

@@ -252,6 +252,9 @@ UNTYPED = """\
     </FilesMatch>
 """
 
+INSIDES = ("WEB-INF", "META-INF")
+"""What the application alone works with, in its folder."""
+
 REFUSED = r"/\.(?!well-known(?:/|$))|~(?:[;/]|$)"
 """Dot files and what editors leave behind. /.well-known/ is meant for visitors (RFC 8615)."""
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import stack
-from archives import is_refused, sources, static_files
+from archives import is_inside, is_refused, sources, static_files
 from configuration import Configuration
 from lab_kit.daemons import Daemons, free_port, is_open, program
 
@@ -226,7 +226,7 @@ class Front:
             files = [f"/{path.relative_to(application.folder).as_posix()}"
                      for path in sorted(application.folder.rglob("*")) if path.is_file()]
             paths = [context + path for path in files
-                     if path.upper().startswith(("/WEB-INF/", "/META-INF/")) or is_refused(path)]
+                     if is_inside(path) or is_refused(path)]
             paths += [f"{context}/WEB-INF/web.xml", f"{context}/WEB-INF", f"{context}/WEB-INF/", f"{context}/META-INF/"]
             first = f"{context}/WEB-INF/web.xml"
             paths += [first.replace("WEB-INF", other) for other in
