@@ -44,7 +44,7 @@ package Appserver.Documents is
       end case;
    end record;
 
-   function Chosen (Accepted : String) return Choice;
+   function Chosen (Accepted : String) return Choice with Inline;
    --  By an Accept field (RFC 9110, section 12.5.1): the format with the greater weight, JSON if
    --  they have the same, and if the field is empty or none. Not possible: 406.
 

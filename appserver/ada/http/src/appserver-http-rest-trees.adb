@@ -12,8 +12,6 @@ package body Appserver.HTTP.REST.Trees is
    use type System.Address;
    use System.Storage_Elements;
 
-   Root : constant Link := 1;
-
    --  Of C's library, which looks at many bytes at a time
 
    function Memory_Search
@@ -25,16 +23,35 @@ package body Appserver.HTTP.REST.Trees is
      (Left, Right : System.Address; Length : size_t) return int
      with Import, Convention => C, External_Name => "memcmp";
 
-   --  The first segment of what is left of a path ends before the next "/", or with the path
+   function Address_Of (Path : String; First : Positive) return System.Address is
+     (Path'Address + Storage_Offset (First - Path'First))
+     with Inline;
+   --  First may be behind the path
 
-   function Segment_Last (Rest : String) return Natural is
+   --  Where the segment from First on ends: at the next "/", or behind the path
+
+   function Segment_End (Path : String; First : Positive) return Positive
+     with Inline
+   is
+      Start : constant System.Address := Address_Of (Path, First);
       Slash : constant System.Address :=
-        Memory_Search (Rest'Address, Character'Pos ('/'), Rest'Length);
+        Memory_Search (Start, Character'Pos ('/'), size_t (Path'Last - First + 1));
    begin
       return
-        (if Slash = System.Null_Address then Rest'Last
-         else Rest'First + Natural (Slash - Rest'Address) - 1);
-   end Segment_Last;
+        (if Slash = System.Null_Address then Path'Last + 1
+         else First + Natural (Slash - Start));
+   end Segment_End;
+
+   --  Where the segment begins that ends before Behind
+
+   function Segment_First (Path : String; Behind : Positive) return Positive is
+      First : Positive := Behind;
+   begin
+      while Path (First - 1) /= '/' loop
+         First := First - 1;
+      end loop;
+      return First;
+   end Segment_First;
 
    -------------
    -- Growing --
@@ -72,18 +89,13 @@ package body Appserver.HTTP.REST.Trees is
 
    --  Whether a child of the segment's kind is the segment's own; names may not differ
 
-   function Is_For
-     (Self : Service; Child : Link; Kind : Segment_Kind; Text : String) return Boolean
-   is
-      Node : REST.Node renames Self.Nodes (Child);
-      Name : Capture_Name renames Self.Names (Child);
+   function Is_For (Child : Node; Kind : Segment_Kind; Text : String) return Boolean is
+      Same : constant Boolean := Child.Text (1 .. Child.Length) = Text;
    begin
-      if Kind = Literal then
-         return Self.Texts (Node.Text.First .. Node.Text.Last) = Text;
-      elsif Name.Text (1 .. Name.Length) /= Text then
+      if Kind /= Literal and then not Same then
          raise Route_Error with "{" & Text & "} has another name in another route";
       end if;
-      return True;
+      return Same;
    end Is_For;
 
    --  The child of Parent for the segment; a new text is linked behind the others
@@ -91,33 +103,27 @@ package body Appserver.HTTP.REST.Trees is
    procedure Descend
      (Self : in out Service; Parent : Link; Kind : Segment_Kind; Text : String; To : out Link)
    is
-      Before : Link := 0;
+      Before : Link := null;
    begin
-      To := Self.Nodes (Parent).Children (Kind);
-      while To > 0 loop
-         if Is_For (Self, To, Kind, Text) then
+      To := Parent.Children (Kind);
+      while To /= null loop
+         if Is_For (To.all, Kind, Text) then
             return;
          end if;
          Before := To;
-         To     := Self.Nodes (To).Next;
+         To     := To.Next;
       end loop;
-      Self.Node_Count := Self.Node_Count + 1;
-      To := Self.Node_Count;
-      case Kind is
-         when Literal =>
-            Self.Nodes (To).Text  := (Self.Text_Length + 1, Self.Text_Length + Text'Length);
-            Self.Nodes (To).Start := (if Text = "" then '/' else Text (Text'First));
-            Self.Texts (Self.Text_Length + 1 .. Self.Text_Length + Text'Length) := Text;
-            Self.Text_Length := Self.Text_Length + Text'Length;
-         when others =>
-            Self.Names (To).Text (1 .. Text'Length) := Text;
-            Self.Names (To).Length := Text'Length;
-            Self.Nodes (Parent).Has_Names := True;
-      end case;
-      if Before = 0 then
-         Self.Nodes (Parent).Children (Kind) := To;
+      Self.Count := Self.Count + 1;
+      To := Self.Nodes (Self.Count)'Unchecked_Access;
+      To.Kind   := Kind;
+      To.Start  := (if Text = "" then '/' else Text (Text'First));
+      To.Length := Text'Length;
+      To.Parent := Parent;
+      To.Text (1 .. Text'Length) := Text;
+      if Before = null then
+         Parent.Children (Kind) := To;
       else
-         Self.Nodes (Before).Next := To;
+         Before.Next := To;
       end if;
    end Descend;
 
@@ -128,7 +134,7 @@ package body Appserver.HTTP.REST.Trees is
       Kind    : Segment_Kind;
       Text    : Span;
       Valid   : Boolean;
-      At_Node : Link := Root;
+      At_Node : Link := Self.Root;
       Below   : Link;
       Names   : Natural := 0;
    begin
@@ -136,7 +142,7 @@ package body Appserver.HTTP.REST.Trees is
          raise Route_Error with "a pattern begins with ""/"": " & Pattern;
       end if;
       loop
-         Last := Segment_Last (Pattern (First .. Pattern'Last));
+         Last := Segment_End (Pattern, First) - 1;
          Read_Segment (Pattern (First .. Last), Kind, Text, Valid);
          Names := Names + Boolean'Pos (Kind /= Literal);
          if not Valid
@@ -150,11 +156,11 @@ package body Appserver.HTTP.REST.Trees is
          exit when Last = Pattern'Last;
          First := Last + 2;
       end loop;
-      if Self.Routes (At_Node) (Route.Method).Kind /= None then
+      if At_Node.Routes (Route.Method).Kind /= None then
          raise Route_Error with "two routes for " & Route.Method'Image & " " & Pattern;
       end if;
-      Self.Routes (At_Node) (Route.Method) := Route.Handle;
-      Self.Nodes (At_Node).Is_End := True;
+      At_Node.Routes (Route.Method) := Route.Handle;
+      At_Node.Is_End := True;
    end Add;
 
    -------------
@@ -163,127 +169,113 @@ package body Appserver.HTTP.REST.Trees is
 
    --  The text, of those linked from List on, that a segment with percent-encoded bytes stands for
 
-   function Decoded_Child (Self : Service; List : Link; Segment : String) return Link
+   function Decoded_Child (List : Link; Segment : String) return Link
      with No_Inline
    is
       Text  : constant String := Decoded (Segment);
       Child : Link := List;
    begin
-      while Child > 0 loop
-         declare
-            Node : REST.Node renames Self.Nodes (Child);
-         begin
-            exit when Self.Texts (Node.Text.First .. Node.Text.Last) = Text;
-            Child := Node.Next;
-         end;
+      while Child /= null and then Child.Text (1 .. Child.Length) /= Text loop
+         Child := Child.Next;
       end loop;
       return Child;
    end Decoded_Child;
 
-   --  The text, of those linked from List on, that the segment from First on is, or 0, and where
+   --  The text, of those linked from List on, that the segment from First on is, or null, and where
    --  the segment ends. Its end is looked for only if no text has it, as each text has a length.
 
    procedure Find_Text
-     (Self  : Service;
-      List  : Link;
-      Path  : String;
-      First : Positive;
-      Child : out Link;
-      Last  : out Natural)
+     (List   : Link;
+      Path   : String;
+      First  : Positive;
+      Child  : out Link;
+      Behind : out Positive)
    is
       Start : constant Character := (if First <= Path'Last then Path (First) else '/');
    begin
       Child := List;
-      while Child > 0 loop
-         declare
-            Node : REST.Node renames Self.Nodes (Child);
-         begin
-            if Node.Start = Start then
-               Last := First + (Node.Text.Last - Node.Text.First);
-               if (if Last < Path'Last then Path (Last + 1) = '/' else Last = Path'Last)
-                 and then (Last < First
-                           or else Memory_Compare
-                             (Path (First)'Address, Self.Texts (Node.Text.First)'Address,
-                              size_t (Length (Node.Text))) = 0)
-               then
-                  return;
-               end if;
+      while Child /= null loop
+         if Child.Start = Start then
+            Behind := First + Child.Length;
+            if (if Behind <= Path'Last then Path (Behind) = '/' else Behind = Path'Last + 1)
+              and then Memory_Compare
+                (Address_Of (Path, First), Child.Text'Address, size_t (Child.Length)) = 0
+            then
+               return;
             end if;
-            Child := Node.Next;
-         end;
+         end if;
+         Child := Child.Next;
       end loop;
-      Last := Segment_Last (Path (First .. Path'Last));
-      if List > 0 and then (for some C of Path (First .. Last) => C = '%') then
-         Child := Decoded_Child (Self, List, Path (First .. Last));
+      Behind := Segment_End (Path, First);
+      if List /= null and then (for some C of Path (First .. Behind - 1) => C = '%') then
+         Child := Decoded_Child (List, Path (First .. Behind - 1));
       end if;
    end Find_Text;
 
-   procedure Note
-     (Found : in out Match; Place : Positive; Name : Link; First : Positive; Last : Natural) is
+   --  The child that the segment is captured for, of those that are tried after one of the kind
+   --  Tried, or null
+
+   procedure Find_Name
+     (Parent : Link;
+      Tried  : Segment_Kind;
+      Path   : String;
+      First  : Positive;
+      Child  : out Link;
+      Behind : in out Positive;
+      Found  : in out Match) is
    begin
-      Found.Count := Place;
-      Found.Captured (Place) := (Name, First, Last);
-   end Note;
+      Child := null;
+      if Tried = Literal and then First < Behind then
+         Child := Parent.Children (One_Segment);
+      end if;
+      if Child = null and then First <= Path'Last then
+         Child  := Parent.Children (All_Segments);
+         Behind := Path'Last + 1;
+      end if;
+      if Child /= null then
+         Found.Count := Found.Count + 1;
+         Found.Captured (Found.Count) := (First, Behind - 1);
+      end if;
+   end Find_Name;
 
-   --  Follows the path as far as it fits. What else fits on the way is noted, and tried where that
-   --  led to no route: as many as patterns have segments, and two of each, at the most.
+   --  Follows the path as far as it fits. Where that leads to no route it goes back, a segment at a
+   --  time, to what else fits; a node for all that is left always has a route.
 
-   Most_Left : constant := 2 * Longest_Pattern;
-
-   type Alternative is record
-      Child : Link;
-      First : Positive;  --  Of what the child captures
-      Last  : Natural;
-      Place : Positive;
-   end record;
-
-   procedure Follow (Self : Service; Path : String; Before : Natural; Found : in out Match) is
-      Left    : array (1 .. Most_Left) of Alternative;
-      Count   : Natural := 0;
+   procedure Follow (Root : Link; Path : String; Found : in out Match) is
       At_Node : Link := Root;
-      Last    : Natural := Before;
+      Behind  : Positive := Path'First;
+      --  What led to the node
       First   : Positive;
       Child   : Link;
+      Tried   : Segment_Kind;
    begin
       loop
-         if Last < Path'Last then
-            declare
-               Node     : REST.Node renames Self.Nodes (At_Node);
-               Children : Links renames Node.Children;
-               Place    : constant Positive := Found.Count + 1;
-            begin
-               First := Last + 2;
-               Find_Text (Self, Children (Literal), Path, First, Child, Last);
-               At_Node := Child;
-               if Node.Has_Names then
-                  --  The last one that fits is tried last: it is noted first
-                  if Children (All_Segments) > 0 and then First <= Path'Last then
-                     Count := Count + 1;
-                     Left (Count) := (Children (All_Segments), First, Path'Last, Place);
-                  end if;
-                  if Children (One_Segment) > 0 and then First <= Last then
-                     Count := Count + 1;
-                     Left (Count) := (Children (One_Segment), First, Last, Place);
-                  end if;
-               end if;
-            end;
-         elsif Self.Nodes (At_Node).Is_End then
+         First := Behind + 1;
+         Tried := Literal;
+         if Behind <= Path'Last then
+            Find_Text (At_Node.Children (Literal), Path, First, Child, Behind);
+         elsif At_Node.Is_End then
             Found.Node := At_Node;
             return;
          else
-            At_Node := 0;
+            Child := null;
          end if;
-         if At_Node = 0 then
-            exit when Count = 0;
-            declare
-               Next : Alternative renames Left (Count);
-            begin
-               Note (Found, Next.Place, Next.Child, Next.First, Next.Last);
-               At_Node := Next.Child;
-               Last    := Next.Last;
-            end;
-            Count := Count - 1;
-         end if;
+         while Child = null loop
+            Find_Name (At_Node, Tried, Path, First, Child, Behind, Found);
+            if Child = null then
+               if At_Node = Root then
+                  return;
+               end if;
+               Behind  := First - 1;
+               First   := Segment_First (Path, Behind);
+               Tried   := At_Node.Kind;
+               At_Node := At_Node.Parent;
+               if Tried = One_Segment then
+                  Found.Count := Found.Count - 1;
+               end if;
+            end if;
+         end loop;
+         At_Node := Child;
       end loop;
    end Follow;
 
@@ -291,7 +283,7 @@ package body Appserver.HTTP.REST.Trees is
       Path : String renames Request.Bytes (Request.Target.First .. Request.Target.Last);
    begin
       if Path'Length > 0 and then Path (Path'First) = '/' then
-         Follow (Self, Path, Path'First - 1, Found);
+         Follow (Self.Root, Path, Found);
       end if;
    end Find;
 

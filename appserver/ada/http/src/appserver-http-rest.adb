@@ -158,6 +158,25 @@ package body Appserver.HTTP.REST is
       return (others => <>);
    end Value_In_Query;
 
+   --  What the route's pattern captures by that name. The last one has the name that is lowest in
+   --  the tree.
+
+   function Captured (Self : Document_Answer; Name : String) return Capture is
+      Node  : Link    := Self.Node;
+      Place : Natural := Self.Capture_Count;
+   begin
+      while Place > 0 loop
+         if Node.Kind /= Literal then
+            if Node.Text (1 .. Node.Length) = Name then
+               return Self.Captured (Place);
+            end if;
+            Place := Place - 1;
+         end if;
+         Node := Node.Parent;
+      end loop;
+      raise Program_Error with "the route's pattern has no {" & Name & "}";
+   end Captured;
+
    procedure Read_Parameter
      (Self    : Document_Answer;
       Name    : String;
@@ -166,18 +185,14 @@ package body Appserver.HTTP.REST is
       Read    : not null access procedure (Text : String))
    is
       Request : HTTP.Request renames Self.Request.all;
+      Part    : Capture;
       Value   : Span;
       Found   : Boolean;
    begin
       case Place is
          when In_Path =>
-            for Capture of Self.Captured (1 .. Self.Capture_Count) loop
-               if Capture.Name.Text (1 .. Capture.Name.Length) = Name then
-                  Read_From_Path (Request.Bytes (Capture.First .. Capture.Last), Read);
-                  return;
-               end if;
-            end loop;
-            raise Program_Error with "the route's pattern has no {" & Name & "}";
+            Part := Captured (Self, Name);
+            Read_From_Path (Request.Bytes (Part.First .. Part.Last), Read);
          when In_Query =>
             Value := Value_In_Query
               (Request.Bytes (Request.Query_Part.First .. Request.Query_Part.Last), Name, Found);
@@ -320,17 +335,16 @@ package body Appserver.HTTP.REST is
    end Constant_Route;
 
    function Service_Of (Routes : Route_List) return Service is
-      Segments : Natural := 1;
-      Bytes    : Natural := 0;
+      Segments : Positive := 1;
    begin
       for Route of Routes loop
-         Bytes := Bytes + Route.Length;
          for C of Route.Pattern (1 .. Route.Length) loop
             Segments := Segments + Boolean'Pos (C = '/');
          end loop;
       end loop;
-      return Result : Service (Node_Room => Segments, Text_Room => Bytes) do
-         Result.Node_Count := 1;
+      return Result : Service (Room => Segments) do
+         Result.Count := 1;
+         Result.Root  := Result.Nodes (1)'Unchecked_Access;
          for Route of Routes loop
             Trees.Add (Result, Route);
          end loop;
@@ -361,8 +375,13 @@ package body Appserver.HTTP.REST is
 
    Accept_Name : constant String := "Accept";
 
-   function Is_Accept (Name : String) return Boolean is
-     (Name'Length = Accept_Name'Length and then Same (Name, Accept_Name));
+   --  Most clients write it as it is here, and nearly all names have another length
+
+   function Is_Accept (Request : HTTP.Request; Name : Span) return Boolean is
+     (Length (Name) = Accept_Name'Length
+      and then (Request.Bytes (Name.First .. Name.Last) = Accept_Name
+                or else Same (Request.Bytes (Name.First .. Name.Last), Accept_Name)))
+     with Inline;
 
    --  As Add_Field ("Vary", "Accept") does: every document has it, so it is ready
 
@@ -407,8 +426,7 @@ package body Appserver.HTTP.REST is
       Found : Natural := 0;
    begin
       for K in 1 .. Request.Line_Count loop
-         if Is_Accept (Request.Bytes (Request.Lines (K).Name.First .. Request.Lines (K).Name.Last))
-         then
+         if Is_Accept (Request, Request.Lines (K).Name) then
             if Found > 0 then
                return Chosen_Of_Many (Request);
             end if;
@@ -433,8 +451,7 @@ package body Appserver.HTTP.REST is
    end Constant_Response;
 
    function Document_Response
-     (Self    : Service;
-      Request : HTTP.Request;
+     (Request : HTTP.Request;
       Handle  : not null Document_Reference;
       Found   : Trees.Match) return Response
    is
@@ -447,12 +464,10 @@ package body Appserver.HTTP.REST is
       declare
          Answer : Document_Answer (Request'Access, Request.Draft, Choice.Form);
       begin
+         Answer.Node          := Found.Node;
          Answer.Capture_Count := Found.Count;
          for K in 1 .. Found.Count loop
-            Answer.Captured (K) :=
-              (Name  => Self.Names (Found.Captured (K).Name),
-               First => Found.Captured (K).First,
-               Last  => Found.Captured (K).Last);
+            Answer.Captured (K) := Found.Captured (K);
          end loop;
          Handle (Answer);
          if Answer.Refused then
@@ -471,11 +486,11 @@ package body Appserver.HTTP.REST is
       Found : Trees.Match;
    begin
       Trees.Find (Self, Request, Found);
-      if Found.Node = 0 then
+      if Found.Node = null then
          return Empty (Not_Found);
       end if;
       declare
-         Routes : Targets renames Self.Routes (Found.Node);
+         Routes : Targets renames Found.Node.Routes;
          Route  : Target renames Routes (Request.Method);
       begin
          case Route.Kind is
@@ -486,7 +501,7 @@ package body Appserver.HTTP.REST is
             when Constant_Document =>
                return Constant_Response (Request, Route.Texts);
             when Document =>
-               return Document_Response (Self, Request, Route.Document, Found);
+               return Document_Response (Request, Route.Document, Found);
          end case;
       end;
    end Answer;

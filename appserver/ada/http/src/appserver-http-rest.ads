@@ -199,13 +199,7 @@ private
    Longest_Capture : constant := 32;
    --  Parameters of a path, and characters of their names
 
-   type Capture_Name is record
-      Text   : String (1 .. Longest_Capture);
-      Length : Natural range 0 .. Longest_Capture;
-   end record;
-
    type Capture is record
-      Name  : Capture_Name;
       First : Positive;
       Last  : Natural;
       --  Of the value, in the request's bytes
@@ -213,6 +207,10 @@ private
    --  Without initial values: a request has room for all of them, and needs one or two
 
    type Captures is array (1 .. Most_Captures) of Capture;
+
+   type Node;
+   type Link is access all Node;
+   --  Of the tree of routes
 
    -------------
    -- Answers --
@@ -230,6 +228,8 @@ private
       Status        : Status_Code := OK;
       Why_Length    : Natural := 0;
       Why           : String (1 .. Longest_Why);
+      Node          : Link;
+      --  Of the route: it and those above it have the captures' names
       Capture_Count : Natural range 0 .. Most_Captures := 0;
       Captured      : Captures;
    end record;
@@ -280,41 +280,32 @@ private
 
    type Segment_Kind is (Literal, One_Segment, All_Segments);
 
-   subtype Link is Natural;
-   --  To a node; 0 to none
-
    type Links is array (Segment_Kind) of Link;
-
-   type Node is record
-      Text      : Span;
-      --  Of the service's texts: what a segment is compared with
-      Children  : Links := [others => 0];
-      Next      : Link := 0;
-      --  Of its parent's texts
-      Start     : Character := '/';
-      --  The text's first one; where there is none, a path goes on with a "/", or ends
-      Has_Names : Boolean := False;
-      --  Whether there are other children than texts
-      Is_End    : Boolean := False;
-      --  Whether there is a route to it
-   end record;
-
-   type Node_List is array (Positive range <>) of Node;
-
-   type Name_List is array (Positive range <>) of Capture_Name;
 
    type Targets is array (Method_Kind) of Target;
 
-   type Targets_List is array (Positive range <>) of Targets;
+   type Node is limited record
+      Kind     : Segment_Kind;
+      Is_End   : Boolean := False;
+      --  Whether there is a route to it
+      Start    : Character;
+      --  The text's first one; where there is none, a path goes on with a "/", or ends
+      Length   : Natural range 0 .. Longest_Pattern;
+      Parent   : Link;
+      Children : Links;
+      Next     : Link;
+      --  Of its parent's texts
+      Text     : String (1 .. Longest_Pattern);
+      --  What a segment is compared with, or a name
+      Routes   : Targets;
+   end record;
 
-   type Service (Node_Room, Text_Room : Natural) is tagged limited record
-      Node_Count  : Natural := 0;
-      Text_Length : Natural := 0;
-      Nodes       : Node_List (1 .. Node_Room);
-      Names       : Name_List (1 .. Node_Room);
-      Routes      : Targets_List (1 .. Node_Room);
-      --  Of the nodes, apart from what a path is compared with
-      Texts       : String (1 .. Text_Room);
+   type Node_List is array (Positive range <>) of aliased Node;
+
+   type Service (Room : Positive) is tagged limited record
+      Count : Natural := 0;
+      Nodes : Node_List (1 .. Room);
+      Root  : Link;
    end record;
 
 end Appserver.HTTP.REST;

@@ -75,6 +75,15 @@ package body REST_Tests is
       Is_Refused ("/a/x/b/y/c/red", "400");
       Is_Refused ("/a/x/b/y/c", "404");
       Gives ("/rest/Ada", "{""name"":""Ada""}");
+      Gives ("/turn/a/b/x", "{""first"":""b""}");
+      Gives ("/turn/c/b/x", "{""first"":""c""}");
+      Gives ("/turn/a/b/y", "{""first"":""a"",""rest"":""b/y""}");
+      Gives ("/turn/%61/b/y", "{""first"":""a"",""rest"":""b/y""}");
+      Gives ("/turn/a", "{""rest"":""a""}");
+      Gives ("/turn/a/", "{""rest"":""a/""}");
+      Gives ("/turn//b/x", "{""rest"":""/b/x""}");
+      Is_Refused ("/turn/", "404");
+      Is_Refused ("/turn", "404");
    end Turns_Back;
 
    procedure Converts_Parameters (T : in out Fixture) is
@@ -191,7 +200,7 @@ package body REST_Tests is
       Pieces : constant Piece_List :=
         [+"/", +"a", +"x", +"b", +"7", +"c", +"red", +"hello", +"nobody", +"ask", +"?", +"&", +"=",
          +"amount", +"colour", +"%20", +"%2f", +"%00", +"%ff", +"%", +"+", +"rest", +"of", +"it",
-         +"amounts", +"slash", +"-", +"999999", +"//", +"/a/x/b/", +"/hello/", +"/ask?amount="];
+         +"amounts", +"slash", +"-", +"999999", +"//", +"/a/x/b/", +"/hello/", +"/ask?amount=", +"/turn/"];
    begin
       for Round in 1 .. 20_000 loop
          declare

@@ -43,6 +43,28 @@ package body Shop is
       Answer.End_Document;
    end Show_Three;
 
+   procedure Show_First (First : String; Answer : in out REST.Document_Answer) is
+   begin
+      Answer.Start_Document;
+      Answer.Write_Entity ("first", First);
+      Answer.End_Document;
+   end Show_First;
+
+   procedure Show_Rest (Value : String; Answer : in out REST.Document_Answer) is
+   begin
+      Answer.Start_Document;
+      Answer.Write_Entity ("rest", Value);
+      Answer.End_Document;
+   end Show_Rest;
+
+   procedure Show_First_And_Rest (First, Last : String; Answer : in out REST.Document_Answer) is
+   begin
+      Answer.Start_Document;
+      Answer.Write_Entity ("first", First);
+      Answer.Write_Entity ("rest", Last);
+      Answer.End_Document;
+   end Show_First_And_Rest;
+
    procedure Show_Nothing (Answer : in out REST.Document_Answer) is null;
 
    procedure Create (Answer : in out REST.Document_Answer) is

@@ -33,6 +33,11 @@ private
    package Asked_Colours is new REST.Choice_Parameters
      (Colour, "colour", REST.In_Query, Default => "green");
 
+   function Is_There (Text : String) return Boolean is (Text /= "");
+
+   package Firsts is new REST.Text_Parameters ("first", Is_Valid => Is_There);
+   package Rests is new REST.Text_Parameters ("rest", Is_Valid => Is_There);
+
    procedure Show_Root (Answer : in out REST.Document_Answer);
    procedure Show_Name (Name : String; Answer : in out REST.Document_Answer);
    procedure Show_Amount (Value : Amount; Answer : in out REST.Document_Answer);
@@ -40,6 +45,9 @@ private
      (Value : Amount; Paint : Colour; Answer : in out REST.Document_Answer);
    procedure Show_Three
      (Name : String; Value : Amount; Paint : Colour; Answer : in out REST.Document_Answer);
+   procedure Show_First (First : String; Answer : in out REST.Document_Answer);
+   procedure Show_Rest (Value : String; Answer : in out REST.Document_Answer);
+   procedure Show_First_And_Rest (First, Last : String; Answer : in out REST.Document_Answer);
    procedure Show_Nothing (Answer : in out REST.Document_Answer);
    procedure Create (Answer : in out REST.Document_Answer);
    procedure Refuse (Answer : in out REST.Document_Answer);
@@ -53,6 +61,11 @@ private
      (Asked_Amounts.Parameter, Asked_Colours.Parameter, Show_Two);
    procedure Three_Route is new REST.With_Three_Parameters
      (Names.Parameter, Amounts.Parameter, Colours.Parameter, Show_Three);
+
+   procedure First_Route is new REST.With_Parameter (Firsts.Parameter, Show_First);
+   procedure Rest_Route is new REST.With_Parameter (Rests.Parameter, Show_Rest);
+   procedure First_And_Rest_Route is new REST.With_Two_Parameters
+     (Firsts.Parameter, Rests.Parameter, Show_First_And_Rest);
 
    Text : aliased constant String := "always the same";
 
@@ -80,6 +93,10 @@ private
       Route (Get, "/plain", Plain'Access),
       Constant_Route ("/constant", Write_Constant'Access),
       Route (Get, "/rest/{name...}", Name_Route'Access),
-      Route (Get, "/rest/of/it", Show_Root'Access)];
+      Route (Get, "/rest/of/it", Show_Root'Access),
+      Route (Get, "/turn/a/{first}/x", First_Route'Access),
+      Route (Get, "/turn/{first}/b/x", First_Route'Access),
+      Route (Get, "/turn/{first}/{rest...}", First_And_Rest_Route'Access),
+      Route (Get, "/turn/{rest...}", Rest_Route'Access)];
 
 end Shop;
