@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,13 @@ class Declared:
 
 def read_experiments() -> dict[str, dict[str, Any]]:
     """Experiments by the name of their folder."""
-    files = sorted(EXPERIMENTS.glob("*/experiment.toml"))
+    return _read(EXPERIMENTS)
+
+
+@cache
+def _read(folder: Path) -> dict[str, dict[str, Any]]:
+    """Once: it takes longer than many a test."""
+    files = sorted(folder.glob("*/experiment.toml"))
     return {file.parent.name: tomllib.loads(file.read_text()) for file in files}
 
 

@@ -16,11 +16,17 @@ from urllib.parse import unquote
 TIMEOUT_S = 30
 """Within this time a subject has answered, or it never will."""
 
+SHORT_LIVED_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+"""Most subjects live for a second here: the compiler that optimises would cost more than it saves."""
+
 LINE_MAX = 65_536
 """Bytes of a line before its LF."""
 
 _REPLY = re.compile(
     r"@lab [a-z]+(?: [a-z][a-z0-9_]*=(?:[A-Za-z0-9\-._~/:,+]|%[0-9A-F]{2})*)*")
+
+_CONNECTION = re.compile(r"^\S+ +\d+ +\d+ +\S+:(\d+) .* ino:(\d+) ", re.MULTILINE)
+"""Its own port and its inode, as ss(8) has them."""
 
 
 class ProtocolError(AssertionError):
@@ -47,7 +53,7 @@ class Subject:
         self._temporary = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         place = self._temporary.name
         first, *words = program
-        options = [f"-Djava.io.tmpdir={place}"] * (first == "java")
+        options = [f"-Djava.io.tmpdir={place}", *SHORT_LIVED_JAVA] if first == "java" else []
         self._process = subprocess.Popen(
             [first, *options, *words], cwd=directory, env={**os.environ, "TZ": "UTC", "TMPDIR": place}, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
@@ -82,12 +88,10 @@ class Subject:
         return len(self.ports_of_connections_to(port))
 
     def ports_of_connections_to(self, port: int) -> set[int]:
-        """Its own ports of these."""
+        """Its own ports of these. The kernel looks for them: /proc/net/tcp has all that other tests closed a minute ago."""
         open_files = {_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()}
-        lines = [line.split() for table in ("tcp", "tcp6")
-                 for line in Path(f"/proc/{self.pid}/net/{table}").read_text().splitlines()[1:]]
-        return {_port(local) for _, local, remote, _, _, _, _, _, _, inode, *_ in lines
-                if _port(remote) == port and f"socket:[{inode}]" in open_files}
+        connections = subprocess.run(["ss", "-Htne", f"dport = :{port}"], capture_output=True, text=True, check=True).stdout
+        return {int(local) for local, inode in _CONNECTION.findall(connections) if f"socket:[{inode}]" in open_files}
 
     def times_open(self, path: Path) -> int:
         """How often its process has the file open."""
@@ -176,11 +180,6 @@ def _parse(line: bytes) -> Reply:
     if len(arguments) != len(pairs):
         raise ProtocolError(f"a key twice: {line[:500]!r}")
     return Reply(verb, arguments)
-
-
-def _port(address: str) -> int:
-    """Of an address as /proc/PID/net/tcp has it."""
-    return int(address.rpartition(":")[2], 16)
 
 
 def _link(path: Path) -> str:

@@ -100,7 +100,7 @@ def test_a_line_that_is_too_long(subject: Subject) -> None:
     subject.ask_for("opened", OPEN_NOOP)
 
 
-def test_the_longest_line(subject: Subject) -> None:
+def test_the_longest_line_and_quit_while_a_case_is_open(subject: Subject) -> None:
     command = OPEN_NOOP + " a="
     assert subject.ask_for_error(command.ljust(65_537, "x")) == "usage"
     subject.ask_for("opened", command.ljust(65_536, "x"))
@@ -118,8 +118,3 @@ def test_the_end_of_the_input_is_a_good_end(subject: Subject, commands: list[str
     for command in commands:
         subject.ask(command)
     assert subject.end_input() == 0
-
-
-def test_quit_while_a_case_is_open(subject: Subject) -> None:
-    subject.ask_for("opened", OPEN_NOOP)
-    assert subject.quit() == 0
