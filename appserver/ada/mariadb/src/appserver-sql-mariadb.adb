@@ -33,8 +33,8 @@ package body Appserver.SQL.MariaDB is
    function State_Of (Code : Error_Number; State : String) return SQL_State is
      (case Code is
          when Interrupted | Statement_Timeout => "57014",
-         when Socket_Failed | Host_Failed | Unknown_Host | TLS_Failed => "08001",
-         when Server_Gone | Server_Lost | Connection_Killed => "08006",
+         when Socket_Failed | Host_Failed | Unknown_Host => "08001",
+         when Server_Gone | Server_Lost | TLS_Failed | Connection_Killed => "08006",
          when others => State);
 
    --  After an error of class 40 the server has rolled the transaction back. Only its answers that
@@ -159,6 +159,33 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Set_Options;
 
+   --  A server that wants TLS of a user says the same without it as to a wrong password
+
+   function Hint (DB : Connection_Handle; Target : MariaDB_Targets.Target) return String is
+      Capabilities : unsigned_long := 0;
+      Ignored      : constant my_bool := get_info (DB, Info_Server_Capabilities, Capabilities);
+   begin
+      return
+        (if errno (DB) = Access_Denied
+           and then not Target.Is_Encrypted and then (Capabilities and Has_TLS) > 0
+         then " (without TLS, which the server may require)"
+         else "");
+   end Hint;
+
+   --  Until it is connected, a server that is lost is one that there is not
+
+   procedure Raise_Unconnected (DB : Connection_Handle; Target : MariaDB_Targets.Target)
+     with No_Return;
+   procedure Raise_Unconnected (DB : Connection_Handle; Target : MariaDB_Targets.Target) is
+      State : constant String := State_Of (errno (DB), Strings.Value (sqlstate (DB)));
+   begin
+      Raise_Error
+        ((if State = "08006" then "08001" else State),
+         Integer (errno (DB)),
+         Strings.Value (error (DB)) & Hint (DB, Target),
+         Origin => From_MariaDB);
+   end Raise_Unconnected;
+
    function Connected (Target : MariaDB_Targets.Target) return Connection_Handle is
       DB       : constant Connection_Handle := init (No_Connection);
       Host     : Strings.chars_ptr := New_Word (Target.Host);
@@ -180,11 +207,7 @@ package body Appserver.SQL.MariaDB is
       Strings.Free (Database);
       Strings.Free (Socket);
       if Result = No_Connection then
-         if errno (DB) = Server_Lost then
-            Raise_Error
-              ("08001", Integer (Server_Lost), Strings.Value (error (DB)), From_MariaDB);
-         end if;
-         Raise_Latest (DB);
+         Raise_Unconnected (DB, Target);
       elsif Target.Is_Encrypted and then get_ssl_cipher (DB) = Strings.Null_Ptr then
          Raise_Error ("08001", 0, "the server does not encrypt");
       end if;

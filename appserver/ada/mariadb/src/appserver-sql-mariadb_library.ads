@@ -29,6 +29,7 @@ private package Appserver.SQL.MariaDB_Library is
    OK : constant Error_Number := 0;
 
    --  The server's: https://mariadb.com/kb/en/mariadb-error-codes/
+   Access_Denied     : constant Error_Number := 1_045;
    Unknown_Statement : constant Error_Number := 1_243;
    Interrupted       : constant Error_Number := 1_317;
    Needs_Preparing   : constant Error_Number := 1_615;
@@ -101,6 +102,13 @@ private package Appserver.SQL.MariaDB_Library is
 
    function get_info
      (DB : Connection_Handle; Value : int; Result : out unsigned) return my_bool
+     with Import, Convention => C, External_Name => "mariadb_get_info";
+
+   Info_Server_Capabilities : constant := 31;
+   Has_TLS                  : constant := 2_048;
+
+   function get_info
+     (DB : Connection_Handle; Value : int; Result : out unsigned_long) return my_bool
      with Import, Convention => C, External_Name => "mariadb_get_info";
 
    function errno (DB : Connection_Handle) return Error_Number

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright 2026 The benchlab authors
+"""A MariaDB server with a certificate, as the SQL layer sees it: python3 mariadb_tls.py PROGRAM
+
+It starts one with openssl and mariadbd, and PROGRAM, tls_client, asks it."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WITHIN_S = 60
+PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
+OWN, OTHER = "127.0.0.1", "127.0.0.2"
+"""The server's addresses: one that its certificate is for, and another."""
+CIPHER = "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'"
+USERS = """CREATE USER anyone@'%' IDENTIFIED BY 'secret';
+CREATE USER encrypted@'%' IDENTIFIED BY 'secret' REQUIRE SSL;
+"""
+
+
+def run(*command):
+    subprocess.run([str(word) for word in command], check=True, capture_output=True, env={**os.environ, "PATH": PATH})
+
+
+def authority(folder, name):
+    """The file of its certificate; its key is beside it."""
+    file = folder / f"{name}.pem"
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+        "-keyout", file.with_suffix(".key"), "-out", file)
+    return file
+
+
+def certified(folder, by, address):
+    wanted, file = folder / "server.csr", folder / "server.pem"
+    (folder / "names").write_text(f"subjectAltName=IP:{address}\n")
+    run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server", "-keyout", file.with_suffix(".key"),
+        "-out", wanted)
+    run("openssl", "x509", "-req", "-in", wanted, "-CA", by, "-CAkey", by.with_suffix(".key"), "-CAcreateserial",
+        "-days", "2", "-extfile", folder / "names", "-out", file)
+    return file
+
+
+def started(folder, certificate, ending):
+    """The port of the server, which takes connections and lives until the ending."""
+    with socket.create_server((OWN, 0)) as free:
+        port = free.getsockname()[1]
+    data, users = folder / "data", folder / "users.sql"
+    users.write_text(USERS)
+    owner = ["--user=root"] if os.geteuid() == 0 else []
+    run("mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal", *owner)
+    server = ending.enter_context(subprocess.Popen(
+        ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={folder}/socket", f"--pid-file={folder}/pid",
+         "--skip-name-resolve", f"--bind-address={OWN},{OTHER}", f"--port={port}", f"--init-file={users}",
+         f"--ssl-cert={certificate}", f"--ssl-key={certificate.with_suffix('.key')}", *owner],
+        stderr=(folder / "log").open("w"), env={**os.environ, "PATH": PATH}))
+    ending.callback(server.terminate)
+    until = time.monotonic() + WITHIN_S
+    while f"port: {port}" not in (folder / "log").read_text():
+        assert server.poll() is None and time.monotonic() < until, (folder / "log").read_text()
+        time.sleep(0.1)
+    return port
+
+
+def main():
+    program = sys.argv[1]
+    if not (shutil.which("mariadbd", path=PATH) and shutil.which("openssl")):
+        print("MariaDB over TLS: left out, as mariadbd or openssl is missing")
+        return
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as ending:
+        folder = Path(name)
+        trusted, stranger = authority(folder, "trusted"), authority(folder, "stranger")
+        port = started(folder, certified(folder, trusted, OWN), ending)
+
+        def told(mode, by="", *, address=OWN, user="anyone", password="secret", statement=CIPHER):
+            target = f"mariadb://{user}:{password}@{address}:{port}/"
+            command = [program, target, mode, str(by), statement]
+            return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=WITHIN_S).stdout.strip()
+
+        trials = [
+            (told("authenticated", trusted), "1"),
+            (told("encrypted"), "1"),
+            (told("unencrypted"), "0"),
+            (told("authenticated", trusted, user="encrypted"), "1"),
+            (told("authenticated", stranger), "08001 TLS/SSL error: "),
+            (told("authenticated"), "08001 TLS/SSL error: "),
+            (told("authenticated", folder / "none"), "08001 TLS/SSL error: "),
+            (told("authenticated", trusted, address=OTHER), "08001 TLS/SSL error: "),
+            (told("authenticated", trusted, password="wrong"), "28000 Access denied for user 'anyone'"),
+            (told("authenticated", trusted, statement="SELECT sleep(300)"), "08006 "),
+            (told("authenticated", trusted, statement="KILL CONNECTION_ID()"), "08006 "),
+        ]
+        without = told("unencrypted", user="encrypted")
+    for outcome, wanted in trials:
+        assert outcome.startswith(wanted), f"{outcome}: not {wanted}"
+    assert without.startswith("28000 ") and without.endswith(" (without TLS, which the server may require)"), without
+    print(f"MariaDB over TLS: {len(trials) + 1} connections as they should be")
+
+
+main()

@@ -1,0 +1,33 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  tls_client TARGET MODE AUTHORITY STATEMENT prints the statement's first value, or the error, for
+--  mariadb_tls.py. A server that is silent for a second is lost.
+
+with Ada.Command_Line;
+with Ada.Text_IO;
+with Appserver.SQL.MariaDB;
+
+procedure TLS_Client is
+
+   use Ada.Command_Line;
+   use Ada.Text_IO;
+   use Appserver.SQL;
+
+   DB    : aliased MariaDB.Connection;
+   Query : MariaDB.Statement;
+
+begin
+   DB.Open
+     (Argument (1),
+      Answer_Wait => 1.0,
+      TLS         => MariaDB.TLS_Mode'Value (Argument (2)),
+      Authority   => Argument (3));
+   Query.Use_Text (DB, Argument (4));
+   if Query.Step then
+      Put_Line (Query.As_Text (1));
+   end if;
+exception
+   when Error : SQL_Error =>
+      Put_Line (State_Of (Error) & " " & Message_Of (Error));
+end TLS_Client;
