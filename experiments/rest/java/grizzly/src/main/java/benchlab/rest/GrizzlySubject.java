@@ -41,9 +41,8 @@ final class GrizzlySubject {
         server.getServerConfiguration().addHttpHandler(new FileHandler(files), "/files/");
 
         NetworkListener listener = server.getListeners().iterator().next();
-        int loops = Runtime.getRuntime().availableProcessors(); // As Grizzly has it by default.
+        int loops = listener.getTransport().getSelectorRunnersCount(); // One more than cores.
         listener.registerAddOn(new Completion());
-        listener.getTransport().setSelectorRunnersCount(loops);
         listener.getTransport().setServerConnectionBackLog(RestSubject.BACKLOG);
         listener.getTransport()
                 .getWorkerThreadPoolConfig()

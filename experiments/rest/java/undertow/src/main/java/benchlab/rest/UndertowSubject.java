@@ -45,7 +45,7 @@ final class UndertowSubject {
         api.deploy();
         HttpHandler routes = Handlers.path(api.start()).addPrefixPath("/files", files(files));
         GracefulShutdownHandler handler = Handlers.gracefulShutdown(routes);
-        int loops = Runtime.getRuntime().availableProcessors(); // As by default, but also 1.
+        int loops = Math.max(Runtime.getRuntime().availableProcessors(), 2); // As by default.
         XnioWorker worker = worker(workers, loops);
         Undertow server =
                 Undertow.builder()
