@@ -259,7 +259,7 @@ pub struct Measuring {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  \
-                        benchlab compare --sweep n=1,10,100 --prepare 'rm -f out' 'prog {n} out'\n  \
+                        benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
                         benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
                         benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n  \
@@ -723,6 +723,9 @@ pub struct HistoryArgs {
     /// Only these subjects
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
     pub subjects: Vec<String>,
+    /// In a terminal, all tables, not the answer alone
+    #[arg(long)]
+    pub full: bool,
     /// Only this many runs, the latest
     #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub last: u32,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One line of progress on a terminal, and notes above it; on anything else a line every ten seconds, and the notes.
+//! One line of progress on a terminal, and notes above it; on anything else a line for each block, one every ten
+//! seconds within it, and the notes.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{Progress, Step};
@@ -9,8 +10,11 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Between two lines of progress where there is no terminal.
+/// Between two lines of progress of one block where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Between the lines of two blocks: blocks of commands take less than a second.
+const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
 /// Follows the builds of subjects, of which several are done at once: a bar on a terminal, elsewhere a line for each.
 pub struct Building {
@@ -71,8 +75,8 @@ pub struct Follower<'a> {
     end: Option<Duration>,
     /// In which subjects have made their files.
     places: BTreeSet<&'a str>,
-    /// When the last line was written where there is no terminal.
-    last_line: Instant,
+    /// When the last line was written where there is no terminal, and of which part.
+    last_line: Option<(Instant, String)>,
     /// What the run says so far, if that can be said in a few words.
     estimate: String,
 }
@@ -94,7 +98,7 @@ impl<'a> Follower<'a> {
             last_block: Duration::ZERO,
             end,
             places: BTreeSet::new(),
-            last_line: Instant::now(),
+            last_line: None,
             estimate: String::new(),
         }
     }
@@ -110,10 +114,8 @@ impl<'a> Follower<'a> {
             } => {
                 self.files(subject);
                 let subject = &self.plan.subjects[subject].name;
-                self.show(format!(
-                    "pilot {done}/{of}  {}  {subject}",
-                    self.plan.label(point)
-                ));
+                let point = self.plan.label(point);
+                self.show("pilot", format!("{done}/{of}  {point}  {subject}"));
             }
             Progress::Point {
                 block,
@@ -127,12 +129,12 @@ impl<'a> Follower<'a> {
                     Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
                     None => "all in turns".to_owned(),
                 };
-                let what = if self.estimate.is_empty() {
-                    format!("{part:2}%  {}  {who}", self.plan.label(point))
-                } else {
-                    self.estimate.clone()
+                let what = match self.estimate.as_str() {
+                    "" if of == 1 => who,
+                    "" => format!("{part:2} %  {}  {who}", self.plan.label(point)),
+                    estimate => estimate.to_owned(),
                 };
-                self.show(format!("block {}  {what}", block + 1));
+                self.show(&format!("block {}", block + 1), what);
             }
             Progress::Slice { .. } => {}
             Progress::Note(text) => self.note(text),
@@ -187,17 +189,26 @@ impl<'a> Follower<'a> {
         self.bar.finish_and_clear();
     }
 
-    fn show(&mut self, step: String) {
-        let left = match self.time_left() {
-            Some(left) => format!("  about {} s left", left.as_secs()),
-            None => String::new(),
-        };
-        let line = step + &left;
+    /// A terminal cuts a line's end, so the time left is before what is measured.
+    fn show(&mut self, part: &str, what: String) {
+        let left = self.time_left();
+        let left = left.map_or(String::new(), |left| format!("  {}", left_of(left)));
+        let line = format!("{part}{left}  {what}");
         if !self.bar.is_hidden() {
             self.bar.set_message(line);
             self.bar.tick();
-        } else if self.last_line.elapsed() >= BETWEEN_LINES {
-            self.last_line = Instant::now();
+            return;
+        }
+        let is_due = |(at, last): &(Instant, String)| {
+            let between = if last == part {
+                BETWEEN_LINES
+            } else {
+                BETWEEN_BLOCKS
+            };
+            at.elapsed() >= between
+        };
+        if self.last_line.as_ref().is_none_or(is_due) {
+            self.last_line = Some((Instant::now(), part.to_owned()));
             self.note(&line);
         }
     }
@@ -208,6 +219,14 @@ impl<'a> Follower<'a> {
         let known = self.last_block > Duration::ZERO && blocks < 1000;
         let by_blocks = known.then(|| self.last_block * blocks);
         [by_time, by_blocks].into_iter().flatten().min()
+    }
+}
+
+/// `about 40 s left`, `about 9 min left`.
+fn left_of(left: Duration) -> String {
+    match left.as_secs() {
+        seconds @ ..120 => format!("about {seconds} s left"),
+        seconds => format!("about {} min left", seconds.div_ceil(60)),
     }
 }
 

@@ -3,15 +3,19 @@
 
 use crate::cli::{Cli, HistoryArgs};
 use crate::exit::Exit;
-use crate::verbs::report::{print, render, terminal};
+use crate::output::say;
+use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
 use lab_plan::nearest;
 use lab_report::kind::history;
-use lab_report::{Known, Past, Terminal, clean};
+use lab_report::{Format, Known, Past, Terminal, clean};
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// Names that one screen has room for.
+const LISTED: usize = 30;
 
 /// Shows the runs of one name, or the names.
 pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
@@ -21,10 +25,6 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
         return Err(Exit::wrong(format!("{folder}: there is no such folder")));
     }
     let known = by_name(&folder);
-    let terminal = Terminal {
-        full: true,
-        ..terminal(args.color)
-    };
     let document = match &args.name {
         Some(name) => {
             let place = format!("runs in {}", folder.display());
@@ -42,12 +42,36 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
             history::document(name, &runs, &args.subjects)
         }
         None => {
-            let names: Vec<Known> = known.iter().map(count).collect();
             let folder = folder.display().to_string();
+            let names: Vec<Known> = known.iter().map(count).collect();
+            if args.format == Format::Terminal {
+                return list(&folder, names, args.full);
+            }
             history::names(&folder, &names)
         }
     };
+    let terminal = Terminal {
+        full: args.full,
+        ..terminal(args.color)
+    };
     print(render(&document, args.format, terminal)?, args.format)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The names, on one screen those with the latest runs.
+fn list(folder: &str, mut names: Vec<Known>, full: bool) -> Result<ExitCode, Exit> {
+    let more = names
+        .len()
+        .saturating_sub(if full { names.len() } else { LISTED });
+    if more > 0 {
+        names.sort_by(|a, b| b.last_unix_s.total_cmp(&a.last_unix_s));
+        names.truncate(LISTED);
+    }
+    let document = history::names(folder, &names);
+    document.sections.iter().try_for_each(table)?;
+    if more > 0 {
+        say!("{more} more with earlier runs: --full");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

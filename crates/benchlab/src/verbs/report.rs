@@ -86,7 +86,7 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
 }
 
 /// The answer on standard output.
-pub fn answer(document: &Document) -> Result<(), Exit> {
+fn answer(document: &Document) -> Result<(), Exit> {
     match render(document, Format::Terminal, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         _ => unreachable!("the terminal's form is one text"),

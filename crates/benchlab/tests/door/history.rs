@@ -223,7 +223,10 @@ fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
         let number = |column: &str| row[column].parse::<f64>().unwrap();
         assert!(number("low") <= number("value") && number("value") <= number("high"));
     }
-    let text = history(folder.path(), &["sort"]).expect(0).stdout.clone();
+    let text = history(folder.path(), &["sort", "--full"])
+        .expect(0)
+        .stdout
+        .clone();
     assert_fits(&text);
     let place = |text_: &str| {
         text.find(text_)
@@ -241,6 +244,41 @@ fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
 }
 
 #[test]
+fn its_first_screen_is_the_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    for day in 0..45 {
+        let name: &'static str = format!("name-{day:02}").leak();
+        for name in ["sort", name] {
+            let made = Made {
+                name,
+                day,
+                ..Made::default()
+            };
+            made.write(folder.path(), &format!("{day:02}-{name}"));
+        }
+    }
+    let shown = |args: &[&str]| history(folder.path(), args).expect(0).stdout.clone();
+    let answer = shown(&["sort"]);
+    assert!(answer.lines().count() <= 40, "{answer}");
+    assert!(!answer.contains("A row for each run."), "{answer}");
+    assert!(
+        answer.contains("\nAll tables and warnings: --full.\n"),
+        "{answer}"
+    );
+    let names = shown(&[]);
+    assert!(names.lines().count() <= 40, "{names}");
+    assert!(
+        names.contains("\n16 more with earlier runs: --full\n"),
+        "{names}"
+    );
+    assert!(
+        names.contains("\nname-44 ") && !names.contains("\nname-00 "),
+        "{names}"
+    );
+    assert!(shown(&["--full"]).contains("\nname-00 "));
+}
+
+#[test]
 fn the_run_with_which_a_ratio_changed_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let commit = "0123456789abcdef0123456789abcdef01234567";
@@ -254,7 +292,10 @@ fn the_run_with_which_a_ratio_changed_is_named() {
         }
         .write(folder.path(), &format!("{day:02}"));
     }
-    let text = history(folder.path(), &["sort"]).expect(0).stdout.clone();
+    let text = history(folder.path(), &["sort", "--full"])
+        .expect(0)
+        .stdout
+        .clone();
     assert_fits(&text);
     let sentence = "B's ratio to A changed with the run of 2026-11-24 11:06 (commit 0123456): 1.30";
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -323,7 +364,7 @@ fn several_points_have_a_mean_and_verdicts_are_counted() {
         1,
         "no time of several points"
     );
-    let text = history(folder.path(), &["sort"]).stdout;
+    let text = history(folder.path(), &["sort", "--full"]).stdout;
     assert!(text.contains("3 slower"), "{text}");
     assert_fits(&text);
 }
@@ -342,7 +383,7 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
         latest.write(folder.path(), "b");
         let rows = rows(folder.path(), &["sort"]);
         assert_eq!(rows[1]["note"], "", "the latest run is other than none");
-        let text = history(folder.path(), &["sort"]).stdout;
+        let text = history(folder.path(), &["sort", "--full"]).stdout;
         assert_fits(&text);
         (rows[0]["note"].clone(), text)
     };
@@ -395,7 +436,7 @@ fn subjects_that_failed_have_a_row_that_says_so() {
         (row["verdict"].as_str(), row["ratio"].as_str()),
         ("failed", "")
     );
-    let text = history(folder.path(), &["sort"]).stdout;
+    let text = history(folder.path(), &["sort", "--full"]).stdout;
     assert!(text.lines().any(|line| line.contains("failed")), "{text}");
 }
 

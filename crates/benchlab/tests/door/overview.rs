@@ -75,3 +75,30 @@ fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
         "all packages: apt-get install rare-compiler rare-runtime rarer\n",
     ]);
 }
+
+/// Of a subject that is measured alone a sweep says where it is fast; without one nothing is answered.
+#[test]
+fn a_sweep_answers_of_one_subject_alone() {
+    let project = Project::noop(&[]);
+    let nothing = "Not decided: Nothing was compared: honest was measured alone.";
+    let alone = ["--subjects", "honest"];
+    project.run(&alone).expect(0).shows(&[nothing]);
+    let file = project.join("experiments/t/experiment.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text.replace(
+            "unit = \"operation\"",
+            "unit = \"operation\"\nsweep.n = [1, 2]",
+        ),
+    )
+    .unwrap();
+    let ended = project.run(&alone);
+    let said = [
+        "• noop: honest is fastest at n=",
+        "• noop: honest takes no longer at one n than at",
+    ];
+    let shown = &ended.expect(0).stdout;
+    assert!(said.iter().any(|words| shown.contains(words)), "{shown}");
+    assert!(!shown.contains(nothing), "{shown}");
+}

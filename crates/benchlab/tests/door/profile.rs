@@ -232,7 +232,7 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
 
     let mut history = Command::new(env!("CARGO_BIN_EXE_benchlab"));
     history
-        .args(["history", "saw", "--runs", "kept"])
+        .args(["history", "saw", "--full", "--runs", "kept"])
         .current_dir(folder.path());
     let told = text(&history.output().expect("benchlab").stdout);
     assert!(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Progress is one line on a terminal, redrawn and cleared at the end; elsewhere there are notes, and every ten seconds a
-//! line that says which step it is.
+//! Progress is one line on a terminal, redrawn and cleared at the end; elsewhere there are notes, a line for each block,
+//! and one every ten seconds within it.
 
-use crate::project::{BENCHLAB, Project, SHORT_RUN};
+use crate::project::{BENCHLAB, Project, SHORT_RUN, ended};
 use std::process::{ChildStdin, Command, Stdio};
 
 #[test]
@@ -17,6 +17,30 @@ fn without_a_terminal_there_are_whole_lines() {
         assert!(!line.contains(['\r', '\u{1b}']), "{line:?}");
     }
     assert!(!ended.stdout.contains('\u{1b}'), "colours in a file");
+}
+
+#[test]
+fn without_a_terminal_each_block_has_a_line() {
+    let runs = tempfile::tempdir().unwrap();
+    let mut command = Command::new(BENCHLAB);
+    command.args([
+        "compare",
+        "--blocks",
+        "3",
+        "--pairs",
+        "1",
+        "--redo",
+        "0",
+        "sleep 0.6",
+        "sleep 0.7",
+    ]);
+    let ended = ended(command.arg("--runs").arg(runs.path()).output().unwrap());
+    ended.expect(0);
+    for block in 1..=3 {
+        let begin = format!("benchlab: block {block}  ");
+        let lines = ended.stderr.lines().filter(|line| line.starts_with(&begin));
+        assert_eq!(lines.count(), 1, "{begin}: {}", ended.stderr);
+    }
 }
 
 #[test]

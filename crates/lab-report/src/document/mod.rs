@@ -38,6 +38,9 @@ pub struct Document {
     pub rows: Vec<Row>,
     /// Where the samples are, in a sentence.
     pub source: String,
+    /// `benchlab report` shows it again.
+    #[serde(skip)]
+    pub kept: bool,
 }
 
 /// The first screen.

@@ -140,7 +140,10 @@ impl Page {
             .lines
             .extend(source.iter().map(|line| self.pen.dim(line)));
         if !full && !document.sections.is_empty() {
-            let more = "All tables and warnings: --full, or later `benchlab report FILE --full`.";
+            let more = match document.kept {
+                true => "All tables and warnings: `benchlab report FILE --full`.",
+                false => "All tables and warnings: --full.",
+            };
             let more = wrap_at_most(more, self.width, 2);
             below
                 .lines

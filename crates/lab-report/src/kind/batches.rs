@@ -9,7 +9,8 @@ use super::{
     table, timeline,
 };
 use crate::document::{Finding, Section};
-use lab_model::{Block, Cores, Metric, Unit};
+use lab_model::{Block, Cores, Metric, PointId, Unit};
+use lab_stats::analysis::Interval;
 use lab_stats::results::Over;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,6 +82,12 @@ pub fn parts(scopes: &[Scope]) -> Parts {
 fn findings(scope: &Scope) -> Vec<Finding> {
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
+    let alone = scope.others().is_empty();
+    let sweeps = alone
+        .then(|| scope.groups(Cores::One))
+        .into_iter()
+        .flatten();
+    let sweeps = sweeps.filter_map(|group| extremes(scope, &group));
     let leader = findings::overall(scope, scope.plan.answer());
     let others = [
         findings::exceptions(
@@ -92,8 +99,8 @@ fn findings(scope: &Scope) -> Vec<Finding> {
         group.and_then(|group| scaling::most(scope, &group.points, "")),
         sentence::pauses(scope),
     ];
-    let others = others.into_iter().flatten().map(findings::plain);
-    let all = leader.into_iter().chain(others);
+    let others = sweeps.chain(others.into_iter().flatten());
+    let all = leader.into_iter().chain(others.map(findings::plain));
     if !scope.has_targets() {
         return all.collect();
     }
@@ -104,6 +111,34 @@ fn findings(scope: &Scope) -> Vec<Finding> {
         ..Finding::default()
     };
     (!texts.is_empty()).then_some(joined).into_iter().collect()
+}
+
+/// Where in a sweep a subject that is measured alone is fastest, and where slowest.
+fn extremes(scope: &Scope, group: &Group) -> Option<String> {
+    let sweep = scope.case(group).sweep.as_deref()?;
+    let time = |&p: &PointId| Some((p, scope.interval((scope.base(), Some(p)), &Metric::WALL)?));
+    let mut times: Vec<_> = group.points.iter().filter_map(time).collect();
+    times.retain(|(_, time)| say::is_bounded(time));
+    times.sort_by(|(_, a), (_, b)| a.estimate.total_cmp(&b.estimate));
+    let [fastest, .., slowest] = times.as_slice() else {
+        return None;
+    };
+    let told = |(point, time): &(PointId, &Interval)| {
+        let time = say::figure(time, &Unit::Nanoseconds, scope.level());
+        format!("at {sweep}={}, {time}", scope.swept(*point))
+    };
+    let label = scope.group_label(group);
+    let place = match label.as_str() {
+        "" => String::new(),
+        label => format!("{label}: "),
+    };
+    let name = scope.base_name();
+    Some(if fastest.1.high < slowest.1.low {
+        let (fastest, slowest) = (told(fastest), told(slowest));
+        format!("{place}{name} is fastest {fastest}, and slowest {slowest}.")
+    } else {
+        format!("{place}{name} takes no longer at one {sweep} than at another, as far as is known.")
+    })
 }
 
 /// Who holds least memory, and who most, if they are told apart.

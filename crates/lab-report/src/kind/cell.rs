@@ -120,17 +120,22 @@ fn missing(scope: &Scope, place: SubjectScope) -> Cell {
 
 /// How many verdicts there are of each kind: `12 slower, 2 equivalent`.
 pub fn counted(verdicts: &[Verdict]) -> Cell {
-    let parts = VERDICTS.iter().filter_map(|(id, word)| {
-        let same = verdicts.iter().filter(|v| identifier(v) == *id).count();
-        (same > 0).then(|| format!("{same} {word}"))
-    });
-    let cell = Cell::from(parts.collect::<Vec<_>>().join(", "));
+    let cell = Cell::from(counts(verdicts));
     match verdicts {
         [first, others @ ..] if others.iter().all(|v| tone(v) == tone(first)) => {
             cell.toned(tone(first))
         }
         _ => cell,
     }
+}
+
+/// `12 slower, 2 equivalent`.
+pub fn counts(verdicts: &[Verdict]) -> String {
+    let parts = VERDICTS.iter().filter_map(|(id, word)| {
+        let same = verdicts.iter().filter(|v| identifier(v) == *id).count();
+        (same > 0).then(|| format!("{same} {word}"))
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// What the data supports, in a word: costs and sizes are less or more, not faster or slower.

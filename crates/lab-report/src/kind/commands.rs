@@ -48,6 +48,18 @@ pub fn parts(scope: &Scope, commands: &Commands) -> Parts {
     }
 }
 
+/// Commands behind their names, as the answer calls them: `A: sort a, B: sort b`. `None`: there are no several ones.
+pub fn title(scope: &Scope) -> Option<String> {
+    let named = |s: SubjectId| {
+        let line = &scope.plan.subjects[s].command.as_ref()?.line;
+        Some((line, format!("{}: {line}", scope.name(s))))
+    };
+    let all: Vec<_> = scope.compared().into_iter().filter_map(named).collect();
+    let differ = all.iter().any(|(line, _)| *line != all[0].0);
+    let words: Vec<String> = all.into_iter().map(|(_, words)| words).collect();
+    differ.then(|| words.join(", "))
+}
+
 /// Each command against the baseline; of many who is best; of one alone how long it takes.
 fn findings(scope: &Scope) -> Vec<Finding> {
     let others = scope.others().into_iter();

@@ -106,7 +106,7 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
                     "{name} {} {} over {}",
                     manner(metric).verb,
                     sentence::told(scope, &standings, own),
-                    count(own.points as usize, "point"),
+                    over(own.points as usize, many.len()),
                 ),
                 None => format!("{name} and {base} have no overall interval yet"),
             };
@@ -114,6 +114,15 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
             let counted = counted(scope, metric, verdicts);
             Some(plain(format!("{begin}: {counted}.")))
         }
+    }
+}
+
+/// A mean is over the points at which one operation is done at a time.
+fn over(points: usize, of: usize) -> String {
+    if points < of {
+        format!("{points} of {of} points")
+    } else {
+        count(points, "point")
     }
 }
 
@@ -209,15 +218,16 @@ fn undecided(measured: &Measured) -> Option<String> {
         verdicts.partition(|verdict| matches!(verdict, Verdict::Inconclusive { .. }));
     let all = open.len() + closed.len();
     let what = match open.len() {
-        _ if all == 1 => "The comparison is not decided".to_string(),
-        n if n == all => format!("None of {all} comparisons is decided"),
-        n => format!("{n} of {all} comparisons are not decided"),
+        _ if all == 1 => String::new(),
+        n if n == all => format!("None of {all} comparisons is decided; "),
+        n => format!("{n} of {all} comparisons are not decided; "),
     };
     let nothing = nothing_compared(measured);
     // Whoever is measured alone is compared with its own copy.
     let what = deciding(comparisons, measured.plan.measure.max_blocks)
         .filter(|_| nothing.is_none())
-        .map(|by| format!("{what}; {}.", would_decide(measured, by, open.len())));
+        .map(|by| what + &would_decide(measured, by, open.len()) + ".")
+        .map(|text| say::capital(&text));
     let all = [nothing, what, few_blocks(measured), missing(measured)];
     let text: Vec<String> = all.into_iter().flatten().collect();
     (!text.is_empty()).then(|| text.join(" "))
@@ -233,7 +243,12 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
     }
     if is_alone(run, plan) {
         let name = measured.label(plan.baseline);
-        let asked = of_programs || plan.compared().count() > 1;
+        // Of one alone a sweep answers: where it is fast, and where slow.
+        let swept = plan
+            .points
+            .iter()
+            .all(|p| plan.cases[p.case].sweep.is_some());
+        let asked = of_programs && !swept || plan.compared().count() > 1;
         return asked.then(|| format!("Nothing was compared: {name} was measured alone."));
     }
     if !of_programs || *plan.answer() != Metric::P99 {

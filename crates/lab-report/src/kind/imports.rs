@@ -15,6 +15,7 @@ pub fn document(report: &Report) -> Document {
         made: method::made(run),
         lab_version: run.lab_version.clone(),
         source: format!("{} holds these figures.", report.file),
+        kept: true,
         answer: Answer {
             undecided: Some(
                 "This file holds imported figures alone. They have no intervals, so they support no conclusion."

@@ -25,6 +25,7 @@ pub fn begun(measured: &Measured) -> Document {
         ),
         lab_version: run.lab_version.clone(),
         source: format!("{} holds every sample.", measured.file),
+        kept: true,
         ..Document::default()
     }
 }

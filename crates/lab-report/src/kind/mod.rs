@@ -93,6 +93,9 @@ pub fn document(report: &Report) -> Document {
         Work::Load(load) => load::parts(&scopes[0], load),
         Work::Servers(servers) => servers::parts(&scopes[0], servers),
     };
+    if let Some(title) = commands::title(&scopes[0]) {
+        document.title = title;
+    }
     document.answer = if measured.results.cells.is_empty() {
         findings::no_answer(&measured)
     } else {

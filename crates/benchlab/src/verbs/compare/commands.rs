@@ -77,7 +77,7 @@ pub fn carry_out(
     report::with_report(&path, &[], |report| {
         let document = kind::document(report);
         report::export(&document, exports)?;
-        report::answer(&document)?;
+        report::show(&document, &path)?;
         if plan.measure.gate && ending != Ending::Failed {
             Ok(gate(&report.results))
         } else {

@@ -83,7 +83,16 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     bar.set_style(
         ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"),
     );
+    let mut told = String::new();
     let runs = valgrind(&programs, &folder, args.time_limit, &mut |step| {
+        // Its last words are the time, of which a file needs no line.
+        let what = step
+            .rsplit_once("  ")
+            .map_or("", |(what, _)| what.trim_end());
+        if bar.is_hidden() && what != told {
+            eprintln!("benchlab: {what}");
+            told = what.to_owned();
+        }
         bar.set_message(step);
         bar.tick();
     });

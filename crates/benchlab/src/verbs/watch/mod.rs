@@ -272,6 +272,7 @@ impl<'a> Watch<'a> {
         let mut document = watched.map_or_else(Document::default, |w| {
             document(&report, w, capacity.as_ref())
         });
+        document.kept = file.is_some();
         if file.is_none() {
             document.source = "It was not kept.".into();
         }

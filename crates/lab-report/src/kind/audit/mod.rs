@@ -62,6 +62,7 @@ pub fn document(report: &AuditReport) -> Document {
         lab_version: report.lab_version.into(),
         answer: answer(audit),
         source: report.file.map_or("It was not kept.".into(), kept),
+        kept: report.file.is_some(),
         rows: evidence::rows(audit, report.run),
         ..Document::default()
     };

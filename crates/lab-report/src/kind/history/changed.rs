@@ -100,12 +100,18 @@ impl<'r, 'a> Changes<'r, 'a> {
         table
     }
 
+    /// Why no change can be found.
+    pub fn open(&self) -> Option<String> {
+        let needed = self.too_few.filter(|_| !self.series.is_empty())?;
+        Some(format!("Too few runs to find a change: it takes {needed}."))
+    }
+
     /// What no change means.
     pub fn note(&self) -> String {
         let found = self.each().count();
-        match (self.series.is_empty(), self.too_few) {
+        match (self.series.is_empty(), self.open()) {
             (true, _) => String::new(),
-            (_, Some(needed)) => format!("Too few runs to find a change: it takes {needed}."),
+            (_, Some(why)) => why,
             _ if found == 0 => "No ratio and no baseline's time changed from one run on: of histories in which \
                                 nothing changes, 5 % at the most would show a change."
                 .into(),

@@ -161,7 +161,7 @@ fn answer(records: &[Record], changes: &Changes) -> Answer {
     Answer {
         chart: chart(records, lines),
         findings: found.take(findings::MOST).collect(),
-        undecided: records.is_empty().then(none),
+        undecided: records.is_empty().then(none).or(changes.open()),
     }
 }
 
@@ -216,8 +216,10 @@ fn moved(mine: &[&Record]) -> f64 {
 
 /// `java's ratio to c is 1.45 (1.40 to 1.51) in the latest of 5 runs; it was 1.38 to 1.52 before.`
 fn finding(mine: &[&Record]) -> Option<String> {
-    let latest = mine.last()?;
-    let ratio = latest.ratio.filter(|_| !latest.is_alone())?;
+    let latest = mine.last().filter(|latest| !latest.is_alone())?;
+    let Some(ratio) = latest.ratio else {
+        return verdicts(mine, latest);
+    };
     let was = before(mine);
     let was = was.map_or(String::new(), |(low, high)| {
         format!("; it was {} before", say::span(low, high))
@@ -230,6 +232,22 @@ fn finding(mine: &[&Record]) -> Option<String> {
         latest.baseline.name,
         say::figure(&ratio, &Unit::Ratio, 0.0),
         count(mine.len(), "run"),
+    ))
+}
+
+/// `ada against c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
+fn verdicts(mine: &[&Record], latest: &Record) -> Option<String> {
+    let counted = match latest.verdicts.as_slice() {
+        [] => return None,
+        many => cell::counts(many),
+    };
+    let (name, base, of) = (
+        &latest.name,
+        &latest.baseline.name,
+        count(mine.len(), "run"),
+    );
+    Some(format!(
+        "{name} against {base}, point by point in the latest of {of}: {counted}."
     ))
 }
 

@@ -57,6 +57,7 @@ pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>)
         lab_version: report.run.lab_version.clone(),
         answer: answer(&said),
         source: format!("{} holds every count.", report.file),
+        kept: true,
         rows: rows(report, watched),
         ..Document::default()
     };

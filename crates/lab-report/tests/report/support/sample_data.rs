@@ -57,6 +57,7 @@ pub fn document() -> Document {
         sections: vec![times, method],
         rows: rows(),
         source: "The run file sql.lab holds every sample.".into(),
+        kept: true,
     }
 }
 
