@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The cases on SQLite, each test with a file of its own.
 
-mod common;
-
-use common::{Database, Subject, every_case, open, work_that_fails, wrong_arguments};
+use crate::common::{Database, Subject, every_case, open, work_that_fails, wrong_arguments};
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
