@@ -39,7 +39,7 @@ BOUNDED = {
         "http.decoded": 1, "http.rest.read_decoded": 1},
     "paths, addresses and names that the application gives": {
         "http.access_logs.open": 2, "http.cookies.set_cookie": 5, "http.files.open": 1, "http.linux.address_of": 1,
-        "http.linux.listening_socket": 1, "http.rest.read_parameter": 1, "media_ranges.closeness_of": 2},
+        "http.linux.listening_socket": 1, "http.rest.captured": 1, "media_ranges.closeness_of": 2},
     "patterns of routes, of REST.Longest_Pattern bytes, when the application makes its service": {
         "http.rest.constant_route": 1, "http.rest.trees.add": 3, "http.rest.trees.is_for": 1},
     "an element for each loop, of which Settings decides": {
