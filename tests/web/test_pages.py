@@ -24,7 +24,7 @@ def test_from_the_list_to_a_report_and_back(page: Page, served: Served) -> None:
     expect(runs.first.locator(".finding")).to_contain_text(re.compile("A|B"))
     runs.first.locator("h2 a").click()
     expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
-    expect(page.locator("#answer svg.plot")).to_be_visible()
+    expect(page.locator("#answer .wide svg.plot")).to_be_visible()
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_role("searchbox").fill("no such run")
     page.keyboard.press("Enter")
@@ -91,6 +91,16 @@ def test_pages_fit_and_have_contrast(page: Page, served: Served, width: int, sch
         assert contrast(ink, paper) >= 7, url
 
 
+def test_a_phone_shows_all_of_an_answer_s_chart(page: Page, served: Served) -> None:
+    names = served.names()
+    for path in [f"runs/{names[0]}", f"compare?run={names[0]}&run={names[1]}"]:
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.goto(served.url + path)
+            (box,) = [chart.bounding_box() for chart in page.locator("#answer svg.plot").all() if chart.is_visible()]
+            assert box and box["x"] >= 0 and box["x"] + box["width"] <= width, path
+
+
 def test_pages_are_for_keyboards_and_screen_readers(page: Page, served: Served) -> None:
     for url in paths(served):
         page.goto(url)
@@ -128,7 +138,7 @@ def test_a_run_is_followed_while_it_is_measured(page: Page, served: Served) -> N
     expect(progress).to_contain_text(re.compile(r"[0-9]+ blocks? complete in"))
     earlier = progress.inner_text()
     expect(progress).not_to_have_text(earlier)
-    expect(page.locator("#app-report #answer svg.plot")).to_be_visible()
+    expect(page.locator("#app-report #answer .wide svg.plot")).to_be_visible()
     # Ctrl-C: the page becomes the report.
     running.send_signal(2)
     running.communicate()

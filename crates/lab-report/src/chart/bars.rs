@@ -9,7 +9,8 @@ use crate::Error;
 use crate::document::{BarRow, Bars, Scale};
 use crate::format::quantity;
 
-const WIDTH: f64 = 760.0;
+/// Of bars in one column that have all the room they want, in pixels.
+pub const WIDTH: f64 = 760.0;
 const COLUMN: f64 = 480.0;
 const BAR: f64 = 20.0;
 const HEAD: f64 = 26.0;
@@ -19,10 +20,14 @@ const ONE_COLUMN: usize = 3;
 /// Panels whose greatest values differ by more than this factor have a scale each.
 const FAR: f64 = 4.0;
 
-pub fn draw(id: &str, bars: &Bars) -> Result<String, Error> {
+pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     let (panels, own) = panels(bars);
-    let columns = if panels.len() > ONE_COLUMN { 2 } else { 1 };
-    let width = if columns == 2 { COLUMN } else { WIDTH };
+    let columns = if panels.len() > ONE_COLUMN && room >= WIDTH {
+        2
+    } else {
+        1
+    };
+    let width = if columns == 2 { COLUMN } else { room };
     let entries = bars
         .parts
         .iter()
@@ -63,7 +68,10 @@ pub fn draw(id: &str, bars: &Bars) -> Result<String, Error> {
             }
             top += height;
         }
-        let title = format!("{}{note}", fit(&bars.axis.title, width - 200.0));
+        let title = format!(
+            "{}{note}",
+            fit(&bars.axis.title, f64::max(width - 200.0, width / 2.0))
+        );
         let place = (width * columns as f64 / 2.0, bottom + 8.0);
         canvas.text(&title, Type::Small, Side::Middle, place)
     })

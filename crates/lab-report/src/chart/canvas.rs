@@ -140,7 +140,12 @@ impl<'a> Canvas<'a> {
 
     /// A heading above the figures, cut to that width in pixels.
     pub fn heading(&self, text: &str, place: Pixel, width: f64) -> Drawn {
-        self.text(&fit(text, width), Type::Heading, Side::Right, place)
+        self.text(
+            &fit(text, width * LETTER / BOLD),
+            Type::Heading,
+            Side::Right,
+            place,
+        )
     }
 
     fn shape<'e, E>(&self, shape: &'e E) -> Drawn
@@ -238,6 +243,8 @@ pub fn fit(text: &str, width: f64) -> String {
 }
 
 const LETTER: f64 = 7.0;
+/// The width of a letter of a heading, in pixels.
+const BOLD: f64 = 8.0;
 
 /// Places of at least `gap` apart, as near as possible to the wanted ones and within the limits as far as
 /// they have room: for names.

@@ -9,15 +9,16 @@ use crate::Error;
 use crate::document::{Forest, ForestRow, Tone};
 use crate::format::quantity;
 
-const WIDTH: f64 = 820.0;
+/// Of a forest that has all the room it wants, in pixels.
+pub const WIDTH: f64 = 820.0;
 const ROW: f64 = 19.0;
 const HEAD: f64 = 24.0;
 const GAP: f64 = 8.0;
 const FOOT: f64 = 46.0;
 
-pub fn draw(id: &str, forest: &Forest) -> Result<String, Error> {
+pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);
-    let legend = legend(forest);
+    let legend = legend(forest, width);
     let top = legend.height() + 6.0;
     let heads = forest
         .groups
@@ -25,8 +26,8 @@ pub fn draw(id: &str, forest: &Forest) -> Result<String, Error> {
         .map(|g| if g.title.is_empty() { GAP } else { HEAD + GAP });
     let bottom = top + heads.sum::<f64>() + ROW * rows().count() as f64 + GAP;
     let widest = |widths: &mut dyn Iterator<Item = f64>| widths.fold(0.0, f64::max);
-    let names = widest(&mut rows().map(|row| width_of(&row.name))).min(WIDTH / 3.0);
-    let values = widest(&mut rows().map(|row| width_of(&value(row)))).min(WIDTH / 3.0);
+    let names = widest(&mut rows().map(|row| width_of(&row.name))).min(width / 3.0);
+    let values = widest(&mut rows().map(|row| width_of(&value(row)))).min(width / 3.0);
     let margin = forest
         .margin
         .map(|m| [1.0 - m, 1.0 + m].map(|part| part * forest.reference));
@@ -35,9 +36,14 @@ pub fn draw(id: &str, forest: &Forest) -> Result<String, Error> {
     let around = [1.0 - around, 1.0 + around].map(|part| part * forest.reference);
     let shown = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
     let span = Span::of(&forest.axis, shown.chain(around));
-    let (left, right) = (names + 18.0, WIDTH - values - 18.0);
-    let panel = Panel { span, left, right };
-    canvas::draw(id, (WIDTH, bottom + FOOT), |canvas| {
+    let (left, right) = (names + 18.0, width - values - 18.0);
+    let panel = Panel {
+        span,
+        left,
+        right,
+        width,
+    };
+    canvas::draw(id, (width, bottom + FOOT), |canvas| {
         legend.draw(canvas, (8.0, 0.0))?;
         if let Some([low, high]) = margin {
             let band = ((panel.across(low), top), (panel.across(high), bottom));
@@ -52,7 +58,7 @@ pub fn draw(id: &str, forest: &Forest) -> Result<String, Error> {
         for group in &forest.groups {
             y += GAP;
             if !group.title.is_empty() {
-                canvas.heading(&group.title, (8.0, y + HEAD / 2.0), WIDTH - 16.0)?;
+                canvas.heading(&group.title, (8.0, y + HEAD / 2.0), width - 16.0)?;
                 y += HEAD;
             }
             for row in &group.rows {
@@ -61,13 +67,13 @@ pub fn draw(id: &str, forest: &Forest) -> Result<String, Error> {
             }
         }
         let place = ((left + right) / 2.0, bottom + 34.0);
-        let title = fit(&forest.axis.title, WIDTH - 40.0);
+        let title = fit(&forest.axis.title, width - 40.0);
         canvas.text(&title, Type::Small, Side::Middle, place)
     })
 }
 
 /// What the dots mean, as far as there are some that mean something.
-fn legend(forest: &Forest) -> Legend {
+fn legend(forest: &Forest, width: f64) -> Legend {
     let words = [
         (Tone::Better, "better"),
         (Tone::Worse, "worse"),
@@ -80,7 +86,7 @@ fn legend(forest: &Forest) -> Legend {
         .into_iter()
         .filter(|(tone, _)| rows().any(|row| row.tone == *tone));
     let entries = there.map(|(tone, word)| (word.into(), toned(tone), dot(tone)));
-    Legend::new(entries.collect(), WIDTH - 16.0)
+    Legend::new(entries.collect(), width - 16.0)
 }
 
 /// Meanings have forms, too, for who sees no colours.
@@ -104,6 +110,7 @@ struct Panel {
     span: Span,
     left: f64,
     right: f64,
+    width: f64,
 }
 
 impl Panel {
@@ -137,7 +144,7 @@ impl Panel {
                 dot(row.tone),
             )?;
         }
-        let value = fit(&value(row), WIDTH / 3.0);
+        let value = fit(&value(row), self.width / 3.0);
         canvas.text(&value, Type::Small, Side::Right, (self.right + 9.0, y))
     }
 }

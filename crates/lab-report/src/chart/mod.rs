@@ -28,18 +28,37 @@ use canvas::legal;
 use plotters::style::Color;
 use quick_xml::escape::escape;
 
+/// The width of a phone's page, in pixels.
+const NARROW: f64 = 320.0;
+
 /// The chart as an `svg` element without a style sheet: a page that holds it has [`style_sheet`].
 /// Error: the drawing library refused something.
 pub fn svg(chart: &Chart) -> Result<String, Error> {
     let id = &file_name(&chart.id);
     let svg = match &chart.drawing {
+        Drawing::Bars(bars) => bars::draw(id, bars, bars::WIDTH),
+        Drawing::Forest(forest) => forest::draw(id, forest, forest::WIDTH),
         Drawing::Lines(lines) => lines::draw(id, lines),
-        Drawing::Bars(bars) => bars::draw(id, bars),
-        Drawing::Forest(forest) => forest::draw(id, forest),
         Drawing::Heat(maps) => heat::draw(id, maps),
         Drawing::Distribution(of) => lines::draw(id, &distribution::lines(of)),
         Drawing::Flame(flame) => flame::draw(id, flame),
     }?;
+    Ok(named(chart, id, &svg))
+}
+
+/// The same for a phone; `None`: there is no drawing of this kind that is so narrow.
+pub fn narrow(chart: &Chart) -> Result<Option<String>, Error> {
+    let id = &(file_name(&chart.id) + "-narrow");
+    let svg = match &chart.drawing {
+        Drawing::Bars(bars) => bars::draw(id, bars, NARROW),
+        Drawing::Forest(forest) => forest::draw(id, forest, NARROW),
+        _ => return Ok(None),
+    }?;
+    Ok(Some(named(chart, id, &svg)))
+}
+
+/// A drawing with what it says of itself to who cannot see it.
+fn named(chart: &Chart, id: &str, svg: &str) -> String {
     let [title, caption] = [&chart.title, &chart.caption].map(|text| legal(text));
     let named = format!(
         "<title id=\"chart-{id}-title\">{}</title>\n<desc id=\"chart-{id}-desc\">{}</desc>\n",
@@ -49,7 +68,7 @@ pub fn svg(chart: &Chart) -> Result<String, Error> {
     let tag = format!(
         "<svg class=\"plot\" role=\"img\" aria-labelledby=\"chart-{id}-title chart-{id}-desc\" "
     );
-    Ok(after_first_tag(&svg.replacen("<svg ", &tag, 1), &named))
+    after_first_tag(&svg.replacen("<svg ", &tag, 1), &named)
 }
 
 /// The chart as a file that stands alone. Errors as for [`svg`].

@@ -141,7 +141,7 @@ fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<
     Ok(html! {
         section id="answer" class="lead" aria-labelledby="answer-title" {
             h2 id="answer-title" { "Answer" }
-            @if let Some(chart) = &answer.chart { (figure(chart)?) }
+            @if let Some(chart) = &answer.chart { (figure(chart, chart::narrow(chart)?)?) }
             @for finding in &answer.findings { (self::finding(finding)) }
             @if let Some(undecided) = &answer.undecided {
                 p class="finding undecided" { strong { "Not decided: " } (undecided) }
@@ -190,7 +190,7 @@ fn item(item: &Item) -> Result<Markup, Error> {
             html! { dl { @for (name, value) in facts { dt { (name) } dd { (value) } } } }
         }
         Item::Table(table) => self::table(table),
-        Item::Chart(chart) => figure(chart)?,
+        Item::Chart(chart) => figure(chart, None)?,
         Item::Finding(finding) => self::finding(finding),
         Item::Log(lines) => html! { pre tabindex="0" aria-label="Log" { (lines.join("\n")) } },
     })
@@ -205,13 +205,18 @@ fn finding(finding: &Finding) -> Markup {
     }
 }
 
-/// A drawing that scrolls in its box where it does not fit.
-fn figure(chart: &Chart) -> Result<Markup, Error> {
+/// A drawing that scrolls in its box where it does not fit, or has a narrow one for there.
+fn figure(chart: &Chart, narrow: Option<String>) -> Result<Markup, Error> {
     let svg = chart::svg(chart)?;
+    let wide = match narrow {
+        Some(_) => "scroll wide",
+        None => "scroll",
+    };
     Ok(html! {
         figure {
             figcaption { strong { (chart.title) } @if !chart.caption.is_empty() { span { (chart.caption) } } }
-            div class="scroll" tabindex="0" role="group" aria-label=(chart.title) { (PreEscaped(svg)) }
+            div class=(wide) tabindex="0" role="group" aria-label=(chart.title) { (PreEscaped(svg)) }
+            @if let Some(narrow) = narrow { div class="narrow" { (PreEscaped(narrow)) } }
         }
     })
 }
