@@ -20,6 +20,8 @@ TWICE = $(2) $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 # Debian 12 has no Go that is new enough: where none is, its tests are left out and the rest passes.
 GO := $(shell go version 2>/dev/null)
+# As subjects are built: else the standard library and SQLite are compiled once more.
+export GOFLAGS := -trimpath $(GOFLAGS)
 WITHOUT_GO := @echo "left out: all tests of what is written in Go, which is not here (https://go.dev/doc/install)"
 GO_TESTED := $(if $(GO),kits/go experiments/sql/go experiments/rest/go)
 GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go) experiments/cookies/go)
