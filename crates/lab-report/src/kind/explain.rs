@@ -411,7 +411,7 @@ fn within(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
         rank: OF_SYSTEM,
         size: (middle(mine) - middle(theirs)).abs(),
         text: format!(
-            "{}, which lies in their own instructions: the system is asked for the same.{}",
+            "{}. Both ask the system for the same: the difference lies in their own instructions.{}",
             sentence(
                 plan,
                 &Metric::MEAN_CPU,

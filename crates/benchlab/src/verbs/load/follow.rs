@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows a load while it is put on: a view that is redrawn on a terminal, else a line per second.
+//! Follows a load while it is put on: a view that is redrawn on a terminal, else a line per second of load, and one at
+//! least every ten seconds where much is waited for.
 
 use super::view::{LoadStatus, View};
 use super::words::{SubjectAtPoint, Sum, label, rate, time};
 use lab_bench::Progress;
 use lab_model::{Failure, Plan, Slice};
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A line is of so much load, ns.
 const LINE_NS: u64 = 1_000_000_000;
+/// A line is due after so long, of however little load.
+const SILENT: Duration = Duration::from_secs(10);
 
 /// Follows a load run.
 pub struct Follower<'a> {
     plan: &'a Plan,
     began: Instant,
+    last_line: Instant,
     shown: Shown<'a>,
 }
 
@@ -34,6 +38,7 @@ impl<'a> Follower<'a> {
         Follower {
             plan,
             began: Instant::now(),
+            last_line: Instant::now(),
             shown,
         }
     }
@@ -65,8 +70,10 @@ impl<'a> Follower<'a> {
                 let sum = untold.entry(place).or_default();
                 sum.add(slice);
                 // A slice may be a little shorter than it was meant to be.
-                if sum.wall_ns >= LINE_NS - LINE_NS / 20 {
+                let is_due = self.last_line.elapsed() >= SILENT;
+                if is_due || sum.wall_ns >= LINE_NS - LINE_NS / 20 {
                     let sum = std::mem::take(sum);
+                    self.last_line = Instant::now();
                     self.line(slice, &sum);
                 }
             }
