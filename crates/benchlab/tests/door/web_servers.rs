@@ -180,7 +180,7 @@ fn who_does_other_work_is_not_measured() {
         ("no-allow", "DELETE /api: `Allow` is ``"),
         ("whole-only", "a part of a request cannot be sent"),
         ("drops-pipelined", "no answer within 5 s"),
-        ("few-connections", "no answer within 5 s"),
+        ("few-connections", "open connections: no answer within 5 s"),
     ];
     let names: Vec<&str> = wrong.iter().map(|(name, _)| *name).collect();
     let project = project(&[&["honest", "second"], &names[..]].concat());

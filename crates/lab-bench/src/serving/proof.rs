@@ -282,7 +282,7 @@ impl Prover<'_> {
             for i in 0..connections.len() {
                 if let Err(why) = self.exchange(&mut connections[i], &example) {
                     self.transcript = connections.swap_remove(i).transcript();
-                    return Err(why);
+                    return Err(format!("one of {together} open connections: {why}"));
                 }
             }
         }
