@@ -28,6 +28,7 @@ class Connection:
             if request[2] and VARIANT != "stays-open" or VARIANT == "closes":
                 break
         self.peer.close()
+        slots.release()
 
     def receive(self):
         piece = self.peer.recv(65536)
