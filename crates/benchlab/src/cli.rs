@@ -187,8 +187,8 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "quick")]
     pub thorough: bool,
     /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
-    /// target, at most 10m; thorough: 5m a target; quick: 1m a target, in which it
-    /// has 12 blocks, or else 5]
+    /// target, at most 10m; thorough: 5m a target; quick: 70s, in which it has 12 blocks,
+    /// or else 5]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show

@@ -41,8 +41,8 @@ const MARGIN: f64 = 0.02;
 /// The longest that a run measures of which nothing is said.
 const MOST_USUAL: Duration = Duration::from_secs(600);
 
-/// In this time for each target a quick run has all its blocks, or else few.
-const QUICK: Duration = Duration::from_secs(60);
+/// In this time, some ten seconds of it the pilot's, a quick run has all its blocks, or else few.
+const QUICK: Duration = Duration::from_secs(70);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
@@ -275,7 +275,7 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let every = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {
-        QUICK * targets.max(1) as u32
+        QUICK
     } else if args.thorough {
         every
     } else {
@@ -292,8 +292,13 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 /// A block's length, unless its pairs are counted: so that the usual time has room for ten of them, or for those of a
 /// quick run.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let each = Duration::from_millis(if args.quick { 1_500 } else { 8_000 });
-    let usual = each * targets.max(1) as u32;
+    let targets = targets.max(1) as u32;
+    // In a quick run the processes of another target start in time that turns had.
+    let usual = if args.quick {
+        Duration::from_millis(1_800).saturating_sub(Duration::from_millis(300) * targets)
+    } else {
+        Duration::from_secs(8) * targets
+    };
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
@@ -318,7 +323,7 @@ fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> M
         few_blocks: usual.and(few_blocks),
         looks: Vec::new(),
         // A round takes 0.2 s.
-        max_warmup: if args.quick { 20 } else { 5 * warm_up_s },
+        max_warmup: if args.quick { 10 } else { 5 * warm_up_s },
         ..measure(args)
     }
 }
@@ -338,7 +343,7 @@ fn measure(args: &RunArgs) -> Measure {
         precision: args.precision,
         redo: args.measuring.redo,
         time_limit_ns: args.time_limit.as_nanos() as u64,
-        max_warmup: if args.quick { 240 } else { 480 },
+        max_warmup: if args.quick { 120 } else { 480 },
         ..Measure::default()
     }
 }

@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_millis(30);
 /// busy for 23 to 31 rounds, and to get cheaper until the 50th.)
 const QUIET: usize = 8;
 
-/// Rounds after which the pilot looks whether the server is steady; then at twice as many, and so on.
+/// Rounds after which the pilot looks whether the server is steady, where it may take so many; then at twice as many, and so on.
 const FIRST_LOOK: usize = 20;
 
 /// The most rounds for a server that is quiet: what still changes is not its own doing.
@@ -87,7 +87,7 @@ impl<'a> Warming<'a> {
             crowded: setup.generator(server, point, proven, None, 0)?,
             rounds: Vec::new(),
             busy: 0,
-            most: (plan.measure.max_warmup as usize).max(FIRST_LOOK),
+            most: plan.measure.max_warmup as usize,
         })
     }
 
@@ -148,7 +148,7 @@ pub fn pilot(
     proven: &Proven,
 ) -> SubjectResult<Pilot> {
     let mut warming = Warming::new(setup, server, cores, point, proven)?;
-    let mut look = FIRST_LOOK;
+    let mut look = FIRST_LOOK.min(warming.most);
     let (steady_from, class) = loop {
         warming.go_on(server, look)?;
         let rounds = warming.rounds.len();
