@@ -199,6 +199,44 @@ pub fn wrong_arguments(database: &impl Database, program: &str) {
     subject.quit();
 }
 
+/// The server has no more connections than before: `connections` counts them.
+pub fn closes_its_connections(database: &impl Database, program: &str, connections: &str) {
+    let mut subject = Subject::start(program);
+    let before = database.number(connections);
+    for point in [
+        "connect",
+        "point statement=prepared",
+        "connections connections=20",
+    ] {
+        subject.ask_for("@lab opened ", &open(database, point));
+        subject.ask_for("@lab ran ", "run operations=20");
+        subject.ask_for("@lab closed", "close");
+    }
+    // Connections need a moment to go; other programs' may come and go, too.
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        database.number(connections) <= before
+    });
+    let after = database.number(connections);
+    assert!(gone, "{before} connections before, {after} after");
+    subject.quit();
+}
+
+/// Of a transaction in which a row is refused nothing is left, and the next one is done. `refused`: what the error says.
+pub fn rolls_a_failed_transaction_back(database: &impl Database, program: &str, refused: &str) {
+    database.execute("DELETE FROM test_simple");
+    database.execute("ALTER TABLE test_simple ADD CONSTRAINT refuse CHECK (value <> 1934368832)");
+    let mut subject = Subject::start(program);
+    subject.ask_for("@lab opened ", &open(database, "insert_tx rows_tx=2"));
+    // The third value of the sequence for seed 7, shifted right by 33.
+    let failed = subject.ask_for("@lab error code=failed ", "run operations=2");
+    assert!(failed.contains(refused), "{failed}");
+    assert_eq!(database.number("SELECT count(*) FROM test_simple"), 2);
+    subject.ask_for("@lab verified ", "verify");
+    assert_eq!(database.number("SELECT count(*) FROM test_simple"), 4);
+    subject.quit();
+}
+
 /// The command that opens a case.
 pub fn open(database: &impl Database, point: &str) -> String {
     let mut command = format!("open case={point} seed={SEED} rows={ROWS}");

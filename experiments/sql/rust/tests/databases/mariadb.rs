@@ -2,7 +2,10 @@
 //! The cases on the MariaDB server that LAB_MARIADB names by its target URI. The tables
 //! `test_simple` and `test_mixed` there are replaced.
 
-use crate::common::{Database, Subject, every_case, open, work_that_fails, wrong_arguments};
+use crate::common::{
+    Database, Subject, closes_its_connections, every_case, open, rolls_a_failed_transaction_back,
+    work_that_fails, wrong_arguments,
+};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, OptsBuilder};
 use std::cell::RefCell;
@@ -79,48 +82,13 @@ fn all() {
     work_that_fails(&server, PROGRAM, "42S02");
     wrong_arguments(&server, PROGRAM);
     reads_settings_back(&server);
-    closes_its_connections(&server);
-    rolls_a_failed_transaction_back(&server);
+    let connections = "SELECT count(*) FROM information_schema.PROCESSLIST";
+    closes_its_connections(&server, PROGRAM, connections);
+    rolls_a_failed_transaction_back(&server, PROGRAM, "23000");
 }
 
 fn reads_settings_back(server: &Mariadb) {
     let opened = Subject::start(PROGRAM).ask(&open(server, "connect"));
     let settings = " isolation=REPEATABLE-READ client=utf8mb4 empty= statement_cache=32";
     assert!(opened.ends_with(settings), "{opened}");
-}
-
-fn closes_its_connections(server: &Mariadb) {
-    let backends = || server.number("SELECT count(*) FROM information_schema.PROCESSLIST");
-    let mut subject = Subject::start(PROGRAM);
-    let before = backends();
-    for point in [
-        "connect",
-        "point statement=prepared",
-        "connections connections=20",
-    ] {
-        subject.ask_for("@lab opened ", &open(server, point));
-        subject.ask_for("@lab ran ", "run operations=20");
-        subject.ask_for("@lab closed", "close");
-    }
-    // Connections need a moment to go; other programs' may come and go, too.
-    let gone = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        backends() <= before
-    });
-    assert!(gone, "{before} connections before, {} after", backends());
-    subject.quit();
-}
-
-fn rolls_a_failed_transaction_back(server: &Mariadb) {
-    server.execute("DELETE FROM test_simple");
-    server.execute("ALTER TABLE test_simple ADD CONSTRAINT refuse CHECK (value <> 1934368832)");
-    let mut subject = Subject::start(PROGRAM);
-    subject.ask_for("@lab opened ", &open(server, "insert_tx rows_tx=2"));
-    // The third value of the sequence for seed 7, shifted right by 33.
-    let failed = subject.ask_for("@lab error code=failed ", "run operations=2");
-    assert!(failed.contains("23000"), "{failed}");
-    assert_eq!(server.number("SELECT count(*) FROM test_simple"), 2);
-    subject.ask_for("@lab verified ", "verify");
-    assert_eq!(server.number("SELECT count(*) FROM test_simple"), 4);
-    subject.quit();
 }

@@ -2,7 +2,10 @@
 //! The cases on the PostgreSQL server that LAB_POSTGRESQL names by its target URI. The tables
 //! `test_simple` and `test_mixed` there are replaced.
 
-use crate::common::{Database, Subject, every_case, open, work_that_fails, wrong_arguments};
+use crate::common::{
+    Database, Subject, closes_its_connections, every_case, open, rolls_a_failed_transaction_back,
+    work_that_fails, wrong_arguments,
+};
 use std::env;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls};
@@ -79,49 +82,13 @@ fn all() {
     work_that_fails(&server, PROGRAM, "%28SQLSTATE%2042P01%29");
     wrong_arguments(&server, PROGRAM);
     reads_settings_back(&server);
-    closes_its_connections(&server);
-    rolls_a_failed_transaction_back(&server);
+    let connections = "SELECT count(*) FROM pg_stat_activity WHERE usename = current_user";
+    closes_its_connections(&server, PROGRAM, connections);
+    rolls_a_failed_transaction_back(&server, PROGRAM, "%28SQLSTATE%2023514%29");
 }
 
 fn reads_settings_back(server: &Postgresql) {
     let opened = Subject::start(PROGRAM).ask(&open(server, "connect"));
     let settings = " isolation=read%20committed encoding=UTF8 empty= tls=off statement_cache=0";
     assert!(opened.ends_with(settings), "{opened}");
-}
-
-fn closes_its_connections(server: &Postgresql) {
-    let backends =
-        || server.number("SELECT count(*) FROM pg_stat_activity WHERE usename = current_user");
-    let mut subject = Subject::start(PROGRAM);
-    let before = backends();
-    for point in [
-        "connect",
-        "point statement=prepared",
-        "connections connections=20",
-    ] {
-        subject.ask_for("@lab opened ", &open(server, point));
-        subject.ask_for("@lab ran ", "run operations=20");
-        subject.ask_for("@lab closed", "close");
-    }
-    // Backends need a moment to go; other programs' may come and go, too.
-    let gone = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        backends() <= before
-    });
-    assert!(gone, "{before} connections before, {} after", backends());
-    subject.quit();
-}
-
-fn rolls_a_failed_transaction_back(server: &Postgresql) {
-    server.execute("DELETE FROM test_simple");
-    server.execute("ALTER TABLE test_simple ADD CONSTRAINT refuse CHECK (value <> 1934368832)");
-    let mut subject = Subject::start(PROGRAM);
-    subject.ask_for("@lab opened ", &open(server, "insert_tx rows_tx=2"));
-    // The third value of the sequence for seed 7, shifted right by 33.
-    let failed = subject.ask_for("@lab error code=failed ", "run operations=2");
-    assert!(failed.contains("%28SQLSTATE%2023514%29"), "{failed}");
-    assert_eq!(server.number("SELECT count(*) FROM test_simple"), 2);
-    subject.ask_for("@lab verified ", "verify");
-    assert_eq!(server.number("SELECT count(*) FROM test_simple"), 4);
-    subject.quit();
 }
