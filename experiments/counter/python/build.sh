@@ -5,8 +5,5 @@
 set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/python
-
-python3 -m venv --clear --without-pip "$out/venv"
-packages=$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-echo "$PWD/kits/python/src" >"$packages/lab_kit.pth"
+sh kits/python/environment.sh "$out"
 "$out/venv/bin/python" -B experiments/counter/python/instructions.py >"$out/instructions.txt"
