@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Between two lines of progress of one block where there is no terminal.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// Between two lines of progress of one block, or of one load, where there is no terminal.
+pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Between the lines of two blocks: blocks of commands take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);

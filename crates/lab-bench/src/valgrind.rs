@@ -142,13 +142,13 @@ impl ValgrindRun {
     }
 }
 
-/// Runs each command under each tool; what they write goes into a folder. `None`: the reader stopped it. Nothing is
-/// left running in either case. Error: Valgrind could not be started, or its files not be read.
+/// Runs each command under each tool; what they write goes into a folder. `progress` has the step, and the time since the
+/// first began. `None`: the reader stopped it. Nothing is left running in either case. Error: Valgrind could not be started, or its files not be read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
     limit: Duration,
-    progress: &mut dyn FnMut(String),
+    progress: &mut dyn FnMut(&str, Duration),
 ) -> io::Result<Option<Vec<ValgrindRun>>> {
     let jobs = Tool::ALL.into_iter();
     let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
@@ -188,12 +188,8 @@ pub fn valgrind(
             .iter()
             .map(|run| format!("{} of {}", run.tool.title(), run.command + 1));
         let names: Vec<String> = names.collect();
-        progress(format!(
-            "valgrind {}/{all}  {}  {} s",
-            ended.len(),
-            names.join(", "),
-            began.elapsed().as_secs()
-        ));
+        let step = format!("valgrind {}/{all}  {}", ended.len(), names.join(", "));
+        progress(&step, began.elapsed());
         std::thread::sleep(LOOK);
     }
     Ok(Some(ended))

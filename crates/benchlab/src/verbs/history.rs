@@ -60,12 +60,11 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
 
 /// The names, on one screen those with the latest runs.
 fn list(folder: &str, mut names: Vec<Known>, full: bool) -> Result<ExitCode, Exit> {
-    let more = names
-        .len()
-        .saturating_sub(if full { names.len() } else { LISTED });
+    let listed = if full { names.len() } else { LISTED };
+    let more = names.len().saturating_sub(listed);
     if more > 0 {
         names.sort_by(|a, b| b.last_unix_s.total_cmp(&a.last_unix_s));
-        names.truncate(LISTED);
+        names.truncate(listed);
     }
     let document = history::names(folder, &names);
     document.sections.iter().try_for_each(table)?;

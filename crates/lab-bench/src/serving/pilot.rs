@@ -27,7 +27,8 @@ const IDLE: Duration = Duration::from_millis(30);
 /// busy for 23 to 31 rounds, and to get cheaper until the 50th.)
 const QUIET: usize = 8;
 
-/// Rounds after which the pilot looks whether the server is steady, where it may take so many; then at twice as many, and so on.
+/// Rounds after which the pilot looks whether the server is steady, where it may take so many; then at twice as
+/// many, and so on.
 const FIRST_LOOK: usize = 20;
 
 /// The most rounds for a server that is quiet: what still changes is not its own doing.

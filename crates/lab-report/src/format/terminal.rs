@@ -140,9 +140,10 @@ impl Page {
             .lines
             .extend(source.iter().map(|line| self.pen.dim(line)));
         if !full && !document.sections.is_empty() {
-            let more = match document.kept {
-                true => "All tables and warnings: `benchlab report FILE --full`.",
-                false => "All tables and warnings: --full.",
+            let more = if document.kept {
+                "All tables and warnings: `benchlab report FILE --full`."
+            } else {
+                "All tables and warnings: --full."
             };
             let more = wrap_at_most(more, self.width, 2);
             below

@@ -4,15 +4,14 @@
 
 use super::view::{LoadStatus, View};
 use super::words::{SubjectAtPoint, Sum, label, rate, time};
+use crate::progress::BETWEEN_LINES;
 use lab_bench::Progress;
 use lab_model::{Failure, Plan, Slice};
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A line is of so much load, ns.
 const LINE_NS: u64 = 1_000_000_000;
-/// A line is due after so long, of however little load.
-const SILENT: Duration = Duration::from_secs(10);
 
 /// Follows a load run.
 pub struct Follower<'a> {
@@ -70,7 +69,7 @@ impl<'a> Follower<'a> {
                 let sum = untold.entry(place).or_default();
                 sum.add(slice);
                 // A slice may be a little shorter than it was meant to be.
-                let is_due = self.last_line.elapsed() >= SILENT;
+                let is_due = self.last_line.elapsed() >= BETWEEN_LINES;
                 if is_due || sum.wall_ns >= LINE_NS - LINE_NS / 20 {
                     let sum = std::mem::take(sum);
                     self.last_line = Instant::now();

@@ -84,16 +84,12 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
         ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"),
     );
     let mut told = String::new();
-    let runs = valgrind(&programs, &folder, args.time_limit, &mut |step| {
-        // Its last words are the time, of which a file needs no line.
-        let what = step
-            .rsplit_once("  ")
-            .map_or("", |(what, _)| what.trim_end());
-        if bar.is_hidden() && what != told {
-            eprintln!("benchlab: {what}");
-            told = what.to_owned();
+    let runs = valgrind(&programs, &folder, args.time_limit, &mut |step, elapsed| {
+        if bar.is_hidden() && step != told {
+            eprintln!("benchlab: {}", step.trim_end());
+            told = step.to_owned();
         }
-        bar.set_message(step);
+        bar.set_message(format!("{step}  {} s", elapsed.as_secs()));
         bar.tick();
     });
     bar.finish_and_clear();
