@@ -14,7 +14,7 @@ done
 minor=$(cargo --version 2>/dev/null | cut -d. -f2) || minor=
 [ "${minor:-0}" -ge 88 ] || lacking="$lacking cargo-web rustc-web"
 cargo fmt --version >/dev/null 2>&1 || lacking="$lacking rustfmt-web"
-cargo clippy --version >/dev/null 2>&1 || lacking="$lacking rust-web-clippy"
+clippy-driver --version >/dev/null 2>&1 || lacking="$lacking rust-web-clippy"
 if [ -n "$lacking" ]; then
     if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
     # No daemon is started, now (invoke-rc.d(8)) or when the machine is: the tests start their own.

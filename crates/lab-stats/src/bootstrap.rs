@@ -61,13 +61,13 @@ pub fn intervals<const K: usize>(
     }; K];
     for (i, interval) in intervals.iter_mut().enumerate() {
         let mut values: Vec<f64> = draws.iter().map(|draw| draw[i]).collect();
-        values.sort_unstable_by(f64::total_cmp);
         let last = values.len().checked_sub(1)?;
         let rank = ((tail * values.len() as f64) as usize).min(last / 2);
+        let mut at = |rank| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
         *interval = Interval {
             estimate: estimate[i],
-            low: values[rank].min(estimate[i]),
-            high: values[last - rank].max(estimate[i]),
+            low: at(rank).min(estimate[i]),
+            high: at(last - rank).max(estimate[i]),
             level: level(blocks, alpha),
         };
     }
