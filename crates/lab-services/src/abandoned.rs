@@ -77,22 +77,20 @@ struct Running {
 }
 
 impl Running {
-    /// A process that runs a server's program in this folder; the servers work in their data directory.
+    /// A process that runs a server's program in this folder, or ends just now and has no program any more; the servers
+    /// work in their data directory.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<Running> {
         // SAFETY: a system call that takes two numbers and yields a new file or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
         let process = i32::try_from(process).ok().filter(|&file| file >= 0)?;
         // SAFETY: it is new and nobody else's.
         let process = unsafe { OwnedFd::from_raw_fd(process) };
-        let link = |name| fs::read_link(format!("/proc/{pid}/{name}")).ok();
-        let program = link("exe")?;
-        let program = program
-            .file_name()?
-            .to_str()?
-            .trim_end_matches(" (deleted)");
-        let mut own = software.programs.iter().chain(software.installers);
-        (own.any(|name| *name == program) && link("cwd")?.starts_with(folder))
-            .then_some(Running { process, pid })
+        let link = |name| fs::read_link(format!("/proc/{pid}/{name}"));
+        let is_own = match link("exe") {
+            Ok(program) => software.runs(&program),
+            Err(e) => e.kind() == io::ErrorKind::NotFound,
+        };
+        (is_own && link("cwd").ok()?.starts_with(folder)).then_some(Running { process, pid })
     }
 
     fn send(&self, signal: Signal) -> io::Result<()> {

@@ -45,6 +45,14 @@ pub struct Software {
 }
 
 impl Software {
+    /// Whether this is one of its programs, even one that was replaced since it started.
+    pub(crate) fn runs(&self, program: &Path) -> bool {
+        let name = program.file_name().and_then(|name| name.to_str());
+        let name = name.map(|name| name.trim_end_matches(" (deleted)"));
+        let mut own = self.programs.iter().chain(self.installers);
+        own.any(|own| Some(*own) == name)
+    }
+
     /// Says what is missing, and the packages, unless it can be started.
     pub fn missing(&'static self) -> Option<Missing> {
         self.find().err()
