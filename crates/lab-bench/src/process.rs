@@ -8,7 +8,6 @@ use crate::protocol::{self, Line, Reply};
 use crate::stream::{PIPE_CHUNKS, Stream};
 use crate::sys::{self, CpuClock};
 use lab_model::{Case, Check, Metric, Subject, Unit};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::VecDeque;
@@ -452,14 +451,10 @@ impl SubjectProcess {
 
     /// Reads what is there after a time at most.
     fn wait(&mut self, time: Duration) -> SubjectResult<()> {
-        let mut ready = [
-            PollFd::new(self.output.source.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.errors.source.as_fd(), PollFlags::POLLIN),
-        ];
+        let files = [self.output.source.as_fd(), self.errors.source.as_fd()];
         // A finished standard error is left out: it would be ready for ever.
         let watched = if self.errors.ended { 1 } else { 2 };
-        let wait = PollTimeout::try_from(time.as_millis() + 1).unwrap_or(PollTimeout::MAX);
-        let waited = poll(&mut ready[..watched], wait);
+        let waited = interrupt::readable(&files[..watched], time);
         if interrupt::requested() {
             return Err(Fault::Interrupted);
         }

@@ -7,8 +7,7 @@
 //! left running.
 
 use crate::fault::{Fault, SubjectResult};
-use crate::interrupt;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use crate::{interrupt, sys};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::Pid;
 use std::fs::File;
@@ -129,13 +128,16 @@ impl Starter {
     fn wait(&self, deadline: Instant) -> SubjectResult<()> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let left = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
-            let mut ready = [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)];
-            let answered = poll(&mut ready, left);
+            let answers = [self.answers.as_fd()];
+            let answered = if self.undisturbed {
+                sys::readable(&answers, left)
+            } else {
+                interrupt::readable(&answers, left)
+            };
             if interrupt::requested() && !self.undisturbed {
                 return Err(Fault::Interrupted);
             }
-            if answered.is_ok_and(|n| n > 0) {
+            if answered == Ok(true) {
                 return Ok(());
             }
             if Instant::now() > deadline {

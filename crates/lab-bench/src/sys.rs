@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The operating system's clocks, cores and signals as the measuring needs them.
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::time::TimeSpec;
@@ -8,7 +9,18 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Waits until one of these files can be read, or the time is over; false for that.
+pub fn readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
+    let files = files
+        .iter()
+        .map(|&file| PollFd::new(file, PollFlags::POLLIN));
+    let time = PollTimeout::try_from(time.as_millis() + 1).unwrap_or(PollTimeout::MAX);
+    Ok(poll(&mut files.collect::<Vec<_>>(), time)? > 0)
+}
 
 /// CLOCK_MONOTONIC, ns.
 pub fn monotonic_ns() -> u64 {

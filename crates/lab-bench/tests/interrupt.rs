@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//! In a process of its own: who was asked to stop stays so.
+
+use lab_bench::interrupt;
+use nix::sys::signal::{Signal, raise};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+#[test]
+fn a_signal_just_before_the_waiting_ends_it() {
+    let (silent, _open) = nix::unistd::pipe().unwrap();
+    interrupt::watch().unwrap();
+    let wait = |limit| interrupt::readable(&[silent.as_fd()], limit).unwrap();
+    assert!(!wait(Duration::ZERO));
+    raise(Signal::SIGINT).unwrap();
+    assert!(wait(Duration::from_secs(20)));
+    assert!(interrupt::requested());
+}
