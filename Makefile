@@ -6,8 +6,8 @@ SHELL := /bin/bash
 # The lab, its tests and its examples are one build: the same packages, features and profile, so that nothing
 # is compiled twice. The linter's driver is the compiler: to lint by itself takes half as long as to build.
 RUST := --quiet --locked --workspace
-lab lab-tests clippy: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
-lab lab-tests clippy: export CARGO_INCREMENTAL := 0
+lab lab-tests clippy pages: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+lab lab-tests clippy pages: export CARGO_INCREMENTAL := 0
 LAB := BENCHLAB_PROJECT=$(CURDIR) target/debug/benchlab
 
 # Runs a command beside a private PostgreSQL and MariaDB, which it finds in LAB_POSTGRESQL and LAB_MARIADB; what needs

@@ -17,8 +17,9 @@ const FEWEST: usize = 6;
 /// blocks (Hall, *The Bootstrap and Edgeworth Expansion*, 1992; Davison & Hinkley, *Bootstrap Methods and their
 /// Application*, 1997, section 5.2.2).
 pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Option<Interval> {
-    let blocks = Blocks::new(above, below);
-    let own = blocks.estimate(blocks.moments.iter().sum())?;
+    let blocks = moments(above, below);
+    let count = blocks.len();
+    let own = Estimate::new(blocks.iter().sum(), count)?;
     let level = Interval::level_of(alpha);
     let known = |low: f64, high: f64, level: f64| Interval {
         estimate: own.log.exp(),
@@ -26,7 +27,6 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
         high: (own.log - high * own.error).exp().max(own.log.exp()),
         level,
     };
-    let count = blocks.moments.len();
     if count < 2 {
         return Some(known(0.0, 0.0, 0.0));
     }
@@ -41,8 +41,8 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     let draws = bootstrap::draws(alpha / 2.0);
     let mut apart: Vec<f64> = (0..draws)
         .filter_map(|_| {
-            let drawn = (0..count).map(|_| &blocks.moments[random.below(count)]);
-            let drawn = blocks.estimate(drawn.sum())?;
+            let drawn = (0..count).map(|_| &blocks[random.below(count)]);
+            let drawn = Estimate::new(drawn.sum(), count)?;
             (drawn.error > 0.0).then(|| (drawn.log - own.log) / drawn.error)
         })
         .collect();
@@ -52,19 +52,13 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     Some(known(at(last - rank), at(rank), level))
 }
 
-/// What the blocks are to an estimate.
-struct Blocks {
-    /// The ratio of the means of all.
-    ratio: f64,
-    moments: Vec<Moments>,
-}
-
 /// What a block, or the sum of several, adds to an estimate. Deviations are from the ratio of all blocks, so that no
 /// error is a small difference of large sums.
 #[derive(Clone, Copy, Default)]
 struct Moments {
+    above: f64,
     below: f64,
-    /// `above - ratio * below`.
+    /// `above - ratio * below`, with the ratio of all blocks.
     deviation: f64,
     below_squared: f64,
     deviation_squared: f64,
@@ -77,55 +71,49 @@ struct Estimate {
     error: f64,
 }
 
-impl Blocks {
-    fn new(above: &[f64], below: &[f64]) -> Blocks {
-        let blocks: Vec<(f64, f64)> = above.iter().copied().zip(below.iter().copied()).collect();
-        let [a, b] = blocks
-            .iter()
-            .fold([0.0; 2], |[a, b], block| [a + block.0, b + block.1]);
-        let ratio = a / b;
-        let moments = blocks.iter().map(|(a, b)| Moments::new(*b, a - ratio * b));
-        Blocks {
-            ratio,
-            moments: moments.collect(),
-        }
-    }
-
+impl Estimate {
     /// Of as many blocks as there are, each counted any number of times.
-    fn estimate(&self, sum: Moments) -> Option<Estimate> {
-        let above = self.ratio * sum.below + sum.deviation;
-        if !(above > 0.0 && sum.below > 0.0 && above.is_finite() && sum.below.is_finite()) {
+    fn new(sum: Moments, blocks: usize) -> Option<Estimate> {
+        let n = blocks as f64;
+        let [above, below] = [sum.above / n, sum.below / n];
+        if !(above > 0.0 && below > 0.0 && above.is_finite() && below.is_finite()) {
             return None;
         }
         let further = sum.deviation / sum.below;
         let squares =
             sum.deviation_squared - further * (2.0 * sum.product - further * sum.below_squared);
-        let n = self.moments.len() as f64;
-        let error = (squares.max(0.0) * n / (n - 1.0).max(1.0)).sqrt() / above;
+        let error = (squares.max(0.0) / (n - 1.0).max(1.0) / n).sqrt() / above;
         // What rounding leaves of equal blocks is no scatter.
         let error = if error < 1e-12 { 0.0 } else { error };
         Some(Estimate {
-            log: (above / sum.below).ln(),
+            log: (above / below).ln(),
             error,
         })
     }
 }
 
-impl Moments {
-    fn new(below: f64, deviation: f64) -> Moments {
+/// Of each block.
+fn moments(above: &[f64], below: &[f64]) -> Vec<Moments> {
+    let blocks = || above.iter().copied().zip(below.iter().copied());
+    let [a, b] = blocks().fold([0.0; 2], |[a, b], block| [a + block.0, b + block.1]);
+    let moments = blocks().map(|(above, below)| {
+        let deviation = above - a / b * below;
         Moments {
+            above,
             below,
             deviation,
             below_squared: below * below,
             deviation_squared: deviation * deviation,
             product: deviation * below,
         }
-    }
+    });
+    moments.collect()
 }
 
 impl<'a> Sum<&'a Moments> for Moments {
     fn sum<I: Iterator<Item = &'a Moments>>(each: I) -> Moments {
         each.fold(Moments::default(), |sum, one| Moments {
+            above: sum.above + one.above,
             below: sum.below + one.below,
             deviation: sum.deviation + one.deviation,
             below_squared: sum.below_squared + one.below_squared,
