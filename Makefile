@@ -50,7 +50,8 @@ JOBS := $(shell expr $$(nproc) + 1)
 # Data of servers and other files that tests write are in memory where there is room: to make and remove a thousand files
 # for each server takes a disk's file system most of the time (ext4 does not use what was just freed).
 export TMPDIR := $(shell free=$$(df --output=avail --block-size=G /dev/shm 2>/dev/null | tail -1 | tr -d ' G'); \
-    if [ "$${free:-0}" -ge 8 ] && [ -w /dev/shm ]; then echo /dev/shm; else echo "$${TMPDIR:-/tmp}"; fi)
+    if [ "$${free:-0}" -ge 8 ] && [ -w /dev/shm ] && ! findmnt -no OPTIONS -T /dev/shm | grep -qw noexec; \
+    then echo /dev/shm; else echo "$${TMPDIR:-/tmp}"; fi)
 
 # For so long random requests are compared with Go's answers.
 FOR := 30m
