@@ -214,7 +214,9 @@ impl Running {
         // Of a program that forks, each process writes a file of its own.
         let out = folder.join("%p");
         let mut call = Command::new("valgrind");
-        call.arg(format!("--tool={}", tool.name()))
+        // One that is killed would leave the pipes by which a debugger reaches it.
+        call.arg("--vgdb=no")
+            .arg(format!("--tool={}", tool.name()))
             .arg(format!("--{}-out-file={}", tool.name(), out.display()))
             .arg(format!("--log-file={}", folder.join("log").display()))
             .args(tool.options())

@@ -304,11 +304,13 @@ fn what_takes_too_long_is_stopped_and_shown() {
 #[test]
 fn ctrl_c_leaves_nothing_behind() {
     let folder = TempDir::new().expect("a folder");
+    let temporary = TempDir::new().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_benchlab"));
     let unusual = "61.3571";
     command
         .args(["profile", "--", "sleep", unusual])
-        .current_dir(folder.path());
+        .current_dir(folder.path())
+        .env("TMPDIR", temporary.path());
     let mut lab = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -329,4 +331,7 @@ fn ctrl_c_leaves_nothing_behind() {
     kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).expect("a signal");
     assert_eq!(lab.wait().expect("benchlab").code(), Some(130));
     assert_eq!(running(), 0);
+    let left = fs::read_dir(temporary.path()).expect("it is there");
+    let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
 }

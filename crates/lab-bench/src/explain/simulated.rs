@@ -88,6 +88,7 @@ pub(super) fn under_callgrind(file: &Path) -> Vec<String> {
     let words = [
         "valgrind".into(),
         "-q".into(),
+        "--vgdb=no".into(),
         "--tool=callgrind".into(),
         "--cache-sim=yes".into(),
         format!("--callgrind-out-file={}", file.display()),
