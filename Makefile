@@ -99,7 +99,7 @@ style:
 
 # Cargo shows the warnings of what is built already, too.
 clippy:
-	@warnings=$$(cargo test $(RUST) --all-targets --no-run 2>&1) || true; [ -z "$$warnings" ] || { echo "$$warnings"; exit 1; }
+	@warnings=$$(cargo test $(RUST) --all-targets --no-run 2>&1) && [ -z "$$warnings" ] || { echo "$$warnings"; exit 1; }
 
 clippy-subjects:
 	$(foreach folder,$(RUST_FOLDERS),cargo clippy $(call subject_of,$(folder)) --all-targets -- -D warnings &&) true

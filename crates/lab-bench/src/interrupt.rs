@@ -38,26 +38,25 @@ pub fn watch() -> io::Result<()> {
 
 fn signalled() {
     let now = sys::monotonic_ns();
-    let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
-    if first.is_err_and(|first| now.saturating_sub(first) > ONE_WISH) {
+    if now.saturating_sub(asked_since(now)) > ONE_WISH {
         signal_hook::low_level::exit(INTERRUPTED);
     }
-    wake();
 }
 
-/// Ends the waiting in [`readable`]. A signal by itself ends only what waits already, not what begins to just then.
-fn wake() {
+/// Notes the wish, and yields when the lab was first asked, ns. Ends the waiting in [`readable`], too: a signal by itself
+/// ends only what waits already, not what begins to just then.
+fn asked_since(now: u64) -> u64 {
+    let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     if let Some(asked) = ASKED.get() {
         let _ = asked.write(1);
     }
+    first.err().unwrap_or(now)
 }
 
 /// Asks the lab to stop, as a first signal does.
 pub fn request() {
-    let now = sys::monotonic_ns();
     // Asked again, it is the same wish.
-    let _ = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
-    wake();
+    asked_since(sys::monotonic_ns());
 }
 
 /// Whether the reader wants the lab to stop.
@@ -67,7 +66,6 @@ pub fn requested() -> bool {
 
 /// Waits until one of these files can be read, the reader wants the lab to stop, or the time is over; false for that.
 pub fn readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
-    let mut files = files.to_vec();
-    files.extend(ASKED.get().map(AsFd::as_fd));
-    sys::readable(&files, time)
+    let asked = ASKED.get().map(AsFd::as_fd);
+    sys::readable(files.iter().copied().chain(asked), time)
 }

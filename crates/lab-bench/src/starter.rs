@@ -130,13 +130,14 @@ impl Starter {
             let left = deadline.saturating_duration_since(Instant::now());
             let answers = [self.answers.as_fd()];
             let answered = if self.undisturbed {
-                sys::readable(&answers, left)
+                sys::readable(answers, left)
             } else {
-                interrupt::readable(&answers, left)
+                let answered = interrupt::readable(&answers, left);
+                if interrupt::requested() {
+                    return Err(Fault::Interrupted);
+                }
+                answered
             };
-            if interrupt::requested() && !self.undisturbed {
-                return Err(Fault::Interrupted);
-            }
             if answered == Ok(true) {
                 return Ok(());
             }

@@ -14,10 +14,12 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Waits until one of these files can be read, or the time is over; false for that.
-pub fn readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
-    let files = files
-        .iter()
-        .map(|&file| PollFd::new(file, PollFlags::POLLIN));
+pub fn readable<'f>(
+    files: impl IntoIterator<Item = BorrowedFd<'f>>,
+    time: Duration,
+) -> nix::Result<bool> {
+    let files = files.into_iter();
+    let files = files.map(|file| PollFd::new(file, PollFlags::POLLIN));
     let time = PollTimeout::try_from(time.as_millis() + 1).unwrap_or(PollTimeout::MAX);
     Ok(poll(&mut files.collect::<Vec<_>>(), time)? > 0)
 }

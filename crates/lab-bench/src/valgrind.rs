@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// size, ways and bytes of a line.
 pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=8388608,16,64"];
 
+/// Valgrind that is killed would leave the pipes by which a debugger reaches it.
+pub const NO_DEBUGGER: &str = "--vgdb=no";
+
 /// Allocators of run-time systems that stand between a program and malloc.
 const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__gnat_malloc",
@@ -142,8 +145,9 @@ impl ValgrindRun {
     }
 }
 
-/// Runs each command under each tool; what they write goes into a folder. `progress` has the step, and the time since the
-/// first began. `None`: the reader stopped it. Nothing is left running in either case. Error: Valgrind could not be started, or its files not be read.
+/// Runs each command under each tool; what they write goes into a folder. `progress` has the step, and the time since
+/// the first began. `None`: the reader stopped it. Nothing is left running in either case. Error: Valgrind could not be
+/// started, or its files not be read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
@@ -214,8 +218,7 @@ impl Running {
         // Of a program that forks, each process writes a file of its own.
         let out = folder.join("%p");
         let mut call = Command::new("valgrind");
-        // One that is killed would leave the pipes by which a debugger reaches it.
-        call.arg("--vgdb=no")
+        call.arg(NO_DEBUGGER)
             .arg(format!("--tool={}", tool.name()))
             .arg(format!("--{}-out-file={}", tool.name(), out.display()))
             .arg(format!("--log-file={}", folder.join("log").display()))

@@ -24,7 +24,7 @@ pub(crate) fn draws(tail: f64) -> usize {
 }
 
 /// How often each block counts in the next draw.
-pub(crate) fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
+fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
     counts.fill(0);
     (0..counts.len()).for_each(|_| counts[random.below(counts.len())] += 1);
 }
@@ -61,17 +61,24 @@ pub fn intervals<const K: usize>(
     }; K];
     for (i, interval) in intervals.iter_mut().enumerate() {
         let mut values: Vec<f64> = draws.iter().map(|draw| draw[i]).collect();
-        let last = values.len().checked_sub(1)?;
-        let rank = ((tail * values.len() as f64) as usize).min(last / 2);
-        let mut at = |rank| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
+        let (low, high) = bounds(&mut values, tail)?;
         *interval = Interval {
             estimate: estimate[i],
-            low: at(rank).min(estimate[i]),
-            high: at(last - rank).max(estimate[i]),
+            low: low.min(estimate[i]),
+            high: high.max(estimate[i]),
             level: level(blocks, alpha),
         };
     }
     Some(intervals)
+}
+
+/// The least and the greatest value that are left when this part of them is cut off at each end; `None` of none. Their
+/// order is lost.
+pub(crate) fn bounds(values: &mut [f64], tail: f64) -> Option<(f64, f64)> {
+    let last = values.len().checked_sub(1)?;
+    let rank = ((tail * values.len() as f64) as usize).min(last / 2);
+    let mut at = |rank| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
+    Some((at(rank), at(last - rank)))
 }
 
 /// The part of the draws that is cut off at each end.

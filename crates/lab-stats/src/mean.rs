@@ -46,15 +46,13 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
             (drawn.error > 0.0).then(|| (drawn.log - own.log) / drawn.error)
         })
         .collect();
-    let last = apart.len().checked_sub(1)?;
-    let rank = ((alpha / 2.0 * apart.len() as f64) as usize).min(last / 2);
-    let mut at = |rank| *apart.select_nth_unstable_by(rank, f64::total_cmp).1;
-    Some(known(at(last - rank), at(rank), level))
+    let (low, high) = bootstrap::bounds(&mut apart, alpha / 2.0)?;
+    Some(known(high, low, level))
 }
 
 /// What a block, or the sum of several, adds to an estimate. Deviations are from the ratio of all blocks, so that no
 /// error is a small difference of large sums.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Moments {
     above: f64,
     below: f64,

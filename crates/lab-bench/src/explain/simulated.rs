@@ -4,7 +4,7 @@
 use super::{Adding, Batches, Explainer, missing};
 use crate::build::in_path;
 use crate::fault::{Fault, SubjectResult};
-use crate::valgrind::CACHES;
+use crate::valgrind::{CACHES, NO_DEBUGGER};
 use lab_model::{Counted, Metric};
 use lab_profile::{CostProfile, clean, read_callgrind};
 use std::collections::HashMap;
@@ -88,7 +88,7 @@ pub(super) fn under_callgrind(file: &Path) -> Vec<String> {
     let words = [
         "valgrind".into(),
         "-q".into(),
-        "--vgdb=no".into(),
+        NO_DEBUGGER.into(),
         "--tool=callgrind".into(),
         "--cache-sim=yes".into(),
         format!("--callgrind-out-file={}", file.display()),
