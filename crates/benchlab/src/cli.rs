@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
-pub use crate::options::{Color, Lost, On, Shown};
+pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs};
 use crate::options::{formats, rate, time};
 use crate::verbs::audit::args::AuditArgs;
 use crate::verbs::serve::args::ServeArgs;
@@ -172,7 +172,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHERE|DIR|DEVICE,…", value_parser = run_on)]
     pub on: Vec<RunOn>,
     #[command(flatten)]
-    pub lost: Lost,
+    pub lost: AgentLoss,
     /// The subject that the others are compared with [default: the experiment's]
     #[arg(long, short, value_name = "NAME")]
     pub baseline: Option<String>,
@@ -317,7 +317,7 @@ pub struct CompareArgs {
     /// Where the commands run [default: all on the same core, or wherever the system puts them if one
     /// of them is seen to use several at once]
     #[arg(long, value_name = "WHERE")]
-    pub cores: Option<Where>,
+    pub cores: Option<CommandCores>,
     /// Ratios within ± this count as equivalent
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
@@ -358,7 +358,7 @@ pub struct CompareArgs {
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
     #[command(flatten, next_help_heading = "Of two run files")]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
     #[command(flatten)]
     pub measuring: Measuring,
     /// Connections that are kept open to each server [default: 50]
@@ -496,7 +496,7 @@ pub struct Sending {
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
     #[command(flatten)]
-    pub on: On,
+    pub on: AgentPlacement,
 }
 
 /// Where the options are in a help that belong to load alone.
@@ -508,7 +508,7 @@ pub struct Families(pub Vec<Family>);
 
 /// Where commands run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Where {
+pub enum CommandCores {
     /// All on the same core, another one in each block
     One,
     /// Wherever the system puts them
@@ -574,7 +574,7 @@ pub struct ProfileArgs {
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
     /// Where the run file of the measurement goes [default: the project's runs/, or outside of a project
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
@@ -639,7 +639,7 @@ pub struct ExplainArgs {
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
 }
 
 /// `benchlab build`

@@ -9,7 +9,7 @@ use crate::services;
 use crate::starting::exit_of;
 use crate::verbs::project;
 use lab_bench::host;
-use lab_many::experiment::{Bench, Hosts, HostsStart, Wanted};
+use lab_many::experiment::{Bench, HostRequirements, Hosts, HostsStart};
 use lab_many::launcher::Launcher;
 use lab_model::{Host, Plan, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
@@ -63,7 +63,7 @@ pub fn start(
     prepared: &Prepared,
     earlier: usize,
 ) -> Result<Hosts, Exit> {
-    let wanted = Wanted {
+    let wanted = HostRequirements {
         plan: plan.clone(),
         folder: project.folder().to_path_buf(),
         hashes: prepared.hashes.clone(),
@@ -94,11 +94,11 @@ pub fn coordinator() -> Host {
 }
 
 /// Makes this machine, an agent's, ready. Error: it is not what is wanted, in words for people.
-pub fn make_ready(cli: &Cli, wanted: &Wanted) -> Result<Bench, String> {
+pub fn make_ready(cli: &Cli, wanted: &HostRequirements) -> Result<Bench, String> {
     ready(cli, wanted).map_err(|exit| exit.message)
 }
 
-fn ready(cli: &Cli, wanted: &Wanted) -> Result<Bench, Exit> {
+fn ready(cli: &Cli, wanted: &HostRequirements) -> Result<Bench, Exit> {
     let plan = &wanted.plan;
     let project = found(cli, &wanted.folder)?;
     let folder = project.folder();
@@ -148,7 +148,7 @@ pub fn unlike<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject
 }
 
 /// Error: a subject was made from something else than the coordinator's, or cannot run.
-fn same(wanted: &Wanted, here: &Prepared, folder: &Path) -> Result<(), Exit> {
+fn same(wanted: &HostRequirements, here: &Prepared, folder: &Path) -> Result<(), Exit> {
     for (name, hash) in &wanted.hashes {
         let own = here.hashes.iter().find(|(own, _)| own == name);
         match own {

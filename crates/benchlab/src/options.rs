@@ -12,19 +12,19 @@ use std::time::Duration;
 
 /// Where agents do the work.
 #[derive(Args, Default)]
-pub struct On {
+pub struct AgentPlacement {
     /// Have agents do it, there: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME (network
     /// namespaces), slurm:8, k8s:8 (or k8s:8,FILE: made of an edited `benchlab manifest`); they are started for it and
     /// gone after it
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub on: Option<Arc<dyn Launcher>>,
     #[command(flatten)]
-    pub lost: Lost,
+    pub lost: AgentLoss,
 }
 
 /// When agents are lost.
 #[derive(Args, Default)]
-pub struct Lost {
+pub struct AgentLoss {
     /// An agent that says nothing for so long is lost [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = silence)]
     pub lost_after: Option<Duration>,
@@ -32,7 +32,7 @@ pub struct Lost {
 
 /// How a document is shown.
 #[derive(Args)]
-pub struct Shown {
+pub struct DisplayArgs {
     /// The form
     #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
     pub format: Format,

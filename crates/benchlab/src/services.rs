@@ -62,22 +62,28 @@ fn needed<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target
         .collect()
 }
 
-enum Begun {
+enum StartedService {
     Private(Box<Starting<dyn Database>>, Request),
     Own(Box<Service>),
 }
 
-impl Begun {
+impl StartedService {
     fn server(self, target: &Target, seed: u64) -> Result<Server, ServiceError> {
         let (service, request) = match self {
-            Begun::Private(starting, request) => (Service::finish(*starting)?, Some(request)),
-            Begun::Own(service) => (*service, None),
+            StartedService::Private(starting, request) => {
+                (Service::finish(*starting)?, Some(request))
+            }
+            StartedService::Own(service) => (*service, None),
         };
         Server::new(service, request, target.clone(), seed)
     }
 }
 
-fn begin(target: &Target, own: &[(TargetKind, String)], scratch: &Scratch) -> Result<Begun, Exit> {
+fn begin(
+    target: &Target,
+    own: &[(TargetKind, String)],
+    scratch: &Scratch,
+) -> Result<StartedService, Exit> {
     let kind = target.kind;
     let url = own.iter().find(|(k, _)| *k == kind).map(|(_, url)| url);
     let service = lab_services::database(kind.name()).expect("a service is known by its name");
@@ -89,7 +95,7 @@ fn begin(target: &Target, own: &[(TargetKind, String)], scratch: &Scratch) -> Re
         ))),
         (_, Some(url)) => {
             let own = Service::external(service, url).map_err(refused)?;
-            Ok(Begun::Own(Box::new(own)))
+            Ok(StartedService::Own(Box::new(own)))
         }
         (false, None) => {
             let request = Request {
@@ -98,7 +104,7 @@ fn begin(target: &Target, own: &[(TargetKind, String)], scratch: &Scratch) -> Re
                 ..Request::new(scratch.folder())
             };
             let starting = Service::begin(service, &request).map_err(refused)?;
-            Ok(Begun::Private(Box::new(starting), request))
+            Ok(StartedService::Private(Box::new(starting), request))
         }
     }
 }

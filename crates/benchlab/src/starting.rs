@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Agents as the command line asks for them, and how the lab ends when they cannot be had.
 
-use crate::cli::{Lost, On};
+use crate::cli::{AgentLoss, AgentPlacement};
 use crate::exit::{self, Exit};
 use lab_bench::interrupt;
 use lab_many::launcher::Launcher;
@@ -12,14 +12,14 @@ use std::time::Duration;
 /// How long an agent may be silent where nothing else is asked for.
 const LOST_AFTER: Duration = Duration::from_secs(10);
 
-impl On {
+impl AgentPlacement {
     /// How agents are started by a launcher.
     pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> Starting {
         self.lost.starting(launcher)
     }
 }
 
-impl Lost {
+impl AgentLoss {
     /// The same.
     pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> Starting {
         Starting {

@@ -11,7 +11,7 @@ pub struct Condition {
     /// As it is written.
     pub text: String,
     op: Op,
-    right: Right,
+    right: RightSide,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ enum Op {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Right {
+enum RightSide {
     /// As they are written, and as numbers if each of them is one.
     Given(Vec<String>, Option<Vec<f64>>),
     /// Another value of the thing.
@@ -36,7 +36,7 @@ enum Right {
 
 /// Whether a condition holds.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Holds {
+pub enum Truth {
     /// It does.
     Yes,
     /// It does not.
@@ -69,7 +69,7 @@ impl Condition {
         let right = match (&rest[..], op) {
             ([], _) => return Err(wrong()),
             ([other], _) if other.starts_with('{') && other.ends_with('}') => {
-                Right::Other(other[1..other.len() - 1].to_owned())
+                RightSide::Other(other[1..other.len() - 1].to_owned())
             }
             (words, Op::In | Op::NotIn) => given(words.iter().map(|word| vec![*word])),
             (words, _) => given([words.to_vec()].into_iter()),
@@ -80,7 +80,7 @@ impl Condition {
             op,
             right,
         };
-        if let Right::Given(words, None) = &condition.right {
+        if let RightSide::Given(words, None) = &condition.right {
             if let Some(odd) = words.iter().find(|word| ends_with_unit(word)) {
                 return Err(format!("`{text}`: `{odd}` is no number"));
             }
@@ -94,7 +94,7 @@ impl Condition {
     /// The names of the values that it looks at.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let other = match &self.right {
-            Right::Other(name) => Some(name.as_str()),
+            RightSide::Other(name) => Some(name.as_str()),
             _ => None,
         };
         std::iter::once(self.name.as_str()).chain(other)
@@ -103,29 +103,29 @@ impl Condition {
     /// Whether it compares with a number; `None`: with another value.
     pub fn is_number(&self) -> Option<bool> {
         match &self.right {
-            Right::Given(_, numbers) => Some(numbers.is_some()),
-            Right::Other(_) => None,
+            RightSide::Given(_, numbers) => Some(numbers.is_some()),
+            RightSide::Other(_) => None,
         }
     }
 
     /// Whether it holds of a thing.
-    pub fn holds(&self, thing: &Thing) -> Holds {
+    pub fn holds(&self, thing: &Thing) -> Truth {
         let Some(left) = thing.values.get(self.name.as_str()) else {
-            return Holds::NotApplicable;
+            return Truth::NotApplicable;
         };
         if let Value::Unknown(why) = left {
-            return Holds::Unknown(why.clone());
+            return Truth::Unknown(why.clone());
         }
         let yes = match &self.right {
-            Right::Given(words, numbers) => match (left, numbers) {
+            RightSide::Given(words, numbers) => match (left, numbers) {
                 (Value::Number(left, _), Some(numbers)) => self.compares(*left, numbers),
                 (Value::Number(..), None) => return self.unlike(&self.name, "number"),
                 _ if self.is_order() => return self.unlike(&self.name, "word"),
                 _ => words.contains(&left.text()) == self.is_same(),
             },
-            Right::Other(name) => match (left, thing.values.get(name.as_str())) {
-                (_, None) => return Holds::NotApplicable,
-                (_, Some(Value::Unknown(why))) => return Holds::Unknown(why.clone()),
+            RightSide::Other(name) => match (left, thing.values.get(name.as_str())) {
+                (_, None) => return Truth::NotApplicable,
+                (_, Some(Value::Unknown(why))) => return Truth::Unknown(why.clone()),
                 (Value::Number(left, _), Some(Value::Number(right, _))) => {
                     self.compares(*left, &[*right])
                 }
@@ -135,7 +135,7 @@ impl Condition {
                 (left, Some(right)) => (left.text() == right.text()) == self.is_same(),
             },
         };
-        if yes { Holds::Yes } else { Holds::No }
+        if yes { Truth::Yes } else { Truth::No }
     }
 
     fn is_order(&self) -> bool {
@@ -147,9 +147,9 @@ impl Condition {
     }
 
     /// A value of this kind cannot be compared so: neither outcome would mean anything.
-    fn unlike(&self, name: &str, kind: &str) -> Holds {
+    fn unlike(&self, name: &str, kind: &str) -> Truth {
         let text = &self.text;
-        Holds::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
+        Truth::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
     }
 
     fn compares(&self, left: f64, right: &[f64]) -> bool {
@@ -165,19 +165,19 @@ impl Condition {
 }
 
 /// Words or numbers to compare with, each of one word or of a number and its unit.
-fn given<'t>(each: impl Iterator<Item = Vec<&'t str>> + Clone) -> Right {
+fn given<'t>(each: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSide {
     let numbers = each.clone().map(|words| number(&words)).collect();
-    Right::Given(each.map(|words| words.join(" ")).collect(), numbers)
+    RightSide::Given(each.map(|words| words.join(" ")).collect(), numbers)
 }
 
 /// Whether all of several hold. What is refuted by one is refuted, whatever could not be seen of others.
-pub fn all(conditions: &[Condition], thing: &Thing) -> Holds {
-    let held: Vec<Holds> = conditions.iter().map(|c| c.holds(thing)).collect();
-    let first = |wanted: fn(&Holds) -> bool| held.iter().find(|h| wanted(h)).cloned();
-    first(|h| *h == Holds::NotApplicable)
-        .or_else(|| first(|h| *h == Holds::No))
-        .or_else(|| first(|h| matches!(h, Holds::Unknown(_))))
-        .unwrap_or(Holds::Yes)
+pub fn all(conditions: &[Condition], thing: &Thing) -> Truth {
+    let held: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
+    let first = |wanted: fn(&Truth) -> bool| held.iter().find(|h| wanted(h)).cloned();
+    first(|h| *h == Truth::NotApplicable)
+        .or_else(|| first(|h| *h == Truth::No))
+        .or_else(|| first(|h| matches!(h, Truth::Unknown(_))))
+        .unwrap_or(Truth::Yes)
 }
 
 /// Units of numbers, each in the base unit.
@@ -243,7 +243,7 @@ mod tests {
             "scheduler in {usual}",
             "size not-in {room}",
         ] {
-            assert_eq!(holds(yes), Holds::Yes, "{yes}");
+            assert_eq!(holds(yes), Truth::Yes, "{yes}");
         }
         for no in [
             "size != 4096",
@@ -254,13 +254,13 @@ mod tests {
             "version not-in 1.0 1.1",
             "scheduler not-in {usual}",
         ] {
-            assert_eq!(holds(no), Holds::No, "{no}");
+            assert_eq!(holds(no), Truth::No, "{no}");
         }
         assert_eq!(
             holds("wear > 80 %"),
-            Holds::Unknown("smartctl is not installed".into())
+            Truth::Unknown("smartctl is not installed".into())
         );
-        assert_eq!(holds("model = x"), Holds::NotApplicable);
+        assert_eq!(holds("model = x"), Truth::NotApplicable);
         for (unfit, why) in [
             ("size != big", "`size` is a number"),
             ("size in small big", "`size` is a number"),
@@ -269,7 +269,7 @@ mod tests {
             ("size > {scheduler}", "`scheduler` is a word"),
             ("size = {scheduler}", "`scheduler` is a word"),
         ] {
-            let told = Holds::Unknown(format!("The rule says `{unfit}`, but {why}."));
+            let told = Truth::Unknown(format!("The rule says `{unfit}`, but {why}."));
             assert_eq!(holds(unfit), told);
         }
     }
@@ -278,7 +278,7 @@ mod tests {
     fn what_is_refuted_by_one_is_refuted() {
         let parse = |text: &&str| Condition::parse(text).expect("a condition");
         let conditions: Vec<Condition> = ["wear > 80 %", "flash = no"].iter().map(parse).collect();
-        assert_eq!(all(&conditions, &thing()), Holds::No);
+        assert_eq!(all(&conditions, &thing()), Truth::No);
     }
 
     #[test]

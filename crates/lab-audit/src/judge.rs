@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rules applied to things: findings.
 
-use crate::condition::{Condition, Holds, all};
+use crate::condition::{Condition, Truth, all};
 use crate::rule::{Case, Rule, fill, shown};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
@@ -77,19 +77,19 @@ enum Decided<'r> {
 
 fn decided<'r>(rule: &'r Rule, thing: &Thing) -> Decided<'r> {
     match all(&rule.applies, thing) {
-        Holds::Yes => {}
-        Holds::No | Holds::NotApplicable => {
+        Truth::Yes => {}
+        Truth::No | Truth::NotApplicable => {
             return Decided::NotApplicable(not_about(&rule.applies, thing));
         }
-        Holds::Unknown(why) => return Decided::Unknown(why),
+        Truth::Unknown(why) => return Decided::Unknown(why),
     }
     let (mut why_unknown, mut lacking) = (None, 0);
     for case in &rule.cases {
         match all(&case.when, thing) {
-            Holds::Yes => return Decided::Case(case),
-            Holds::No => {}
-            Holds::Unknown(why) => why_unknown = why_unknown.or(Some(why)),
-            Holds::NotApplicable => lacking += 1,
+            Truth::Yes => return Decided::Case(case),
+            Truth::No => {}
+            Truth::Unknown(why) => why_unknown = why_unknown.or(Some(why)),
+            Truth::NotApplicable => lacking += 1,
         }
     }
     match why_unknown {
@@ -105,13 +105,13 @@ fn decided<'r>(rule: &'r Rule, thing: &Thing) -> Decided<'r> {
 
 /// Which condition is not so of a thing, and what it has in its place.
 fn not_about(conditions: &[Condition], thing: &Thing) -> String {
-    let refuted = |wanted: Holds| conditions.iter().find(|c| c.holds(thing) == wanted);
-    if let Some(lacking) = refuted(Holds::NotApplicable) {
+    let refuted = |wanted: Truth| conditions.iter().find(|c| c.holds(thing) == wanted);
+    if let Some(lacking) = refuted(Truth::NotApplicable) {
         let missing = |name: &&str| !thing.values.contains_key(name);
         let name = lacking.names().find(missing).unwrap_or(&lacking.name);
         return format!("There is no `{name}` here.");
     }
-    let Some(refuted) = refuted(Holds::No) else {
+    let Some(refuted) = refuted(Truth::No) else {
         return "The rule is not about this one.".into();
     };
     let found = shown(thing.values.get(refuted.name.as_str()));

@@ -82,7 +82,7 @@ pub struct RuleError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RuleText {
     of: String,
     area: String,
     title: String,
@@ -144,7 +144,7 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
         file: path.display().to_string(),
         why,
     };
-    let written: Written = toml::from_str(text).map_err(|e| error(e.to_string()))?;
+    let written: RuleText = toml::from_str(text).map_err(|e| error(e.to_string()))?;
     let rule = built(path, written).map_err(error)?;
     let Some(class) = classes.iter().find(|class| class.name == rule.of) else {
         let known: BTreeSet<&str> = classes.iter().map(|class| class.name).collect();
@@ -161,7 +161,7 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
     )))
 }
 
-fn built(path: &Path, written: Written) -> Result<Rule, String> {
+fn built(path: &Path, written: RuleText) -> Result<Rule, String> {
     let id = path
         .file_stem()
         .unwrap_or_default()

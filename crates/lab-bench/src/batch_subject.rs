@@ -4,7 +4,7 @@
 
 use crate::expected::Expected;
 use crate::fault::SubjectResult;
-use crate::process::{Ran, SubjectProcess, gone};
+use crate::process::{BatchResult, SubjectProcess, gone};
 use crate::server::Server;
 use crate::target::Target;
 use crate::visit::Visit;
@@ -105,7 +105,12 @@ impl RunningSubject {
     }
 
     /// Wakes it, does a batch after a lead-in (0: none), freezes it again, and looks at what it did.
-    pub fn batch(&mut self, plan: &Plan, lead_in: u64, operations: u64) -> SubjectResult<Ran> {
+    pub fn batch(
+        &mut self,
+        plan: &Plan,
+        lead_in: u64,
+        operations: u64,
+    ) -> SubjectResult<BatchResult> {
         let (process, visit) = match &mut self.standby {
             Some((process, visit)) => (process, visit),
             None => {

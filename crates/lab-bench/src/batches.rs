@@ -9,7 +9,7 @@ use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
 use crate::pilot::pilot;
-use crate::process::{Ran, SubjectProcess};
+use crate::process::{BatchResult, SubjectProcess};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
 use crate::server::{Server, Servers};
@@ -18,7 +18,7 @@ use crate::sqlite::Files;
 use crate::sys;
 use crate::target::Target;
 use crate::visit::Visit;
-use crate::workload::{Done, Opening, Taken, Turn, Workload};
+use crate::workload::{Done, Opening, Turn, TurnResult, Workload};
 use lab_model::{
     Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
     Run, Sample, Setting, SubjectId, TargetId, TargetKind, Timeline,
@@ -481,7 +481,7 @@ impl Workload for BatchWorkload<'_> {
     }
 
     /// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.
-    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         let Turn {
             subject,
             point,
@@ -569,7 +569,7 @@ impl Workload for BatchWorkload<'_> {
 }
 
 /// What a batch told of its case's metrics.
-fn readings(plan: &Plan, turn: Turn, ran: &Ran) -> Vec<Reading> {
+fn readings(plan: &Plan, turn: Turn, ran: &BatchResult) -> Vec<Reading> {
     let metrics = plan.case(turn.point).metrics.iter();
     let told = metrics.zip(&ran.metrics);
     // A batch that was over before its outage has nothing to tell of it.

@@ -3,7 +3,7 @@
 
 use crate::context::{BlockContext, Progress, Stop};
 use crate::fault::Fault;
-use crate::workload::{Done, Opening, Turn, Undone, Workload};
+use crate::workload::{Done, Opening, StepError, Turn, Workload};
 use lab_model::{Plan, PointId, SubjectId};
 use lab_plan::Schedule;
 
@@ -192,8 +192,8 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         for subject in self.everyone() {
             match self.workload.quit(&mut self.block, subject) {
                 Ok(()) => {}
-                Err(Undone::Fault(fault)) => self.block.fail(fault, subject, None, None)?,
-                Err(Undone::Stop(stop)) => return Err(stop),
+                Err(StepError::Fault(fault)) => self.block.fail(fault, subject, None, None)?,
+                Err(StepError::Stop(stop)) => return Err(stop),
             }
         }
         Ok(())
@@ -208,9 +208,9 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     ) -> Result<Option<T>, Stop> {
         match step {
             Ok(yielded) => Ok(Some(yielded)),
-            Err(Undone::Stop(stop)) => Err(stop),
-            Err(Undone::Fault(Fault::Interrupted)) => Err(Stop::Interrupted),
-            Err(Undone::Fault(fault)) => {
+            Err(StepError::Stop(stop)) => Err(stop),
+            Err(StepError::Fault(Fault::Interrupted)) => Err(Stop::Interrupted),
+            Err(StepError::Fault(fault)) => {
                 let block = &mut self.block;
                 self.workload.dismiss(block, fault, subject, point)?;
                 Ok(None)

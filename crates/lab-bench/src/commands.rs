@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 use crate::session::BenchError;
 use crate::starter::{Ended, Order, Starter};
 use crate::sys;
-use crate::workload::{Done, Taken, Turn, Workload};
+use crate::workload::{Done, Turn, TurnResult, Workload};
 use lab_model::{
     Batch, Commands, Cores, Exit, Metric, Pilot, Plan, PointId, Reading, Run, Sample, Setting,
     Subject, SubjectId, WarmUp,
@@ -380,7 +380,7 @@ impl Workload for CommandWorkload<'_> {
         2 * self.plan.pairs(2 * subjects.iter().map(last).sum::<u64>())
     }
 
-    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Taken> {
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         let Turn {
             subject,
             point,

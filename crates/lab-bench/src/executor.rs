@@ -54,17 +54,17 @@ pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
 }
 
 /// Measures on the machine that the lab runs on.
-pub struct Here<'a> {
+pub struct LocalExecutor<'a> {
     plan: &'a Plan,
     workload: Box<dyn Workload + 'a>,
     machine: Box<dyn Machine + 'a>,
     losses: u32,
 }
 
-impl<'a> Here<'a> {
+impl<'a> LocalExecutor<'a> {
     /// This workload of a plan.
-    pub fn new(plan: &'a Plan, workload: Box<dyn Workload + 'a>) -> Here<'a> {
-        Here {
+    pub fn new(plan: &'a Plan, workload: Box<dyn Workload + 'a>) -> LocalExecutor<'a> {
+        LocalExecutor {
             plan,
             workload,
             machine: Box::new(ThisMachine),
@@ -73,8 +73,8 @@ impl<'a> Here<'a> {
     }
 
     /// The same on another machine.
-    pub fn on(self, machine: Box<dyn Machine + 'a>) -> Here<'a> {
-        Here { machine, ..self }
+    pub fn on(self, machine: Box<dyn Machine + 'a>) -> LocalExecutor<'a> {
+        LocalExecutor { machine, ..self }
     }
 
     /// What its batches must yield.
@@ -170,7 +170,7 @@ impl<'a> Here<'a> {
     }
 }
 
-impl Executor for Here<'_> {
+impl Executor for LocalExecutor<'_> {
     fn machine(&self) -> &dyn Machine {
         &*self.machine
     }

@@ -2,7 +2,7 @@
 //! The same work: which check value and units a point must yield.
 
 use crate::fault::{Fault, SubjectResult};
-use crate::process::Ran;
+use crate::process::BatchResult;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ impl Expected {
     }
 
     /// Compares a batch with what it must yield.
-    pub fn compare(&self, point: PointId, ran: &Ran) -> SubjectResult<()> {
+    pub fn compare(&self, point: PointId, ran: &BatchResult) -> SubjectResult<()> {
         match self.outcomes.get(&(point, ran.operations)) {
             Some(&wanted) => compare(wanted, (ran.check, ran.units), ran.operations),
             None => Ok(()),

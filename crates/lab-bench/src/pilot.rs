@@ -2,7 +2,7 @@
 //! The pilot: how many operations make a batch, and how many batches until a subject is steady.
 
 use crate::fault::SubjectResult;
-use crate::process::{Ran, SubjectProcess, gone};
+use crate::process::{BatchResult, SubjectProcess, gone};
 use crate::visit::Visit;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
@@ -45,7 +45,7 @@ pub fn pilot(
     plan: &Plan,
     subject: SubjectId,
     point: PointId,
-) -> SubjectResult<(Pilot, Ran)> {
+) -> SubjectResult<(Pilot, BatchResult)> {
     let cold = visit.run(process, plan, 1)?;
     visit.look(plan)?;
     let mut batches = vec![batch(&cold)];
@@ -116,7 +116,7 @@ fn fitting(
     plan: &Plan,
     (turn_ns, first): (u64, u64),
     batches: &mut Vec<Batch>,
-) -> SubjectResult<Ran> {
+) -> SubjectResult<BatchResult> {
     let mut run = |count: u64| {
         let ran = visit.run(process, plan, count.clamp(1, MAX_OPERATIONS))?;
         visit.look(plan)?;
@@ -134,7 +134,7 @@ fn fitting(
 }
 
 /// The operations that would have filled a turn, at most eight times as many as before.
-fn operations(last: &Ran, turn_ns: u64) -> u64 {
+fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
     let fitting = (turn_ns as f64 / per_operation) as u64;
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
@@ -148,7 +148,7 @@ fn compiling(batches: &[Batch]) -> bool {
     cpu as f64 > wall as f64 * (1.0 + STILL_COMPILING)
 }
 
-fn batch(ran: &Ran) -> Batch {
+fn batch(ran: &BatchResult) -> Batch {
     Batch {
         operations: ran.operations,
         wall_ns: ran.wall_ns,

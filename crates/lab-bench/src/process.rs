@@ -25,7 +25,7 @@ const LAST_LOG_LINES: usize = 10;
 
 /// What a batch yielded, as the subject says and as the lab's clocks saw it.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct BatchResult {
     /// Between the subject's own clock readings.
     pub wall_ns: u64,
     /// CPU time of its process around the batch.
@@ -216,7 +216,7 @@ impl SubjectProcess {
 
     /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does
     /// not tell what the case wants to know.
-    pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<Ran> {
+    pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<BatchResult> {
         self.run_while(case, operations, |_| Ok(()))
     }
 
@@ -226,7 +226,7 @@ impl SubjectProcess {
         case: &Case,
         operations: u64,
         meanwhile: impl FnOnce(&mut SubjectProcess) -> SubjectResult<()>,
-    ) -> SubjectResult<Ran> {
+    ) -> SubjectResult<BatchResult> {
         let count = operations.to_string();
         let counting = self.counts_allocations.then_some(("count", "allocations"));
         let args = [("operations", count.as_str())].into_iter();
@@ -248,7 +248,7 @@ impl SubjectProcess {
             Ok((
                 start,
                 end,
-                Ran {
+                BatchResult {
                     wall_ns: end.wrapping_sub(start),
                     cpu_ns,
                     server_cpu_ns: None,

@@ -8,7 +8,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::injection::{Injector, Recovery, Stoppable};
 use crate::process::SubjectProcess;
 use crate::reported::Reported;
-use crate::statements::{self, Planned, Wanted};
+use crate::statements::{self, ExpectedStatements, Planned};
 use crate::sys;
 use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, Request, Service, ServiceError, Transport};
@@ -413,7 +413,7 @@ impl Table {
     /// Whether the server did since the last look just what operations of a point need.
     pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
         let counted = self.server.counted()?;
-        let wanted = Wanted::of(plan, point, reported);
+        let wanted = ExpectedStatements::of(plan, point, reported);
         statements::compare(&wanted, &counted)?;
         self.planned.add(&wanted, &counted)?;
         match plan.case(point).check {

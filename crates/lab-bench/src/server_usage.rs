@@ -22,7 +22,7 @@ pub struct Usage {
 
 /// A server's process is not there.
 #[derive(Clone, Copy, Debug)]
-pub struct Gone {
+pub struct ProcessGone {
     pid: Pid,
     /// It was there before.
     ended: bool,
@@ -71,10 +71,10 @@ impl Watch {
     }
 
     /// What they have used by now. Error: the process is not there, or not there any more.
-    pub fn read(&mut self) -> Result<Usage, Gone> {
+    pub fn read(&mut self) -> Result<Usage, ProcessGone> {
         let mut processes = Vec::new();
         for (pid, known) in &mut self.mains {
-            let gone = Gone {
+            let gone = ProcessGone {
                 pid: *pid,
                 ended: known.is_some(),
             };
@@ -107,7 +107,7 @@ fn bytes(processes: &[Pid]) -> Option<u64> {
     }
 }
 
-impl fmt::Display for Gone {
+impl fmt::Display for ProcessGone {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let pid = self.pid;
         if self.ended {

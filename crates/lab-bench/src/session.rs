@@ -2,7 +2,7 @@
 //! A run from its first pilot to its end: what is missing in the run file is measured, block by block.
 
 use crate::context::{RunContext, Stop};
-use crate::executor::{Executor, Here, Tell};
+use crate::executor::{Executor, LocalExecutor, Tell};
 use crate::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
@@ -45,7 +45,12 @@ impl<'a> Session<'a> {
         run: Run,
         workload: Box<dyn Workload + 'a>,
     ) -> Session<'a> {
-        Session::by(plan, writer, run, Box::new(Here::new(plan, workload)))
+        Session::by(
+            plan,
+            writer,
+            run,
+            Box::new(LocalExecutor::new(plan, workload)),
+        )
     }
 
     /// The same, measured by somebody.

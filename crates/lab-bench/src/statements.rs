@@ -12,7 +12,7 @@ use lab_services::Counters;
 const ENOUGH: u64 = 24;
 
 /// What a server must have counted for a subject's operations.
-pub struct Wanted<'a> {
+pub struct ExpectedStatements<'a> {
     statements: &'a [(String, u64)],
     reported: Reported,
     opens: bool,
@@ -24,13 +24,13 @@ pub struct Wanted<'a> {
     prepared: Option<bool>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ExpectedStatements<'a> {
     /// For what a subject says that it did at a point.
-    pub fn of(plan: &'a Plan, point: PointId, reported: Reported) -> Wanted<'a> {
+    pub fn of(plan: &'a Plan, point: PointId, reported: Reported) -> ExpectedStatements<'a> {
         let case = plan.case(point);
         let params = &plan.points[point].params;
         let statement = params.iter().find(|(key, _)| key == "statement");
-        Wanted {
+        ExpectedStatements {
             statements: &plan.points[point].statements,
             reported,
             opens: case.check == Check::Opens,
@@ -54,7 +54,7 @@ impl<'a> Wanted<'a> {
 }
 
 /// Compares what was counted with what must have been. Fault: what differs.
-pub fn compare(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
+pub fn compare(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     if wanted.reported.operations == 0 {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub fn compare(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     rows(wanted, counted)
 }
 
-fn connections(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
+fn connections(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let operations = wanted.reported.operations;
     let must = if wanted.opens { operations } else { 0 };
     match counted.connects {
@@ -82,7 +82,7 @@ fn connections(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     }
 }
 
-fn kinds(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
+fn kinds(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let wanted_words = wanted.statements.iter().map(|(word, _)| word.as_str());
     let found = counted.statements.keys().map(String::as_str);
     let begins = counted.statements.get("begin").copied().unwrap_or(0);
@@ -109,13 +109,13 @@ fn kinds(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
 
 /// Executions that MariaDB began, found the table's definition reloaded, and began again after it had
 /// prepared the statement anew: it counts them twice.
-fn prepared_anew(wanted: &Wanted, word: &str, counted: &Counters) -> u64 {
+fn prepared_anew(wanted: &ExpectedStatements, word: &str, counted: &Counters) -> u64 {
     let some = counted.prepared_executions.is_some_and(|n| n > 0) && wanted.count(word) > 0;
     counted.prepares.filter(|_| some).unwrap_or(0)
 }
 
 /// As many statements with less in them, of which the subject knows the answers, are other work.
-fn rows(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
+fn rows(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let Reported {
         operations, units, ..
     } = wanted.reported;
@@ -139,7 +139,7 @@ fn rows(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
     }
 }
 
-fn prepared(wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
+fn prepared(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let must = wanted.preparable();
     let operations = wanted.reported.operations;
     let anew = counted.prepares.unwrap_or(0);
@@ -171,7 +171,7 @@ pub struct Planned {
 
 impl Planned {
     /// Adds what was counted for a batch. Fault: its prepared statements are made anew again and again.
-    pub fn add(&mut self, wanted: &Wanted, counted: &Counters) -> SubjectResult<()> {
+    pub fn add(&mut self, wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
         let (times, done) = match (counted.plans, counted.prepares) {
             (Some(times), _) => (times, "planned"),
             (None, Some(times)) => (times, "prepared"),
@@ -208,12 +208,16 @@ fn differs(what: String) -> Fault {
 mod tests {
     use super::*;
 
-    fn wanted(statements: &[(String, u64)], operations: u64, prepared: Option<bool>) -> Wanted<'_> {
+    fn wanted(
+        statements: &[(String, u64)],
+        operations: u64,
+        prepared: Option<bool>,
+    ) -> ExpectedStatements<'_> {
         let reported = Reported {
             operations,
             ..Reported::default()
         };
-        Wanted {
+        ExpectedStatements {
             statements,
             reported,
             opens: false,
@@ -277,12 +281,12 @@ mod tests {
     #[test]
     fn as_many_statements_that_read_less_are_other_work() {
         let select = each(&[("select", 1)]);
-        let reads = Wanted {
+        let reads = ExpectedStatements {
             reads: 10,
             yields_rows: true,
             ..wanted(&select, 20, None)
         };
-        let reads = Wanted {
+        let reads = ExpectedStatements {
             reported: Reported {
                 units: 200,
                 ..reads.reported

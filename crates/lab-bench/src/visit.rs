@@ -4,7 +4,7 @@
 use crate::effects::{Calls, Effects, Failed};
 use crate::fault::SubjectResult;
 use crate::injection::Recovery;
-use crate::process::{Ran, SubjectProcess, Verified, gone};
+use crate::process::{BatchResult, SubjectProcess, Verified, gone};
 use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::Spread;
@@ -101,7 +101,7 @@ impl Visit {
         process: &mut SubjectProcess,
         plan: &Plan,
         operations: u64,
-    ) -> SubjectResult<Ran> {
+    ) -> SubjectResult<BatchResult> {
         self.run_while(process, plan, operations, |_, _| Ok(()))
     }
 
@@ -111,7 +111,7 @@ impl Visit {
         process: &mut SubjectProcess,
         plan: &Plan,
         operations: u64,
-    ) -> SubjectResult<Ran> {
+    ) -> SubjectResult<BatchResult> {
         let planned_ns = plan.turn_ns(self.point);
         // A compiler may have made it faster since the pilot, and an outage makes a batch longer: it must not be over
         // before its outage.
@@ -135,7 +135,7 @@ impl Visit {
         plan: &Plan,
         operations: u64,
         meanwhile: impl FnOnce(Option<&Database>, &mut SubjectProcess) -> SubjectResult<()>,
-    ) -> SubjectResult<Ran> {
+    ) -> SubjectResult<BatchResult> {
         self.begin_anew()?;
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());

@@ -129,7 +129,7 @@ pub trait Workload {
     }
 
     /// Takes a turn: what it yielded, which is kept after [`Workload::end_turn`].
-    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Taken>;
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult>;
 
     /// Puts a subject to rest after its turn.
     fn end_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
@@ -189,16 +189,16 @@ pub struct Turn {
 
 /// What a turn yielded.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct TurnResult {
     /// What is to be kept; `None`: all is kept already.
     pub record: Option<Record>,
     /// Others disturbed it: it is taken again, as often as the session allows.
     pub disturbed: bool,
 }
 
-impl From<Record> for Taken {
-    fn from(record: Record) -> Taken {
-        Taken {
+impl From<Record> for TurnResult {
+    fn from(record: Record) -> TurnResult {
+        TurnResult {
             record: Some(record),
             disturbed: false,
         }
@@ -207,7 +207,7 @@ impl From<Record> for Taken {
 
 /// Why a step was not done.
 #[derive(Debug)]
-pub enum Undone {
+pub enum StepError {
     /// The subject's fault.
     Fault(Fault),
     /// Measuring stops.
@@ -215,16 +215,16 @@ pub enum Undone {
 }
 
 /// What a step yields.
-pub type Done<T> = Result<T, Undone>;
+pub type Done<T> = Result<T, StepError>;
 
-impl From<Fault> for Undone {
-    fn from(fault: Fault) -> Undone {
-        Undone::Fault(fault)
+impl From<Fault> for StepError {
+    fn from(fault: Fault) -> StepError {
+        StepError::Fault(fault)
     }
 }
 
-impl From<StoreError> for Undone {
-    fn from(e: StoreError) -> Undone {
-        Undone::Stop(e.into())
+impl From<StoreError> for StepError {
+    fn from(e: StoreError) -> StepError {
+        StepError::Stop(e.into())
     }
 }

@@ -28,7 +28,7 @@ pub fn system_roots() -> Result<RootCertStore, String> {
 }
 
 /// What a server presents in a handshake.
-pub struct Presented<'a> {
+pub struct PresentedCertificate<'a> {
     /// Its own certificate.
     pub certificate: &'a CertificateDer<'a>,
     others: &'a [CertificateDer<'a>],
@@ -37,7 +37,7 @@ pub struct Presented<'a> {
     now: UnixTime,
 }
 
-impl Presented<'_> {
+impl PresentedCertificate<'_> {
     /// What is wrong with it, as this verifier sees it; `None`: nothing.
     pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<Error> {
         let verified = verifier.verify_server_cert(
@@ -58,7 +58,7 @@ pub struct AnyCertificate<F> {
     shown: F,
 }
 
-impl<F: Fn(&Presented) + Send + Sync> AnyCertificate<F> {
+impl<F: Fn(&PresentedCertificate) + Send + Sync> AnyCertificate<F> {
     /// With the algorithms of this provider.
     pub fn new(provider: Arc<CryptoProvider>, shown: F) -> AnyCertificate<F> {
         AnyCertificate { provider, shown }
@@ -71,7 +71,7 @@ impl<F> fmt::Debug for AnyCertificate<F> {
     }
 }
 
-impl<F: Fn(&Presented) + Send + Sync> ServerCertVerifier for AnyCertificate<F> {
+impl<F: Fn(&PresentedCertificate) + Send + Sync> ServerCertVerifier for AnyCertificate<F> {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -80,7 +80,7 @@ impl<F: Fn(&Presented) + Send + Sync> ServerCertVerifier for AnyCertificate<F> {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        (self.shown)(&Presented {
+        (self.shown)(&PresentedCertificate {
             certificate,
             others,
             name,

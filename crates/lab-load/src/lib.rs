@@ -34,7 +34,7 @@ pub use error::JobError;
 pub use expect::{Expect, JsonValue, Statuses};
 pub use guard::Guard;
 pub use job::Job;
-pub use ports::{Outlook, Ports};
+pub use ports::{PortForecast, Ports};
 pub use record::Record;
 pub use request_file::read_requests;
 pub use requests::{Header, Rendered, Request, Requests, method};

@@ -47,15 +47,15 @@ pub fn read_requests(file: &Path, base: Option<&Link>) -> Result<Vec<Request>, J
 }
 
 /// What is wrong with a line.
-struct Wrong {
+struct LineError {
     number: usize,
     line: String,
     why: String,
 }
 
-impl Wrong {
+impl LineError {
     fn of(self, file: &Path) -> JobError {
-        let Wrong { number, line, why } = self;
+        let LineError { number, line, why } = self;
         let mut words = format!("{}:{number}: {why}", file.display());
         if !line.is_empty() {
             words += &format!("\n  {number} | {}", escaped(&line));
@@ -74,8 +74,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn wrong(&self, why: impl Into<String>) -> Wrong {
-        Wrong {
+    fn wrong(&self, why: impl Into<String>) -> LineError {
+        LineError {
             number: self.number,
             line: self.text.to_owned(),
             why: why.into(),
@@ -135,7 +135,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn requests(&self, bytes: &[u8]) -> Result<Vec<Request>, Wrong> {
+    fn requests(&self, bytes: &[u8]) -> Result<Vec<Request>, LineError> {
         let lines = lines(bytes)?;
         let mut rest = lines.as_slice();
         let (mut requests, mut bodies) = (Vec::new(), 0);
@@ -161,7 +161,7 @@ impl Reader<'_> {
                 requests.push(request);
             }
         }
-        let empty = || Wrong {
+        let empty = || LineError {
             number: lines.len().max(1),
             line: String::new(),
             why: "no request is in it; one begins with a line such as `GET /path`".to_owned(),
@@ -173,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    fn first_line(&self, line: &Line) -> Result<Request, Wrong> {
+    fn first_line(&self, line: &Line) -> Result<Request, LineError> {
         let wrong = |error: JobError| line.wrong(error.to_string());
         no_variables(line)?;
         let words: Vec<&str> = line.text.split_whitespace().collect();
@@ -206,7 +206,7 @@ impl Reader<'_> {
         &self,
         request: &mut Request,
         mut rest: &'a [Line<'a>],
-    ) -> Result<&'a [Line<'a>], Wrong> {
+    ) -> Result<&'a [Line<'a>], LineError> {
         while let Some((line, after)) = rest.split_first() {
             let ends = line.is_empty() || line.separates() || line.begins() || line.weighs();
             if ends || line.body_file().is_some() {
@@ -230,7 +230,7 @@ impl Reader<'_> {
         &self,
         request: &mut Request,
         rest: &'a [Line<'a>],
-    ) -> Result<&'a [Line<'a>], Wrong> {
+    ) -> Result<&'a [Line<'a>], LineError> {
         let remarks = rest.iter().take_while(|line| line.is_remark()).count();
         let (remarks, rest_of_it) = rest.split_at(remarks);
         let Some(first) = rest_of_it.first().filter(|l| !l.separates() && !l.begins()) else {
@@ -255,7 +255,7 @@ impl Reader<'_> {
         Ok(next)
     }
 
-    fn body_file(&self, line: &Line, name: &str) -> Result<Bytes, Wrong> {
+    fn body_file(&self, line: &Line, name: &str) -> Result<Bytes, LineError> {
         if name.is_empty() || name.contains(" = ") {
             let why =
                 "a line with @ names the file of a body, as `@body.json`; variables are not known";
@@ -268,7 +268,7 @@ impl Reader<'_> {
     }
 }
 
-fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, Wrong> {
+fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, LineError> {
     match comment.strip_prefix("@weight") {
         None => Ok(None),
         Some(weight) => match weight.trim_start_matches([' ', '\t', '=', ':']).parse() {
@@ -278,7 +278,7 @@ fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, Wrong> {
     }
 }
 
-fn no_variables(line: &Line) -> Result<(), Wrong> {
+fn no_variables(line: &Line) -> Result<(), LineError> {
     if line.text.contains("{{") {
         return Err(line.wrong("variables are not known; write what is to be sent"));
     }
@@ -286,15 +286,15 @@ fn no_variables(line: &Line) -> Result<(), Wrong> {
 }
 
 /// It would be taken for a header.
-fn no_bare_url(line: &Line) -> Result<(), Wrong> {
+fn no_bare_url(line: &Line) -> Result<(), LineError> {
     match Link::parse(line.text.trim()) {
         Ok(_) => Err(line.wrong("a request begins with a method: write `GET` before the URL")),
         Err(_) => Ok(()),
     }
 }
 
-fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, Wrong> {
-    let text = std::str::from_utf8(bytes).map_err(|error| Wrong {
+fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, LineError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| LineError {
         number: 1 + bytes[..error.valid_up_to()]
             .iter()
             .filter(|b| **b == b'\n')

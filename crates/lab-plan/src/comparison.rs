@@ -13,7 +13,7 @@ pub struct Comparison {
     /// Its name; `None`: that of the first command's program.
     pub name: Option<String>,
     /// The commands, in order.
-    pub commands: Vec<Given>,
+    pub commands: Vec<GivenCommand>,
     /// The name of the command that the others are compared with; `None`: the first.
     pub baseline: Option<String>,
     /// Parameters and their values. Commands differ in those that are not numbers; over those that
@@ -37,7 +37,7 @@ pub struct Comparison {
 
 /// A command that was given.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct GivenCommand {
     /// What is run.
     pub words: Words,
     /// What it is called; `None`: a letter.
@@ -131,7 +131,7 @@ impl Comparison {
 
     fn mentions(&self, parameter: &str) -> bool {
         let place = format!("{{{parameter}}}");
-        let in_command = |given: &Given| match &given.words {
+        let in_command = |given: &GivenCommand| match &given.words {
             Words::Line(line) => line.contains(&place),
             Words::List(words) => words.iter().any(|w| w.contains(&place)),
         };

@@ -506,8 +506,10 @@ impl Reader<'_> {
         };
         let names = || factors.iter().map(|f| f.name.as_str());
         let each: Vec<(&str, &[i64])> = match thin.get_ref() {
-            file::Thin::All(values) => names().map(|name| (name, &values[..])).collect(),
-            file::Thin::Each(each) => each.iter().map(|(n, v)| (n.as_str(), &v[..])).collect(),
+            file::SweepSubset::All(values) => names().map(|name| (name, &values[..])).collect(),
+            file::SweepSubset::Each(each) => {
+                each.iter().map(|(n, v)| (n.as_str(), &v[..])).collect()
+            }
         };
         let one = |(name, values): (&str, &[i64])| {
             if !names().any(|factor| factor == name) {
@@ -599,7 +601,7 @@ impl Reader<'_> {
     fn subject(
         &self,
         subject: &file::Subject,
-        made: &file::Made,
+        made: &file::TargetOverrides,
         target: TargetId,
         services: &[Spanned<String>],
     ) -> Result<Subject, PlanError> {
@@ -646,7 +648,7 @@ impl Reader<'_> {
     fn program(
         &self,
         subject: &file::Subject,
-        made: &file::Made,
+        made: &file::TargetOverrides,
     ) -> Result<Vec<String>, PlanError> {
         let span = made.program.as_ref().map(|p| p.span());
         let program = made.program.as_ref().map(|p| p.get_ref().clone());

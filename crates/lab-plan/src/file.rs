@@ -149,7 +149,7 @@ pub struct Case {
     #[serde(default)]
     pub statements: BTreeMap<String, Spanned<Count>>,
     pub reads: Option<Spanned<Count>>,
-    pub thin: Option<Spanned<Thin>>,
+    pub thin: Option<Spanned<SweepSubset>>,
     #[serde(default)]
     pub request: Vec<Spanned<Request>>,
     #[serde(default)]
@@ -187,7 +187,7 @@ pub struct Metric {
 /// Sweep values, for the further values of every factor or of each of some.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Thin {
+pub enum SweepSubset {
     All(Vec<i64>),
     Each(BTreeMap<String, Vec<i64>>),
 }
@@ -248,15 +248,15 @@ pub struct Subject {
     #[serde(default)]
     pub cases: Vec<Spanned<String>>,
     pub without: Option<Vec<Spanned<String>>>,
-    pub sqlite: Option<Spanned<Made>>,
-    pub postgresql: Option<Spanned<Made>>,
-    pub mariadb: Option<Spanned<Made>>,
+    pub sqlite: Option<Spanned<TargetOverrides>>,
+    pub postgresql: Option<Spanned<TargetOverrides>>,
+    pub mariadb: Option<Spanned<TargetOverrides>>,
 }
 
 /// What a subject is on a target, where it is not what it is on all.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Made {
+pub struct TargetOverrides {
     pub driver: Option<String>,
     pub statements: Option<String>,
     pub needs: Option<Vec<Spanned<String>>>,
@@ -268,7 +268,7 @@ pub struct Made {
 
 impl Subject {
     /// What it says of a target.
-    pub fn on(&self, kind: TargetKind) -> Option<&Spanned<Made>> {
+    pub fn on(&self, kind: TargetKind) -> Option<&Spanned<TargetOverrides>> {
         match kind {
             TargetKind::Sqlite => self.sqlite.as_ref(),
             TargetKind::Postgresql => self.postgresql.as_ref(),
@@ -278,9 +278,9 @@ impl Subject {
     }
 
     /// What is said of all targets, with what is said of one in its place.
-    pub fn made(&self, own: Made) -> Made {
+    pub fn made(&self, own: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
-        Made {
+        TargetOverrides {
             driver: own.driver.or(all.driver),
             statements: own.statements.or(all.statements),
             needs: own.needs.or(all.needs),

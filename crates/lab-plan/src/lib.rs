@@ -20,7 +20,7 @@ mod shell;
 mod toolchains;
 
 pub use case::{Case, Extent, Factor};
-pub use comparison::{Comparison, Given, Words, filled};
+pub use comparison::{Comparison, GivenCommand, Words, filled};
 pub use error::{PlanError, nearest};
 pub use experiment::{Experiment, Recipe, Subject};
 pub use load::{Loading, Server};

@@ -50,7 +50,7 @@ pub fn understand(
         };
     };
     sound(server, at)?;
-    let asking = Asking {
+    let asking = RequestContext {
         server: server.get_ref(),
         read,
         at,
@@ -205,13 +205,13 @@ fn is_path(path: &str) -> bool {
 }
 
 /// What requests are understood with.
-struct Asking<'a> {
+struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,
     at: At<'a>,
 }
 
-impl Asking<'_> {
+impl RequestContext<'_> {
     fn example(&self, written: &Spanned<file::Request>) -> Result<Example, PlanError> {
         let asked = written.get_ref();
         let (method, path) = self.line(&asked.request)?;

@@ -21,19 +21,19 @@ pub struct Cache {
 
 /// How blocks are touched: by writing, or by reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub enum Access {
     /// Written.
     Written,
     /// Read.
     Read,
 }
 
-impl Touch {
+impl Access {
     /// Callgrind's and Cachegrind's name of its misses of the first-level cache.
     pub fn event(self) -> &'static str {
         match self {
-            Touch::Written => "D1mw",
-            Touch::Read => "D1mr",
+            Access::Written => "D1mw",
+            Access::Read => "D1mr",
         }
     }
 }
@@ -44,7 +44,7 @@ pub struct Explanation {
     /// What is allocated again and again.
     pub churn: Churn,
     /// How it is touched.
-    pub touch: Touch,
+    pub touch: Access,
     /// How often each block is touched from one end to the other.
     pub passes: u64,
     /// The first-level data cache.
@@ -67,8 +67,8 @@ impl Explanation {
         let Explanation { churn, lines, .. } = self;
         let times = churn.size() / self.cache.size;
         let (touched, misses) = match self.touch {
-            Touch::Written => ("written", "write"),
-            Touch::Read => ("read", "read"),
+            Access::Written => ("written", "write"),
+            Access::Read => ("read", "read"),
         };
         let per_block = lines * self.passes;
         format!(
@@ -103,11 +103,11 @@ pub fn d1(description: &[String]) -> Option<Cache> {
 /// Churn whose blocks do not fit into the cache, are written or read whole each time, and whose misses the simulation
 /// finds in one function. Write misses come first.
 pub fn explain(profile: &Profile) -> Vec<Explanation> {
-    let touches = [Touch::Written, Touch::Read].into_iter();
+    let touches = [Access::Written, Access::Read].into_iter();
     touches.flat_map(|touch| of_touch(profile, touch)).collect()
 }
 
-fn of_touch(profile: &Profile, touch: Touch) -> Vec<Explanation> {
+fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
     let (Some(costs), Some(dhat)) = (profile.costs(), &profile.dhat) else {
         return Vec::new();
     };
@@ -118,13 +118,13 @@ fn of_touch(profile: &Profile, touch: Touch) -> Vec<Explanation> {
     let explained = churn(dhat).into_iter().filter_map(|churn| {
         let lines = churn.size() / cache.line;
         let touched = match touch {
-            Touch::Written => churn.written,
-            Touch::Read => churn.read,
+            Access::Written => churn.written,
+            Access::Read => churn.read,
         };
         // What was just written whole, and does not fit, misses once in each reading from end to end.
         let passes = match touch {
-            Touch::Written => touched.checked_div(churn.bytes)?.min(1),
-            Touch::Read => touched.checked_div(churn.bytes)?,
+            Access::Written => touched.checked_div(churn.bytes)?.min(1),
+            Access::Read => touched.checked_div(churn.bytes)?,
         };
         let predicted = lines.checked_mul(churn.blocks)?.checked_mul(passes)?;
         let is_touched = passes > 0 && churn.size() >= cache.size;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// A function before and after. Copies that a compiler made of it are added up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joined {
+pub struct FunctionPair {
     /// The source file, as the later profile has it.
     pub file: String,
     /// Its name without what the compiler appended.
@@ -20,7 +20,7 @@ pub struct Joined {
 
 /// A source line before and after.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JoinedLine {
+pub struct LinePair {
     /// The file's last name.
     pub file: String,
     /// From 1; 0: not known.
@@ -36,7 +36,7 @@ type Sums<'p> = HashMap<Key<'p>, Vec<u64>>;
 
 /// Joins the functions of two profiles: those of one file and name first, then those whose file moved to another
 /// folder, then those whose name there is once on both sides. In no order.
-pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<Joined> {
+pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
     let places = places(before, after);
     let mut old = sums(before, &identity(before));
     let mut new = sums(after, &places);
@@ -54,7 +54,7 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<Joined> {
                 continue;
             };
             let (file, name) = *new_key;
-            joined.push(Joined {
+            joined.push(FunctionPair {
                 file: file.into(),
                 name: name.into(),
                 before: old.remove(&old_key),
@@ -66,7 +66,7 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<Joined> {
     let come = new.into_iter().map(|(key, costs)| (key, None, Some(costs)));
     joined.extend(
         gone.chain(come)
-            .map(|((file, name), before, after)| Joined {
+            .map(|((file, name), before, after)| FunctionPair {
                 file: file.into(),
                 name: name.into(),
                 before,
@@ -77,7 +77,7 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<Joined> {
 }
 
 /// Joins source lines by the file's last name and the line's number.
-pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<JoinedLine> {
+pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<LinePair> {
     let by_line = |profile: &CostProfile, places: &[Option<usize>]| {
         let mut sums: HashMap<(String, u32), Vec<u64>> = HashMap::new();
         for line in profile.lines() {
@@ -92,14 +92,14 @@ pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<Join
     let mut joined = Vec::new();
     for ((file, number), costs) in old {
         let after = new.remove(&(file.clone(), number));
-        joined.push(JoinedLine {
+        joined.push(LinePair {
             file,
             number,
             before: Some(costs),
             after,
         });
     }
-    joined.extend(new.into_iter().map(|((file, number), costs)| JoinedLine {
+    joined.extend(new.into_iter().map(|((file, number), costs)| LinePair {
         file,
         number,
         before: None,

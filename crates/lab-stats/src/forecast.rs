@@ -9,19 +9,19 @@ const LEAST_S: f64 = 5.0;
 
 /// A time to give a run; as text `60 seconds`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct TimeBudget {
     number: u32,
     minutes: bool,
 }
 
-impl Wanted {
+impl TimeBudget {
     /// As a command line takes it: `60s`, `15m`.
     pub fn option(&self) -> String {
         format!("{}{}", self.number, if self.minutes { "m" } else { "s" })
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for TimeBudget {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let unit = if self.minutes { "minute" } else { "second" };
         let s = if self.number == 1 { "" } else { "s" };
@@ -32,7 +32,7 @@ impl fmt::Display for Wanted {
 /// The time for a run like this one with `blocks` blocks, from its beginning: what it took before the first block, and for each block what all of its
 /// blocks took by those that are complete, so that as many are redone; a tenth added and rounded
 /// up. `None` without a complete block, or if it would take more than a day.
-pub fn time_for(run: &Run, blocks: u32) -> Option<Wanted> {
+pub fn time_for(run: &Run, blocks: u32) -> Option<TimeBudget> {
     let complete = run.complete_blocks().count();
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
     let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
@@ -42,11 +42,11 @@ pub fn time_for(run: &Run, blocks: u32) -> Option<Wanted> {
 }
 
 /// Steps of about a tenth: seconds up to a minute and a half, then minutes.
-fn rounded_up(seconds: f64) -> Wanted {
+fn rounded_up(seconds: f64) -> TimeBudget {
     let minutes = seconds > 90.0;
     let value = if minutes { seconds / 60.0 } else { seconds };
     let step = if value > 10.0 { 5.0 } else { 1.0 };
-    Wanted {
+    TimeBudget {
         number: ((value / step).ceil() * step) as u32,
         minutes,
     }

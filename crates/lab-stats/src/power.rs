@@ -53,14 +53,14 @@ pub struct PlannedComparison {
     /// The standard deviation of the logarithms of a block's ratio; its interval has [`LEVEL`].
     pub scatter: Interval,
     /// For each of [`DIFFERENCES`], then for each of [`POWERS`].
-    pub differences: Vec<[Need; POWERS.len()]>,
+    pub differences: Vec<[BlocksNeeded; POWERS.len()]>,
     /// To find two equal ones equivalent, for each of [`POWERS`].
-    pub equivalent: [Need; POWERS.len()],
+    pub equivalent: [BlocksNeeded; POWERS.len()],
 }
 
 /// So many blocks find what is so; `None`: more than 10,000, or none does.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Need {
+pub struct BlocksNeeded {
     /// That the difference is there: the interval leaves out 1.
     pub there: Blocks,
     /// That it is beyond the margin. Of equal ones it is not asked.
@@ -129,7 +129,7 @@ fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<PlannedComparison>
     let known: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
     let prior = Prior::new(&known, basis.processes());
     let simulated = Simulated::both(&family.members, whole, share);
-    let place = |asked: &crate::results::compare::Asked| {
+    let place = |asked: &crate::results::compare::PendingComparison| {
         let Source::Member(member) = asked.ratio else {
             return None;
         };
@@ -175,7 +175,10 @@ fn chi_square_quantile(freedom: f64, p: f64) -> f64 {
     freedom * root.max(0.05).powi(3)
 }
 
-type Needs = (Vec<[Need; POWERS.len()]>, [Need; POWERS.len()]);
+type Needs = (
+    Vec<[BlocksNeeded; POWERS.len()]>,
+    [BlocksNeeded; POWERS.len()],
+);
 
 fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -> Needs {
     let blocks = |simulated: &Simulated, distance: f64, power: f64| {
@@ -188,7 +191,7 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
     };
     let beyond = |difference: f64| (1.0 + difference).ln() - (1.0 + margin).ln();
     let differences = DIFFERENCES.map(|difference| {
-        POWERS.map(|power| Need {
+        POWERS.map(|power| BlocksNeeded {
             // A run that looks may end with such as are within the margin: they are equivalent.
             there: if beyond(difference) < -1e-9 {
                 blocks(counted, (1.0 + difference).ln(), power)
@@ -202,7 +205,7 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
         })
     });
     // Both ends of the interval lie within the margin.
-    let equivalent = POWERS.map(|power| Need {
+    let equivalent = POWERS.map(|power| BlocksNeeded {
         there: blocks(planned, (1.0 + margin).ln(), 0.5 * (1.0 + power)),
         beyond: Blocks::default(),
     });

@@ -17,9 +17,9 @@ pub trait Width: Copy {
 
 /// What every processor of the architecture has.
 #[derive(Clone, Copy, Debug)]
-pub struct Narrow;
+pub struct Baseline;
 
-impl Width for Narrow {
+impl Width for Baseline {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32 {
         let (low, high) = block.split_at(BLOCK);
@@ -28,30 +28,30 @@ impl Width for Narrow {
     }
 }
 
-/// AVX2, which this processor has: there is no other way to get one than [`Wide::new`].
+/// AVX2, which this processor has: there is no other way to get one than [`Avx2::new`].
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
-pub struct Wide(());
+pub struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
-impl Wide {
+impl Avx2 {
     /// `None`: the processor lacks it, or what came with it.
-    pub fn new() -> Option<Wide> {
+    pub fn new() -> Option<Avx2> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
-        has_all.then_some(Wide(()))
+        has_all.then_some(Avx2(()))
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Width for Wide {
+impl Width for Avx2 {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
-        // SAFETY: a `Wide` is only where the processor has AVX2; both types are 32 bytes, of any values.
+        // SAFETY: a `Avx2` is only where the processor has AVX2; both types are 32 bytes, of any values.
         unsafe {
             let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);
             let mut any = _mm256_setzero_si256();
@@ -263,11 +263,11 @@ mod tests {
         #[test]
         fn what_is_found_is_the_first(text in text()) {
             let first = |wanted: &[u8]| text.iter().position(|b| wanted.contains(b));
-            prop_assert_eq!(find(Narrow, [b'"'], &text), first(b"\""));
-            prop_assert_eq!(find(Narrow, [b'?', b';', b'#'], &text), first(b"?;#"));
-            prop_assert_eq!(find(Narrow, [0xff, 0x80], &text), first(b"\xff\x80"));
+            prop_assert_eq!(find(Baseline, [b'"'], &text), first(b"\""));
+            prop_assert_eq!(find(Baseline, [b'?', b';', b'#'], &text), first(b"?;#"));
+            prop_assert_eq!(find(Baseline, [0xff, 0x80], &text), first(b"\xff\x80"));
             #[cfg(target_arch = "x86_64")]
-            if let Some(wide) = Wide::new() {
+            if let Some(wide) = Avx2::new() {
                 prop_assert_eq!(find(wide, [b'"'], &text), first(b"\""));
                 prop_assert_eq!(find(wide, [0xff, 0x80], &text), first(b"\xff\x80"));
             }

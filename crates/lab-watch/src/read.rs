@@ -2,10 +2,10 @@
 //! Bytes -> lines -> entries, whatever the bytes are: compressed, cut off, binary, without an end.
 
 use crate::entry::{Entry, Line};
-use crate::format::{Found, Hints, Reader, Whole, find};
+use crate::format::{Document, Found, Hints, Reader, find};
 #[cfg(target_arch = "x86_64")]
-use crate::near::Wide;
-use crate::near::{self, Narrow, Width};
+use crate::near::Avx2;
+use crate::near::{self, Baseline, Width};
 use crate::read_error::ReadError;
 use crate::tally::Tally;
 use crate::whole;
@@ -91,7 +91,7 @@ impl Log {
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let reader = match find(&self.part[..end], &self.hints).map_err(ReadError::Format)? {
             Found::Lines(reader) => *reader,
-            Found::Whole(_) => {
+            Found::Document(_) => {
                 return Err(ReadError::Format(
                     "it is read as a whole, not line by line".into(),
                 ));
@@ -139,16 +139,16 @@ impl Log {
     /// Reads lines that are whole, and gives back what is behind them.
     fn whole_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
         #[cfg(target_arch = "x86_64")]
-        if let Some(wide) = Wide::new() {
-            // SAFETY: a `Wide` is only where the processor has all of these.
+        if let Some(wide) = Avx2::new() {
+            // SAFETY: a `Avx2` is only where the processor has all of these.
             return unsafe { self.whole_lines_wide(bytes, wide, tally) };
         }
-        self.whole_lines_by(bytes, Narrow, tally)
+        self.whole_lines_by(bytes, Baseline, tally)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn whole_lines_wide<'b>(&mut self, bytes: &'b [u8], wide: Wide, tally: &mut Tally) -> &'b [u8] {
+    fn whole_lines_wide<'b>(&mut self, bytes: &'b [u8], wide: Avx2, tally: &mut Tally) -> &'b [u8] {
         self.whole_lines_by(bytes, wide, tally)
     }
 
@@ -332,9 +332,9 @@ fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(n)
 }
 
-fn as_a_whole(begin: &[u8], hints: &Hints) -> Option<Whole> {
+fn as_a_whole(begin: &[u8], hints: &Hints) -> Option<Document> {
     match find(begin, hints) {
-        Ok(Found::Whole(whole)) => Some(whole),
+        Ok(Found::Document(whole)) => Some(whole),
         _ => None,
     }
 }

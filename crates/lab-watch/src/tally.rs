@@ -45,7 +45,7 @@ const JUMP: i64 = 60;
 /// A path that was seen, by its hash; two paths with one hash are taken as one, which of a million paths has a chance of
 /// 10^-7.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct KnownPath {
     hash: u64,
     /// Its page, plus 1.
     page: u32,
@@ -90,10 +90,10 @@ pub struct Tally {
     rules_tell_numbers: bool,
     random: RandomState,
     logarithms: Vec<f64>,
-    cache: Vec<Seen>,
+    cache: Vec<KnownPath>,
     evicted: usize,
     /// People: page `u32::MAX`.
-    agents: Vec<Seen>,
+    agents: Vec<KnownPath>,
     names: HashMap<String, u32, RandomState>,
     name: String,
     pages: Vec<Page>,
@@ -131,9 +131,9 @@ impl Tally {
             rules,
             random: RandomState::default(),
             logarithms: sketch::logarithms(),
-            cache: vec![Seen::default(); 1 << CACHE.0],
+            cache: vec![KnownPath::default(); 1 << CACHE.0],
             evicted: 0,
-            agents: vec![Seen::default(); AGENTS],
+            agents: vec![KnownPath::default(); AGENTS],
             names: HashMap::default(),
             name: String::new(),
             pages: Vec::new(),
@@ -401,7 +401,7 @@ impl Tally {
             return seen.page as usize - 1;
         }
         let (page, varies) = self.page_of_path(entry, path_of(entry));
-        let seen = Seen {
+        let seen = KnownPath {
             hash: keys.path,
             page: page as u32 + 1,
             varies,
@@ -443,7 +443,7 @@ impl Tally {
     }
 
     /// Puts a path into the cache, which grows if many do not fit. One that varies takes no other's place.
-    fn keep(&mut self, place: usize, seen: Seen) {
+    fn keep(&mut self, place: usize, seen: KnownPath) {
         let before = self.cache[place];
         let is_other = before.page > 0 && !before.varies;
         if is_other && seen.varies {
@@ -453,7 +453,7 @@ impl Tally {
         self.cache[place] = seen;
         if self.evicted > self.cache.len() && self.cache.len() < 1 << CACHE.1 {
             self.evicted = 0;
-            self.cache = vec![Seen::default(); self.cache.len() * 4];
+            self.cache = vec![KnownPath::default(); self.cache.len() * 4];
         }
     }
 
@@ -464,7 +464,7 @@ impl Tally {
         if self.agents[place].hash != hash {
             let known = self.rules.agent(agent).or_else(|| agent::known(agent));
             let page = known.map_or(u32::MAX, |(kind, name)| self.named(kind, &name) as u32);
-            self.agents[place] = Seen {
+            self.agents[place] = KnownPath {
                 hash,
                 page,
                 varies: false,
@@ -584,8 +584,8 @@ impl Tally {
         }
         let pages = std::mem::take(&mut self.pages);
         self.pages = folded(pages, &self.variables, &self.rules);
-        self.cache.fill(Seen::default());
-        self.agents.fill(Seen::default());
+        self.cache.fill(KnownPath::default());
+        self.agents.fill(KnownPath::default());
         let key = |(at, page): (usize, &Page)| (marked(page.kind, &page.name), at as u32);
         self.names = self.pages.iter().enumerate().map(key).collect();
         self.is_full = self.memory() > MEMORY;

@@ -4,7 +4,7 @@
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/watch.md`, *Monitor JSON*.
 
-use crate::format::Whole;
+use crate::format::Document;
 use crate::query;
 use crate::read_error::{ReadError, limited};
 use crate::tally::{Tally, name};
@@ -21,7 +21,7 @@ const LONGEST_NAME: usize = 4096;
 
 /// Reads such a document. Errors: it cannot be read, or is none.
 pub fn read(
-    whole: Whole,
+    whole: Document,
     input: impl Read,
     (source, lines): (&mut WatchedSource, &mut LineCounts),
     tally: &mut Tally,
@@ -29,8 +29,8 @@ pub fn read(
     let bytes = limited(input, MOST)?;
     source.bytes = bytes.len() as u64;
     let (format, entries) = match whole {
-        Whole::Statements => ("statements with totals, as CSV", statements(&bytes, tally)?),
-        Whole::Monitor => ("a monitor's JSON", monitor(&bytes, tally)?),
+        Document::Statements => ("statements with totals, as CSV", statements(&bytes, tally)?),
+        Document::Monitor => ("a monitor's JSON", monitor(&bytes, tally)?),
     };
     source.format = format.into();
     lines.entries += entries;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab explain`: subjects run once more under counters, outside of all measuring.
 
-use crate::cli::{Cli, Color, ExplainArgs, RunArgs, Shown};
+use crate::cli::{Cli, Color, DisplayArgs, ExplainArgs, RunArgs};
 use crate::exit::{self, Exit};
 use crate::links;
 use crate::measuring;
@@ -50,7 +50,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
             service: args.service.clone(),
             service_set: args.service_set.clone(),
             install: args.install,
-            shown: Shown {
+            shown: DisplayArgs {
                 format: Format::Terminal,
                 output: None,
                 full: false,

@@ -8,7 +8,7 @@ use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
 use lab_plan::nearest;
 use lab_report::kind::history;
-use lab_report::{Format, Known, Past, Terminal, clean};
+use lab_report::{Format, NamedRuns, Past, Terminal, clean};
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
         }
         None => {
             let folder = folder.display().to_string();
-            let names: Vec<Known> = known.iter().map(count).collect();
+            let names: Vec<NamedRuns> = known.iter().map(count).collect();
             if args.format == Format::Terminal {
                 return list(&folder, names, args.full);
             }
@@ -59,7 +59,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
 }
 
 /// The names, on one screen those with the latest runs.
-fn list(folder: &str, mut names: Vec<Known>, full: bool) -> Result<ExitCode, Exit> {
+fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode, Exit> {
     let listed = if full { names.len() } else { LISTED };
     let more = names.len().saturating_sub(listed);
     if more > 0 {
@@ -115,8 +115,8 @@ fn left_out(e: &StoreError) {
     eprintln!("benchlab: left out: {}", clean(&e.to_string()));
 }
 
-fn count((name, files): (&String, &Vec<File>)) -> Known {
-    Known {
+fn count((name, files): (&String, &Vec<File>)) -> NamedRuns {
+    NamedRuns {
         name: name.clone(),
         runs: files.len(),
         last_unix_s: files.last().map_or(0.0, |(began, _)| *began),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab report`: a run file as something to read.
 
-use crate::cli::{Color, ReportArgs, Shown};
+use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::{self, Exit};
 use crate::output::to_stdout;
 use lab_report::document::Section;
@@ -57,7 +57,7 @@ fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<
 }
 
 /// A document in the form, the place and the colours that were asked for; in a file the whole of it.
-pub fn deliver_document(document: &Document, shown: &Shown) -> Result<(), Exit> {
+pub fn deliver_document(document: &Document, shown: &DisplayArgs) -> Result<(), Exit> {
     let (format, output) = (shown.format, shown.output.as_deref());
     let form = Terminal {
         full: shown.full || output.is_some(),

@@ -14,7 +14,7 @@ use crate::services;
 use crate::verbs::load::words;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
-    BatchWorkload, Here, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
+    BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
     generator_threads, interrupt, unix_seconds,
 };
 use lab_many::experiment::{BlockAgents, Hosts};
@@ -219,7 +219,12 @@ fn measure_rest(
             Box::new(ServerWorkload::new(plan, serving, folder, known, scratch)?)
         }
     };
-    measuring::measure(plan, writer, run, Box::new(Here::new(plan, workload)))
+    measuring::measure(
+        plan,
+        writer,
+        run,
+        Box::new(LocalExecutor::new(plan, workload)),
+    )
 }
 
 /// How many points more than its plan a quick run would have without --quick.

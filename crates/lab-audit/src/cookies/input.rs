@@ -17,7 +17,7 @@ const FORMS: &str = "what is read: a HAR, a jar of curl (cookies.txt), a table o
 
 /// Everything that was seen of cookies.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct CookieObservation {
     /// The host of the page, where one is known.
     pub site: Option<String>,
     /// Each once.
@@ -44,7 +44,7 @@ pub struct Collector {
     values: Vec<String>,
     known: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
-    seen: Seen,
+    seen: CookieObservation,
 }
 
 impl Collector {
@@ -55,12 +55,12 @@ impl Collector {
             values: Vec::new(),
             known: HashMap::new(),
             by_name: HashMap::new(),
-            seen: Seen::default(),
+            seen: CookieObservation::default(),
         })
     }
 
     /// What was collected, without any value.
-    pub fn done(self) -> Seen {
+    pub fn done(self) -> CookieObservation {
         self.seen
     }
 

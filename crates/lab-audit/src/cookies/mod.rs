@@ -12,7 +12,7 @@ use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value, counted};
 use cookie::{Cookie, Request, RequestKind, default_path};
 use field::field_bytes;
-use input::Seen;
+use input::CookieObservation;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use owner::{Owner, owner, within};
@@ -130,7 +130,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 }
 
 /// The audit of what was seen. `rate`: requests per second, for what a day costs.
-pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Audit {
+pub fn audit(targets: Vec<String>, seen: &CookieObservation, rules: &[Rule], rate: f64) -> Audit {
     let figures = figures(seen, rate);
     Audit {
         kind: AuditKind::Cookies,
@@ -153,7 +153,7 @@ pub struct Figures {
 }
 
 /// The figures of what was seen. `rate`: requests per second, for what a day costs.
-pub fn figures(seen: &Seen, rate: f64) -> Figures {
+pub fn figures(seen: &CookieObservation, rate: f64) -> Figures {
     let largest = largest(seen);
     let owners: Vec<Owner> = seen
         .cookies
@@ -193,7 +193,7 @@ pub fn figures(seen: &Seen, rate: f64) -> Figures {
 }
 
 /// The page whose `Cookie` field is longest, or else the request.
-fn largest(seen: &Seen) -> Option<&Request> {
+fn largest(seen: &CookieObservation) -> Option<&Request> {
     let bytes = |r: &&Request| {
         (
             r.kind == RequestKind::Page,
@@ -206,7 +206,7 @@ fn largest(seen: &Seen) -> Option<&Request> {
 
 /// How requests carry a cookie.
 #[derive(Clone, Default)]
-struct Carried {
+struct CookieUse {
     /// How many of each kind do.
     requests: [usize; RequestKind::ALL.len()],
     /// The most cookies of its name in one of them, itself included.
@@ -217,7 +217,7 @@ struct Carried {
     outside: usize,
 }
 
-impl Carried {
+impl CookieUse {
     fn all(&self) -> usize {
         self.requests.iter().sum()
     }
@@ -240,8 +240,8 @@ fn common(one: &str, other: &str) -> String {
 }
 
 /// Of each cookie.
-fn carried(seen: &Seen) -> Vec<Carried> {
-    let mut carried = vec![Carried::default(); seen.cookies.len()];
+fn carried(seen: &CookieObservation) -> Vec<CookieUse> {
+    let mut carried = vec![CookieUse::default(); seen.cookies.len()];
     for request in &seen.requests {
         let mut names: HashMap<&str, usize> = HashMap::new();
         let mut sent = request.cookies.clone();
@@ -277,7 +277,7 @@ fn carried(seen: &Seen) -> Vec<Carried> {
     carried
 }
 
-fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
+fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &CookieUse) -> Thing {
     let mut thing = Thing::new("cookie", cookie.shown());
     thing.set("cookie", Value::word(cookie.shown()));
     thing.set("owner", Value::word(owner.name()));
@@ -356,7 +356,7 @@ fn is_http_only(cookie: &Cookie, login: bool) -> bool {
 }
 
 /// The largest request of each host.
-fn hosts(seen: &Seen) -> Vec<Thing> {
+fn hosts(seen: &CookieObservation) -> Vec<Thing> {
     let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
     let mut hosts: Vec<&str> = with.map(|r| r.host.as_str()).collect();
     hosts.sort_unstable();
@@ -393,7 +393,7 @@ fn hosts(seen: &Seen) -> Vec<Thing> {
 }
 
 /// What of the files and pages could not be read; `None`: nothing, and there is no cookie.
-fn input(seen: &Seen) -> Option<Thing> {
+fn input(seen: &CookieObservation) -> Option<Thing> {
     let mut lacking = seen.lacking.clone();
     if seen.skipped > 0 {
         let entries = counted(seen.skipped as u64, "entry");
@@ -410,7 +410,7 @@ fn input(seen: &Seen) -> Option<Thing> {
     Some(thing)
 }
 
-fn site(seen: &Seen, owners: &[Owner], largest: Option<&Request>) -> Option<Thing> {
+fn site(seen: &CookieObservation, owners: &[Owner], largest: Option<&Request>) -> Option<Thing> {
     let request = largest?;
     let mut thing = Thing::new("site", seen.site.clone().unwrap_or_else(|| UNNAMED.into()));
     let bytes = |cookies: &mut dyn Iterator<Item = usize>| {
@@ -442,7 +442,7 @@ struct Share {
 }
 
 /// The owners' bytes, those with most first, and the rest of the field.
-fn split(seen: &Seen, owners: &[Owner], request: &Request) -> Vec<Share> {
+fn split(seen: &CookieObservation, owners: &[Owner], request: &Request) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for &at in &request.cookies {
         let (of, bytes) = (owners[at].name(), seen.cookies[at].bytes());
@@ -485,7 +485,11 @@ fn count(n: usize, of: &'static str) -> EvidenceValue {
     EvidenceValue::Number(n as f64, Unit::Count(of.into()))
 }
 
-fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> EvidenceTable {
+fn owner_table(
+    seen: &CookieObservation,
+    split: &[Share],
+    largest: Option<&Request>,
+) -> EvidenceTable {
     let total: usize = split.iter().map(|share| share.bytes).sum();
     let head = largest.and_then(|r| r.head_bytes);
     let of_head = |bytes: usize| {
@@ -541,7 +545,11 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
     }
 }
 
-fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceTable {
+fn cookie_table(
+    seen: &CookieObservation,
+    owners: &[Owner],
+    carried: &[CookieUse],
+) -> EvidenceTable {
     const SHOWN: usize = 200;
     let row = |(at, cookie): (usize, &Cookie)| {
         let on = |kind: RequestKind| count(carried[at].requests[kind as usize], "requests");
@@ -590,7 +598,7 @@ fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceT
 }
 
 /// What each domain has, with what is there twice.
-fn domain_table(seen: &Seen) -> EvidenceTable {
+fn domain_table(seen: &CookieObservation) -> EvidenceTable {
     const SHOWN: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
     let mut domains: Vec<(&str, Vec<&Cookie>)> = Vec::new();
@@ -660,7 +668,7 @@ fn said(cookie: &Cookie) -> String {
 }
 
 /// What each kind of request carries.
-fn wire_table(seen: &Seen, rate: f64) -> EvidenceTable {
+fn wire_table(seen: &CookieObservation, rate: f64) -> EvidenceTable {
     let mut rows = Vec::new();
     for kind in RequestKind::ALL {
         let of: Vec<&Request> = seen.requests.iter().filter(|r| r.kind == kind).collect();
@@ -709,7 +717,7 @@ fn wire_table(seen: &Seen, rate: f64) -> EvidenceTable {
     }
 }
 
-fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
+fn facts(seen: &CookieObservation, rate: f64) -> Vec<(String, String)> {
     let mut facts = vec![
         ("cookies".to_owned(), seen.cookies.len().to_string()),
         ("requests".into(), seen.requests.len().to_string()),
@@ -738,7 +746,7 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
 }
 
 /// What the cookies of a page and of its files cost.
-fn of_a_page(seen: &Seen, rate: f64) -> String {
+fn of_a_page(seen: &CookieObservation, rate: f64) -> String {
     let bytes = |r: &Request| field_bytes(&seen.cookies, &r.cookies);
     let all: usize = seen.requests.iter().map(bytes).sum();
     let pages = seen.requests.iter().filter(|r| r.kind == RequestKind::Page);

@@ -9,7 +9,7 @@ mod scan;
 mod script;
 
 pub use activity::Scope;
-pub use plan::{Fast, Placement};
+pub use plan::{HotTarget, Placement};
 
 use crate::extra::Extra;
 use crate::root::Root;
@@ -135,7 +135,7 @@ fn disks() -> Vec<(String, [f64; 2])> {
 /// still get.
 pub fn extra(
     watched: &Watched,
-    fast: Option<&Fast>,
+    fast: Option<&HotTarget>,
     memory: u64,
 ) -> (Extra, Result<String, String>) {
     let folders = plan::plan(ranked(watched), watched.seconds, fast, memory);

@@ -28,7 +28,7 @@ const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
 
 /// The filesystem that hot folders go to.
 #[derive(Clone, Debug)]
-pub struct Fast {
+pub struct HotTarget {
     /// A folder on it.
     pub folder: PathBuf,
     /// Its UUID; `None`: findmnt knows none.
@@ -94,12 +94,12 @@ impl Placement {
     }
 }
 
-impl Fast {
+impl HotTarget {
     /// The filesystem of a folder.
     ///
     /// # Errors
     /// It is no folder, or findmnt does not know its filesystem; in words.
-    pub fn of(folder: &Path) -> Result<Fast, String> {
+    pub fn of(folder: &Path) -> Result<HotTarget, String> {
         let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
         let folder = folder.canonicalize().map_err(wrong)?;
         let device = folder.metadata().map_err(wrong)?.dev();
@@ -122,7 +122,7 @@ impl Fast {
             return Err(format!("{target}: findmnt does not know its filesystem"));
         };
         let disk = disk_of(device).unwrap_or_default();
-        Ok(Fast {
+        Ok(HotTarget {
             folder,
             uuid: Some(uuid.to_owned()).filter(|uuid| !uuid.is_empty()),
             kind: kind.into(),
@@ -135,7 +135,7 @@ impl Fast {
 }
 
 /// The plan in a sentence: how many folders should go where.
-pub fn told(folders: &[Folder], fast: &Fast) -> String {
+pub fn told(folders: &[Folder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let ways = [
         (Placement::Fast, format!("to {mount}")),
@@ -162,7 +162,7 @@ pub fn told(folders: &[Folder], fast: &Fast) -> String {
 pub fn plan(
     ranked: Vec<(PathBuf, Activity)>,
     seconds: f64,
-    fast: Option<&Fast>,
+    fast: Option<&HotTarget>,
     memory: u64,
 ) -> Vec<Folder> {
     let mut endurances = Endurances::default();
@@ -273,7 +273,7 @@ impl Folder {
     }
 
     /// For rules.
-    pub fn thing(&self, fast: Option<&Fast>) -> Thing {
+    pub fn thing(&self, fast: Option<&HotTarget>) -> Thing {
         let mut thing = Thing::new("folder", self.path.display().to_string());
         let Activity {
             opens,
@@ -306,7 +306,7 @@ impl Folder {
     }
 
     /// How long flash lasts if this folder alone writes to it: that which it is on, and the fast disk.
-    fn endurance(&self, fast: Option<&Fast>, thing: &mut Thing) {
+    fn endurance(&self, fast: Option<&HotTarget>, thing: &mut Thing) {
         let days = |days: f64| Value::ns(days * DAY * 1e9);
         if let Some(lasting) = self.fast_lasts() {
             thing.set("fast_lasts", days(lasting));
@@ -378,8 +378,8 @@ pub(super) mod tests {
     }
 
     /// A filesystem on flash.
-    pub fn fast() -> Fast {
-        Fast {
+    pub fn fast() -> HotTarget {
+        HotTarget {
             folder: "/mnt/ssd".into(),
             uuid: Some("1234-abcd".into()),
             kind: "ext4".into(),

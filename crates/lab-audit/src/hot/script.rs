@@ -2,10 +2,10 @@
 //! The script that moves folders to the fast disk. It is given to the reader, and never run here.
 
 use super::fstab::escaped;
-use super::plan::{Fast, Folder, Placement};
+use super::plan::{Folder, HotTarget, Placement};
 
 /// The script. Error: why there is none, in words.
-pub fn script(folders: &[Folder], fast: &Fast) -> Result<String, String> {
+pub fn script(folders: &[Folder], fast: &HotTarget) -> Result<String, String> {
     let of = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
     let names = of(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
     let names = outermost(names.collect());
@@ -40,7 +40,7 @@ pub fn script(folders: &[Folder], fast: &Fast) -> Result<String, String> {
 }
 
 /// The fast filesystem's own line of fstab. A machine starts without it, too.
-fn fast_line(fast: &Fast, uuid: &str) -> Vec<String> {
+fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
     let mount = escaped(&fast.mount.to_string_lossy());
     if mount == "/" {
         return Vec::new();

@@ -122,7 +122,7 @@ const RESOLVERS: Class = Class {
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct NetTarget {
     /// A name or an address, as it was given.
     pub name: String,
     /// Its port.
@@ -132,8 +132,8 @@ pub struct Asked {
 }
 
 /// What was seen of a name.
-pub struct Looked {
-    asked: Asked,
+pub struct NetObservation {
+    asked: NetTarget,
     /// `None`: an address was given, of which there is nothing to look up.
     lookup_ns: Option<f64>,
     /// Of each family the first address, that which the system sorts first (RFC 6724) first; or why there is none.
@@ -152,7 +152,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 }
 
 /// Looks a name up and takes turns on its addresses. `step` is told how many rounds are done.
-pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
+pub fn look(asked: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let began = Instant::now();
     let found = names::addresses(&asked.name, asked.port);
     let is_name = asked.name.parse::<IpAddr>().is_err();
@@ -161,7 +161,7 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
         let sides = pinned(&all).into_iter();
         sides.map(|side| side.with_lookups(&asked.name)).collect()
     });
-    let mut looked = Looked {
+    let mut looked = NetObservation {
         asked: asked.clone(),
         lookup_ns,
         tls: asked.tls,
@@ -182,7 +182,7 @@ pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
 
 /// This machine alone: 127.0.0.1 against ::1, to listeners that answer at once. One that this machine does not have is
 /// unknown.
-pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
+pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     let both: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     for address in both {
@@ -196,14 +196,14 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
             Err(why) => missing.push((address, why.to_string())),
         }
     }
-    Looked {
+    NetObservation {
         missing,
         ..alone("127.0.0.1 and ::1", &there, rounds, step)
     }
 }
 
 /// Two network namespaces with a link between them. Error: it takes root and `ip`.
-pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<Looked, String> {
+pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<NetObservation, String> {
     over(&Pair::new()?, rounds, step)
 }
 
@@ -212,7 +212,7 @@ pub fn over(
     pair: &Pair,
     rounds: u32,
     step: &mut (dyn FnMut(u32) + Send),
-) -> Result<Looked, String> {
+) -> Result<NetObservation, String> {
     between([&pair.client, &pair.server], Pair::SERVER, rounds, step)
 }
 
@@ -225,17 +225,22 @@ pub fn between(
     addresses: [&str; 2],
     rounds: u32,
     step: &mut (dyn FnMut(u32) + Send),
-) -> Result<Looked, String> {
+) -> Result<NetObservation, String> {
     let listening = spaces::listen(server, addresses)?;
     client.within(|| alone("two namespaces", &listening, rounds, step))
 }
 
 /// Addresses of this machine, without TLS and without names.
-fn alone(name: &str, addresses: &[SocketAddr], rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
+fn alone(
+    name: &str,
+    addresses: &[SocketAddr],
+    rounds: u32,
+    step: &mut dyn FnMut(u32),
+) -> NetObservation {
     let mut sides = pinned(addresses);
     let rounds = take_turns(&mut sides, "localhost", false, rounds, step);
-    Looked {
-        asked: Asked {
+    NetObservation {
+        asked: NetTarget {
             name: name.into(),
             port: 0,
             tls: false,
@@ -262,11 +267,11 @@ fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
 }
 
 /// The audit of what was seen.
-pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
+pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
     // This machine's own listeners answer without a network.
-    let is_here = |looked: &Looked| looked.asked.port == 0;
+    let is_here = |looked: &NetObservation| looked.asked.port == 0;
     let beyond = all.iter().filter(|l| !is_here(l)).any(reached);
-    let reached = |looked: &Looked| {
+    let reached = |looked: &NetObservation| {
         if is_here(looked) {
             reached(looked)
         } else {
@@ -289,14 +294,14 @@ pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
 }
 
 /// Whether anybody answered, if only to refuse: then there is a network.
-fn reached(looked: &Looked) -> bool {
+fn reached(looked: &NetObservation) -> bool {
     let refused = looked.sides.iter().flatten().any(|side| side.refused > 0);
     let connected = |round: &Round| round.time(Step::Connect).is_some();
     refused || looked.rounds.iter().any(connected)
 }
 
 /// `reached`: whether anybody answered at all.
-fn things(looked: &Looked, reached: bool) -> Vec<Thing> {
+fn things(looked: &NetObservation, reached: bool) -> Vec<Thing> {
     let mut things = Vec::from_iter(name(looked));
     let Ok(sides) = &looked.sides else {
         return things;
@@ -309,7 +314,7 @@ fn things(looked: &Looked, reached: bool) -> Vec<Thing> {
 }
 
 /// The name, unless an address was given.
-fn name(looked: &Looked) -> Option<Thing> {
+fn name(looked: &NetObservation) -> Option<Thing> {
     let mut name = Thing::new("name", &looked.asked.name);
     name.set("lookup", Value::ns(looked.lookup_ns?));
     match &looked.sides {
@@ -330,7 +335,7 @@ fn name(looked: &Looked) -> Option<Thing> {
 }
 
 /// An address that this machine should have, and does not.
-fn away(looked: &Looked, address: IpAddr, why: &str) -> Thing {
+fn away(looked: &NetObservation, address: IpAddr, why: &str) -> Thing {
     let mut thing = Thing::new("address", format!("{} ({address})", looked.asked.name));
     let why = format!("This machine does not have {address}: {why}.");
     for value in [
@@ -345,7 +350,7 @@ fn away(looked: &Looked, address: IpAddr, why: &str) -> Thing {
     thing
 }
 
-fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
+fn address(looked: &NetObservation, side: &Side, reached: bool) -> Thing {
     let mut thing = Thing::new(
         "address",
         format!("{} ({})", looked.asked.name, side.address.ip()),
@@ -390,7 +395,7 @@ fn address(looked: &Looked, side: &Side, reached: bool) -> Thing {
     thing
 }
 
-fn turns_of(looked: &Looked, family: Family) -> usize {
+fn turns_of(looked: &NetObservation, family: Family) -> usize {
     let of = looked.rounds.iter().filter(|round| round.family == family);
     of.count()
 }
@@ -404,7 +409,7 @@ fn failing(side: &Side, thing: &mut Thing) {
 }
 
 /// Which part of the handshakes failed, and of the requests after them, where there were any.
-fn beyond_connection(looked: &Looked, side: &Side, connected: usize, thing: &mut Thing) {
+fn beyond_connection(looked: &NetObservation, side: &Side, connected: usize, thing: &mut Thing) {
     let failed = |begun: usize, step| {
         let done = times(looked, side.family, step).len();
         let share = (begun - done) as f64 / begun.max(1) as f64;
@@ -469,7 +474,7 @@ fn resolvers() -> Thing {
 }
 
 /// The round trip by ICMP if it is answered, else that of TCP's connection; and what ICMP tells besides.
-fn round_trip(looked: &Looked, side: &Side, thing: &mut Thing) {
+fn round_trip(looked: &NetObservation, side: &Side, thing: &mut Thing) {
     let echoes = times(looked, side.family, Step::Echo);
     let connects = times(looked, side.family, Step::Connect);
     let (found, by) = match (echoes.is_empty(), &side.echoes) {
@@ -512,7 +517,7 @@ fn ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
 }
 
 /// Both families, where both were tried.
-fn pair(looked: &Looked, sides: &[Side]) -> Option<Thing> {
+fn pair(looked: &NetObservation, sides: &[Side]) -> Option<Thing> {
     let [first, second] = sides else { return None };
     let mut thing = Thing::new("pair", &looked.asked.name);
     // Of a name the system says which family it tries first; addresses alone have no order.
@@ -567,13 +572,13 @@ fn happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &
     thing.set("reserve", Value::Word(reserve));
 }
 
-fn times(looked: &Looked, family: Family, step: Step) -> Vec<f64> {
+fn times(looked: &NetObservation, family: Family, step: Step) -> Vec<f64> {
     let of = looked.rounds.iter().filter(|round| round.family == family);
     of.filter_map(|round| round.time(step)).collect()
 }
 
 /// IPv6's time divided by IPv4's: estimate, bounds at 95 %, over mirrored pairs of turns.
-fn ratio(looked: &Looked, step: Step) -> Option<[f64; 3]> {
+fn ratio(looked: &NetObservation, step: Step) -> Option<[f64; 3]> {
     let logs: Vec<f64> = looked
         .rounds
         .chunks(4)
@@ -589,7 +594,7 @@ fn ratio(looked: &Looked, step: Step) -> Option<[f64; 3]> {
 }
 
 /// ` IPv6 / IPv4: 1.02 (0.99 to 1.05) for a.example.`
-fn ratios(all: &[Looked]) -> String {
+fn ratios(all: &[NetObservation]) -> String {
     let told = all.iter().filter_map(|looked| {
         let number = |n| Value::Number(n, Unit::Ratio).text();
         let [ratio, low, high] = ratio(looked, Step::Connect)?.map(number);
@@ -625,7 +630,7 @@ const STEPS: [Step; 5] = [
     Step::FirstByte,
 ];
 
-fn steps_table(all: &[Looked]) -> EvidenceTable {
+fn steps_table(all: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
     for looked in all {
         let steps = STEPS.into_iter();
@@ -643,7 +648,7 @@ fn steps_table(all: &[Looked]) -> EvidenceTable {
 }
 
 /// The quantiles of a step; `None`: it was not taken.
-fn step_row(looked: &Looked, side: &Side, step: Step) -> Option<Vec<EvidenceValue>> {
+fn step_row(looked: &NetObservation, side: &Side, step: Step) -> Option<Vec<EvidenceValue>> {
     let mut found = times(looked, side.family, step);
     if found.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
         return None;
@@ -667,7 +672,7 @@ fn step_row(looked: &Looked, side: &Side, step: Step) -> Option<Vec<EvidenceValu
     Some(row)
 }
 
-fn ratio_table(all: &[Looked]) -> EvidenceTable {
+fn ratio_table(all: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
     for looked in all {
         for step in STEPS {
@@ -692,7 +697,7 @@ fn ratio_table(all: &[Looked]) -> EvidenceTable {
 }
 
 /// How the round trip was measured, and what it showed.
-fn by(looked: &Looked, side: &Side) -> String {
+fn by(looked: &NetObservation, side: &Side) -> String {
     let mut thing = Thing::new("address", "");
     round_trip(looked, side, &mut thing);
     let text = |name: &str| rule::shown(thing.values.get(name));
@@ -704,7 +709,7 @@ fn by(looked: &Looked, side: &Side) -> String {
     }
 }
 
-fn facts(all: &[Looked]) -> Vec<(String, String)> {
+fn facts(all: &[NetObservation]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     for looked in all {
         let lookup = looked.lookup_ns.map(|ns| Value::ns(ns).text());
@@ -721,7 +726,7 @@ fn facts(all: &[Looked]) -> Vec<(String, String)> {
     facts
 }
 
-fn chart(all: &[Looked]) -> Option<EvidenceBars> {
+fn chart(all: &[NetObservation]) -> Option<EvidenceBars> {
     let bars = all.iter().flat_map(|looked| {
         let sides = looked.sides.iter().flatten();
         sides.filter_map(move |side| {

@@ -15,27 +15,27 @@ pub struct Path {
     /// The largest packet that comes through, bytes with the header of IP.
     pub mtu: u32,
     /// What becomes of larger ones.
-    pub beyond: Beyond,
+    pub beyond: OversizedPackets,
 }
 
 /// What becomes of packets that are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
+pub enum OversizedPackets {
     /// This machine's own link carries none, or none were tried.
     OwnLink,
     /// A router says that they are too large.
-    Told,
+    Refused,
     /// They are lost without a word: a black hole.
     Lost,
 }
 
-impl Beyond {
+impl OversizedPackets {
     /// As rules name it.
     pub fn word(self) -> &'static str {
         match self {
-            Beyond::OwnLink => "not tried",
-            Beyond::Told => "refused",
-            Beyond::Lost => "lost",
+            OversizedPackets::OwnLink => "not tried",
+            OversizedPackets::Refused => "refused",
+            OversizedPackets::Lost => "lost",
         }
     }
 }
@@ -68,7 +68,7 @@ pub fn probe(pinger: &mut Pinger, own: u32, round_trip: Duration) -> Option<Path
 /// The limit between two sizes, by halves, and where a router tells it, there.
 fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<Path> {
     let (mut low, mut high) = (least, most + 1);
-    let mut beyond = Beyond::OwnLink;
+    let mut beyond = OversizedPackets::OwnLink;
     if probe(least) != Probe::Answered {
         return None;
     }
@@ -76,9 +76,11 @@ fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<
     while high - low > 1 {
         match probe(next) {
             Probe::Answered => low = next,
-            Probe::OwnLink => (high, beyond) = (next, Beyond::OwnLink),
-            Probe::Told(mtu) => (high, beyond, told) = (next, Beyond::Told, Some(mtu)),
-            Probe::Lost => (high, beyond) = (next, Beyond::Lost),
+            Probe::OwnLink => (high, beyond) = (next, OversizedPackets::OwnLink),
+            Probe::Refused(mtu) => {
+                (high, beyond, told) = (next, OversizedPackets::Refused, Some(mtu))
+            }
+            Probe::Lost => (high, beyond) = (next, OversizedPackets::Lost),
         }
         next = match told {
             Some(mtu) if low < mtu && mtu < high => mtu,
@@ -111,18 +113,24 @@ mod tests {
         for limit in [576, 577, 1000, 1280, 1420, 1492, 1499] {
             let path = |beyond| Some(Path { mtu: limit, beyond });
             let (lost, probes) = found(limit, |_| Probe::Lost);
-            assert_eq!(lost, path(Beyond::Lost));
+            assert_eq!(lost, path(OversizedPackets::Lost));
             assert!(probes <= 12, "{probes}");
-            let (told, probes) = found(limit, |_| Probe::Told(limit));
-            assert_eq!(told, path(Beyond::Told));
+            let (told, probes) = found(limit, |_| Probe::Refused(limit));
+            assert_eq!(told, path(OversizedPackets::Refused));
             assert!(probes <= 4, "a router tells it: {probes}");
-            assert_eq!(found(limit, |_| Probe::OwnLink).0, path(Beyond::OwnLink));
+            assert_eq!(
+                found(limit, |_| Probe::OwnLink).0,
+                path(OversizedPackets::OwnLink)
+            );
             // What is told may be nonsense.
-            assert_eq!(found(limit, |_| Probe::Told(9)).0, path(Beyond::Told));
+            assert_eq!(
+                found(limit, |_| Probe::Refused(9)).0,
+                path(OversizedPackets::Refused)
+            );
         }
         let whole = Path {
             mtu: 1500,
-            beyond: Beyond::OwnLink,
+            beyond: OversizedPackets::OwnLink,
         };
         assert_eq!(found(1500, |_| Probe::Lost), (Some(whole), 2));
         assert_eq!(found(100, |_| Probe::Lost).0, None);

@@ -49,7 +49,7 @@ pub enum Probe {
     /// This machine's own link does not carry it.
     OwnLink,
     /// A router says that it is too large, and what is not, in bytes.
-    Told(u32),
+    Refused(u32),
     /// Nothing came.
     Lost,
 }
@@ -130,12 +130,12 @@ impl Pinger {
                 return Probe::Lost;
             }
             match (self.told(), self.reply()) {
-                (Some(mtu), _) => return Probe::Told(mtu),
+                (Some(mtu), _) => return Probe::Refused(mtu),
                 (None, Some(Some(_))) => return Probe::Answered,
                 (None, _) => {}
             }
         }
-        self.told().map_or(Probe::Lost, Probe::Told)
+        self.told().map_or(Probe::Lost, Probe::Refused)
     }
 
     /// The MTU that a message of a router has, if one came.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
 
-use super::tls::{Seen, TlsClient, waits};
+use super::tls::{TlsClient, TlsObservation, waits};
 use crate::net::Family;
 use lab_load::response::{MOST_HEAD, Reader};
 use std::io::{self, Read, Write};
@@ -61,7 +61,7 @@ pub struct Response {
     /// It is longer than what is read, or did not end in time.
     pub cut: bool,
     /// What was seen of TLS.
-    pub tls: Option<Seen>,
+    pub tls: Option<TlsObservation>,
     /// Over which family of addresses it came; `None`: not known.
     pub family: Option<Family>,
     /// Why it cannot be read as HTTP/1.1, though it begins so; it has no fields then.

@@ -16,7 +16,7 @@ pub use har::of_har;
 pub use page::references;
 pub use url::Url;
 
-use crate::cookies::input::{Collector, Seen};
+use crate::cookies::input::{Collector, CookieObservation};
 use crate::cookies::{self as jar, cookie::RequestKind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
@@ -62,7 +62,7 @@ pub struct Site {
     notes: Vec<String>,
     /// What of its cookies could not be seen, in sentences.
     lacking: Vec<String>,
-    cookies: Seen,
+    cookies: CookieObservation,
     asked: usize,
 }
 
@@ -82,7 +82,7 @@ pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
     let (url, page, redirects) = visit.load(url)?;
     visit.ask_again();
     (visit.step)("the server");
-    let server = server::Looked {
+    let server = server::ServerContext {
         url: &url,
         page: &page,
         redirects,

@@ -4,7 +4,7 @@
 use super::client::{self, Client, Method, Response};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
-use super::tls::{Seen, TlsClient};
+use super::tls::{TlsClient, TlsObservation};
 use super::{address, old_tls, resource};
 use crate::date::day;
 use crate::net::Family;
@@ -99,7 +99,7 @@ pub struct Redirects {
 }
 
 /// What is known of a server before it is looked at.
-pub struct Looked<'a> {
+pub struct ServerContext<'a> {
     /// The page.
     pub url: &'a Url,
     /// Its answer.
@@ -123,7 +123,7 @@ struct ExposedPath {
     what: String,
 }
 
-impl Looked<'_> {
+impl ServerContext<'_> {
     /// For rules, by asking the server what its answer does not tell.
     pub fn thing(&self, client: &mut Client) -> Thing {
         let mut thing = recorded(self.url, self.page, &self.redirects);
@@ -174,7 +174,7 @@ impl Looked<'_> {
             let tcp = self.connect(client).ok_or("no connection for it")?;
             TlsClient::new()?.offers(host, tcp, versions, protocols)
         };
-        let spoken = |offered: Result<Option<Seen>, String>| {
+        let spoken = |offered: Result<Option<TlsObservation>, String>| {
             Value::seen(offered.map_err(|why| format!("{why}.")), |seen| {
                 Value::Flag(seen.is_some())
             })
@@ -571,7 +571,7 @@ fn answers_ajp(address: SocketAddr) -> bool {
     stream.write_all(&PING).is_ok() && stream.read_exact(&mut answer).is_ok() && answer == PONG
 }
 
-fn certificate(seen: &Seen, thing: &mut Thing) {
+fn certificate(seen: &TlsObservation, thing: &mut Thing) {
     thing.set(
         "certificate",
         Value::word(seen.wrong.as_deref().unwrap_or("nothing is wrong with it")),
@@ -601,7 +601,7 @@ mod tests {
             family: Some(Family::V6),
             ..Response::default()
         };
-        let looked = Looked {
+        let looked = ServerContext {
             url: &url,
             page: &page,
             redirects: Redirects::default(),

@@ -2,7 +2,7 @@
 //! TLS as an audit needs it: every certificate is taken, and what is wrong with it is kept.
 
 use crate::timed::Timed;
-use lab_load::certificates::{AnyCertificate, Presented, system_roots};
+use lab_load::certificates::{AnyCertificate, PresentedCertificate, system_roots};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
@@ -19,7 +19,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// What was seen of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct TlsObservation {
     /// `TLSv1.3` or `TLSv1.2`.
     pub version: String,
     /// The protocol that both agreed on, such as `h2`; empty: none.
@@ -55,7 +55,7 @@ impl TlsClient {
         let provider = Arc::new(ring::default_provider());
         let last = Arc::new(Mutex::new(Verdict::default()));
         let (judge, kept, of) = (judge(&provider)?, last.clone(), provider.clone());
-        let keep = move |presented: &Presented| {
+        let keep = move |presented: &PresentedCertificate| {
             let wrong = match &judge {
                 Ok(judge) => presented.wrong(&**judge).map(|e| wrong(&e)),
                 Err(why) => Some(why.clone()),
@@ -94,7 +94,7 @@ impl TlsClient {
         tcp: Timed,
         versions: &[&'static SupportedProtocolVersion],
         protocols: &[&[u8]],
-    ) -> Result<Option<Seen>, String> {
+    ) -> Result<Option<TlsObservation>, String> {
         let mut stream = self.connection(host, tcp, versions, protocols)?;
         match stream.handshake() {
             Ok(()) => Ok(stream.seen()),
@@ -161,11 +161,11 @@ impl TlsStream {
     }
 
     /// What was seen, once there was a handshake.
-    pub fn seen(&self) -> Option<Seen> {
+    pub fn seen(&self) -> Option<TlsObservation> {
         let connection = &self.stream.conn;
         let version = connection.protocol_version()?;
         let (wrong, valid) = self.last.lock().map(|v| v.clone()).unwrap_or_default();
-        Some(Seen {
+        Some(TlsObservation {
             version: version.as_str().unwrap_or("unknown").replace('_', "."),
             alpn: connection
                 .alpn_protocol()

@@ -2,20 +2,20 @@
 //! Cookies from files: bytes and owners, each rule in a good and a bad case, and files of bad will.
 
 use lab_audit::cookies::cookie::{Cookie, RequestKind};
-use lab_audit::cookies::input::{Collector, Seen};
+use lab_audit::cookies::input::{Collector, CookieObservation};
 use lab_audit::cookies::{audit, rules};
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 
-fn seen(text: &str) -> Seen {
+fn seen(text: &str) -> CookieObservation {
     let mut collector = Collector::new().expect("random numbers");
     collector.text(text).expect("cookies");
     collector.done()
 }
 
-fn audited(seen: &Seen) -> Audit {
+fn audited(seen: &CookieObservation) -> Audit {
     audit(vec!["test".into()], seen, &rules().expect("rules"), 10.0)
 }
 

@@ -2,7 +2,7 @@
 //! The audit of a network on this machine's own addresses: each rule in a good and a bad case.
 
 use lab_audit::namespace::{End, Namespace, Pair, cable, ip};
-use lab_audit::net::{self, Asked, Looked};
+use lab_audit::net::{self, NetObservation, NetTarget};
 use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 fn audit(name: &str, port: u16) -> Audit {
-    let asked = Asked {
+    let asked = NetTarget {
         name: name.into(),
         port,
         tls: false,
@@ -63,9 +63,9 @@ fn both_loopbacks_answer_and_are_compared() {
 /// A network without IPv6, and one whose loopback is down: what is missing is unknown, the rest is reported.
 #[test]
 fn an_address_that_this_machine_lacks_is_unknown() {
-    let in_space = |change: &[&str], file: Option<&str>| -> Result<Looked, String> {
+    let in_space = |change: &[&str], file: Option<&str>| -> Result<NetObservation, String> {
         let space = Namespace::new()?;
-        space.within(|| -> Result<Looked, String> {
+        space.within(|| -> Result<NetObservation, String> {
             if !change.is_empty() {
                 ip(change)?;
             }
@@ -120,7 +120,7 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
 }
 
 /// An audit over namespaces; nothing where they take root or iproute2.
-fn with_root(looked: Result<Looked, String>) -> Option<Audit> {
+fn with_root(looked: Result<NetObservation, String>) -> Option<Audit> {
     match looked {
         Err(why) => {
             crate::left_out(&why);
@@ -139,7 +139,7 @@ fn seen<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
 }
 
 /// The far end takes packets up to 1,280 bytes, and nobody says so: the client's are of 1,500 bytes.
-fn black_hole() -> Result<Looked, String> {
+fn black_hole() -> Result<NetObservation, String> {
     let pair = Pair::new()?;
     let [near, far] = Pair::DEVICES;
     // Else the kernel hands over several segments as one, which no device refuses.
@@ -192,7 +192,7 @@ fn a_black_hole_for_large_packets_is_found() {
 }
 
 /// A router whose second link carries 1,400 bytes, and which says so.
-fn behind_router() -> Result<(Looked, [Namespace; 3]), String> {
+fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
     let spaces = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
     let [client, router, server] = &spaces;
     let addresses = |v4: &str, v6: &str| [format!("{v4}/24"), format!("{v6}/64")];
@@ -343,7 +343,7 @@ fn without_a_network_all_is_unknown() {
         return;
     };
     let away = Namespace::new().and_then(|space| {
-        let asked = Asked {
+        let asked = NetTarget {
             name: Pair::SERVER[0].into(),
             port: 80,
             tls: false,
@@ -398,7 +398,7 @@ fn a_handshake_that_always_fails_is_bad() {
     let audit = |name: &str| {
         let name = name.into();
         let tls = true;
-        let looked = net::look(&Asked { name, port, tls }, 20, &mut |_| {});
+        let looked = net::look(&NetTarget { name, port, tls }, 20, &mut |_| {});
         net::audit(&[looked], &net::rules().expect("rules"))
     };
     let by_name = audit("localhost");

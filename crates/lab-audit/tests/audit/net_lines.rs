@@ -3,7 +3,7 @@
 
 use crate::line;
 use lab_audit::namespace::{Namespace, Pair, ip};
-use lab_audit::net::{self, Family, Looked};
+use lab_audit::net::{self, Family, NetObservation};
 use lab_model::audit::{Audit, State};
 use std::fs::File;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn is_usual_echo(packet: &[u8]) -> bool {
 }
 
 /// Packets of the family are under way for 3 ms longer; of its echo requests every so many-th is lost.
-fn slower(slow: Family, every: usize) -> Result<Looked, String> {
+fn slower(slow: Family, every: usize) -> Result<NetObservation, String> {
     let [client, server] = [Namespace::new()?, Namespace::new()?];
     let mut echoes = 0;
     let delay = move |packet: &[u8]| {

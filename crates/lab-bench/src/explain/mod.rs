@@ -17,7 +17,7 @@ use crate::batch_subject::Starting;
 use crate::batches::targets;
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, Counters};
-use crate::process::{Ran, SubjectProcess, gone};
+use crate::process::{BatchResult, SubjectProcess, gone};
 use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::BenchError;
@@ -169,7 +169,7 @@ impl<'a> Explainer<'a> {
         batches: Batches,
         cost: impl Fn(
             &mut SubjectProcess,
-            &mut dyn FnMut(&mut SubjectProcess) -> SubjectResult<Ran>,
+            &mut dyn FnMut(&mut SubjectProcess) -> SubjectResult<BatchResult>,
         ) -> SubjectResult<Vec<f64>>,
     ) -> SubjectResult<Vec<Vec<f64>>> {
         let mut rows = Vec::new();

@@ -2,7 +2,7 @@
 //! Holds the write lock of an SQLite file, as another program does that changes it.
 
 use super::fault;
-use super::outage::{Needed, Outages, Recovery};
+use super::outage::{Dependency, Outages, Recovery};
 use crate::drawn::drawn;
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
@@ -136,7 +136,7 @@ impl WriteLock {
 /// A file that is locked for the time of an outage.
 struct LockedFile(RefCell<WriteLock>);
 
-impl Needed for LockedFile {
+impl Dependency for LockedFile {
     fn take_away(&self) -> SubjectResult<()> {
         let taken = self.0.borrow().take(|| false);
         taken.map(drop).map_err(fault)

@@ -16,7 +16,7 @@ use lab_model::{Injection, TargetKind};
 use lab_services::Service;
 pub use locker::FileInjector;
 pub use outage::Recovery;
-use outage::{Needed, Outages};
+use outage::{Dependency, Outages};
 use proxy::Proxy;
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,7 +151,7 @@ fn proxy(
 /// A server, and what passes on the way to it.
 struct ProxiedServer<'a>(&'a dyn Stoppable, &'a Proxy);
 
-impl Needed for ProxiedServer<'_> {
+impl Dependency for ProxiedServer<'_> {
     fn take_away(&self) -> SubjectResult<()> {
         self.0.kill()
     }

@@ -20,7 +20,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const LEAST: Duration = Duration::from_millis(50);
 
 /// What calls need, and can be away.
-pub trait Needed {
+pub trait Dependency {
     /// From now on it is away.
     fn take_away(&self) -> SubjectResult<()>;
 
@@ -71,7 +71,7 @@ impl Outages {
     /// the longer, the outage ends in it: where calls are due at a fixed rate it lasts no longer for the outage.
     pub fn make(
         &self,
-        needed: &dyn Needed,
+        needed: &dyn Dependency,
         process: &mut SubjectProcess,
         turn: Duration,
     ) -> SubjectResult<Recovery> {
@@ -97,7 +97,7 @@ impl Outages {
 
 /// What becomes of calls once that is back which they need, until the subject replies.
 fn seen(
-    needed: &dyn Needed,
+    needed: &dyn Dependency,
     process: &mut SubjectProcess,
     before: Option<f64>,
 ) -> SubjectResult<Recovery> {

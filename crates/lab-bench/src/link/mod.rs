@@ -3,7 +3,7 @@
 
 mod network;
 mod relay;
-mod way;
+mod wire_queue;
 
 use crate::fault::{Fault, SubjectResult};
 use lab_model::{Plan, PointId, Shape, Shaper};

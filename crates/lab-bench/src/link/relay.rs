@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hands on what clients and a server say to each other, each packet when it arrives.
 
-use super::way::Way;
+use super::wire_queue::WireQueue;
 use crate::sys;
 use lab_model::Shape;
 use std::collections::BTreeMap;
@@ -39,8 +39,8 @@ struct Shared {
 
 struct Shaping {
     shape: Shape,
-    up: Mutex<Way>,
-    down: Mutex<Way>,
+    up: Mutex<WireQueue>,
+    down: Mutex<WireQueue>,
 }
 
 struct Connection {
@@ -56,7 +56,7 @@ impl Relay {
         shape: Option<&Shape>,
     ) -> io::Result<Relay> {
         let shaping = shape.map(|shape| {
-            let [up, down] = Way::both(shape).map(Mutex::new);
+            let [up, down] = WireQueue::both(shape).map(Mutex::new);
             let shape = shape.clone();
             Shaping { shape, up, down }
         });
@@ -178,7 +178,7 @@ impl Direction {
             self.read(|bytes| (&self.to).write_all(bytes))?;
             return self.end();
         };
-        let way = if self.is_up {
+        let queue = if self.is_up {
             &shaping.up
         } else {
             &shaping.down
@@ -190,7 +190,7 @@ impl Direction {
             let read = self.read(|bytes| {
                 let now = Instant::now().max(self.not_before);
                 for piece in bytes.chunks(payload) {
-                    let at = locked(way).arrival(now, shaping.shape.packet(piece.len()));
+                    let at = locked(queue).arrival(now, shaping.shape.packet(piece.len()));
                     let sent = sender.send((at, piece.to_vec()));
                     sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
                 }

@@ -3,7 +3,7 @@
 
 use crate::context::Stop;
 use crate::fault::Fault;
-use crate::workload::Undone;
+use crate::workload::StepError;
 use lab_load::Record;
 use lab_model::{AgentId, ErrorKind, PointId, Slice, SubjectId};
 use std::time::Duration;
@@ -28,11 +28,11 @@ pub enum LoadFault {
     AgentsLost(String),
 }
 
-impl From<LoadFault> for Undone {
-    fn from(fault: LoadFault) -> Undone {
+impl From<LoadFault> for StepError {
+    fn from(fault: LoadFault) -> StepError {
         match fault {
             LoadFault::Failed(why) => Fault::Failed("load", why).into(),
-            LoadFault::AgentsLost(why) => Undone::Stop(Stop::AgentsLost(why)),
+            LoadFault::AgentsLost(why) => StepError::Stop(Stop::AgentsLost(why)),
         }
     }
 }

@@ -14,12 +14,12 @@ use crate::context::{BlockContext, Progress, Record, Stop};
 use crate::fault::Fault;
 use crate::interrupt;
 use crate::server_usage::{ServerWatch, Usage, with_server};
-use crate::workload::{Done, Taken, Turn, Workload};
+use crate::workload::{Done, Turn, TurnResult, Workload};
 use lab_model::{AgentId, Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
 use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use stretch::Stretch;
+use stretch::RunningLoad;
 
 /// For each server what tells of its processes, if they are known.
 pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
@@ -33,7 +33,7 @@ pub struct LoadWorkload<'a> {
     connected: HashMap<SubjectId, Box<dyn Generator>>,
     at: PointId,
     /// What loads the only server without a pause.
-    stretch: Option<Stretch>,
+    stretch: Option<RunningLoad>,
     usage: ServerUsage<'a>,
     on_this_machine: OnThisMachine,
     /// The kinds of errors of which the first was reported.
@@ -157,14 +157,14 @@ impl<'a> LoadWorkload<'a> {
         }
     }
 
-    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Stretch> {
+    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> Done<RunningLoad> {
         let generator = self.generator((turn.subject, turn.point), block.block.number)?;
         self.usage.begin(turn.subject, block)?;
         let slice_ns = self.plan.measure.turn_ns;
         let behind_ns = u64::from(block.block.number) * slice_ns;
         let left_ns = self.how.stretch_ns.saturating_sub(behind_ns);
         let length = Duration::from_nanos(if left_ns > 0 { left_ns } else { slice_ns });
-        Ok(Stretch::begin(
+        Ok(RunningLoad::begin(
             generator,
             length,
             Duration::from_nanos(slice_ns),
@@ -301,14 +301,14 @@ impl Workload for LoadWorkload<'_> {
         }
     }
 
-    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Taken> {
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         if self.is_one_stretch() {
             let slice = self.next_slice(block, turn)?;
             self.keep(block, slice)?;
         } else {
             self.visit(block, turn)?;
         }
-        Ok(Taken {
+        Ok(TurnResult {
             record: None,
             disturbed: false,
         })

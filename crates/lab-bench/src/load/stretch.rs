@@ -13,15 +13,19 @@ use std::time::Duration;
 type Ended = (Box<dyn Generator>, Result<(), LoadFault>);
 
 /// Load that is being put on. Dropping it stops it.
-pub struct Stretch {
+pub struct RunningLoad {
     pieces: Receiver<Piece>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Ended>>,
 }
 
-impl Stretch {
+impl RunningLoad {
     /// Has a thread of its own put load on for a length.
-    pub fn begin(mut generator: Box<dyn Generator>, length: Duration, slice: Duration) -> Stretch {
+    pub fn begin(
+        mut generator: Box<dyn Generator>,
+        length: Duration,
+        slice: Duration,
+    ) -> RunningLoad {
         let (sender, pieces) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
@@ -32,7 +36,7 @@ impl Stretch {
             });
             (generator, loaded)
         });
-        Stretch {
+        RunningLoad {
             pieces,
             stop,
             thread: Some(thread),
@@ -54,7 +58,7 @@ impl Stretch {
     }
 }
 
-impl Drop for Stretch {
+impl Drop for RunningLoad {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

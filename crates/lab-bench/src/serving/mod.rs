@@ -17,7 +17,7 @@ use crate::scratch::Scratch;
 use crate::server_usage::with_server;
 use crate::session::BenchError;
 use crate::sys;
-use crate::workload::{Done, Taken, Turn, Workload};
+use crate::workload::{Done, Turn, TurnResult, Workload};
 pub(crate) use files::ServedFiles;
 use lab_load::Engine;
 use lab_model::{Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId};
@@ -351,7 +351,7 @@ impl Workload for ServerWorkload<'_> {
         Ok(())
     }
 
-    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         let Turn {
             subject,
             point,
@@ -375,7 +375,7 @@ impl Workload for ServerWorkload<'_> {
             foreign_ns: Some(used_ns),
             ..with_server(slice, Some(before), Some(after))
         };
-        Ok(Taken {
+        Ok(TurnResult {
             record: Some(Record::Slice(slice)),
             disturbed,
         })

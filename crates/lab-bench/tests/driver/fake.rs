@@ -3,8 +3,8 @@
 //! folder of its own.
 
 use lab_bench::{
-    BenchError, BlockContext, Done, Fault, Here, HostWatch, Machine, Opening, Progress, Record,
-    RunContext, Session, Stop, Taken, Turn, Workload,
+    BenchError, BlockContext, Done, Fault, HostWatch, LocalExecutor, Machine, Opening, Progress,
+    Record, RunContext, Session, Stop, Turn, TurnResult, Workload,
 };
 use lab_model::{
     Batch, Case, Disturbance, Ending, Failure, Measure, Plan, Point, PointId, Reading, Run, Sample,
@@ -219,7 +219,7 @@ impl Workload for Fake<'_> {
         Ok(())
     }
 
-    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         self.seen.step(Step::Take(turn));
         self.seen.now_ns.set(self.seen.now_ns.get() + TURN_NS);
         let Turn {
@@ -250,7 +250,7 @@ impl Workload for Fake<'_> {
                 readings: Vec::new(),
             }
             .into()),
-            Act::Reading { disturbed } => Ok(Taken {
+            Act::Reading { disturbed } => Ok(TurnResult {
                 record: Some(Record::Readings(vec![Reading {
                     point,
                     subject,
@@ -356,7 +356,7 @@ impl File {
     ) -> Result<Ending, BenchError> {
         let writer = RunWriter::resume(&self.path).expect("a run file");
         let run = writer.load().expect("a run");
-        let here = Here::new(plan, workload).on(machine);
+        let here = LocalExecutor::new(plan, workload).on(machine);
         Session::by(plan, writer, run, Box::new(here)).measure(tell)
     }
 

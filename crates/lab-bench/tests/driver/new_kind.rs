@@ -3,7 +3,7 @@
 //! resuming, verdicts and every format.
 
 use crate::fake::{File, Seen, plan, stolen};
-use lab_bench::{BlockContext, Done, Fault, Record, Taken, Turn, Workload};
+use lab_bench::{BlockContext, Done, Fault, Record, Turn, TurnResult, Workload};
 use lab_model::{BlockState, Direction, Ending, Metric, PointId, Reading, Run, SubjectId, Unit};
 use lab_report::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table};
 use lab_report::{Format, Rendered, Terminal, render};
@@ -36,7 +36,7 @@ impl Workload for CacheMisses {
         2
     }
 
-    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         self.left = self.left.checked_sub(1).ok_or(Fault::Interrupted)?;
         let reading = Reading {
             point: turn.point,

@@ -6,7 +6,7 @@ use crate::agent::{Coordinator, end_within};
 use crate::program::VERSION;
 use crate::work::Work;
 use lab_bench::{
-    BatchWorkload, BenchError, Executor, Here, Progress, RunContext, ServerWorkload, Stop,
+    BatchWorkload, BenchError, Executor, LocalExecutor, Progress, RunContext, ServerWorkload, Stop,
     Workload, allowed_cores, generator_threads, give_back, keep_to_part, unix_seconds,
 };
 use lab_model::{Block, Plan};
@@ -63,7 +63,7 @@ fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(
     let mut host = BlockHost {
         plan,
         file: &file,
-        here: Here::new(plan, workload),
+        here: LocalExecutor::new(plan, workload),
         prepared: false,
         blocks: Vec::new(),
         to,
@@ -92,7 +92,7 @@ struct BlockHost<'a> {
     plan: &'a Plan,
     /// In which the records of a piece of work are.
     file: &'a Path,
-    here: Here<'a>,
+    here: LocalExecutor<'a>,
     prepared: bool,
     /// Those that it measured before, without their samples.
     blocks: Vec<Block>,

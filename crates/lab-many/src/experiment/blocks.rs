@@ -2,7 +2,7 @@
 //! The coordinator's end of an experiment: hands missing blocks out to the hosts, and takes what they measured into the
 //! run file.
 
-use super::{Hosts, Known, Order, Report, Step, Task};
+use super::{Hosts, Order, Report, RunKnowledge, Step, Task};
 use crate::agents::Agents;
 use crate::link::Event;
 use crate::work::Work;
@@ -67,11 +67,11 @@ impl<'a> BlockAgents<'a> {
     /// Gives an agent a piece of work. Of pilots and settings it is told once: it keeps them.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
         let known = if self.told.insert(agent) {
-            Known::of(&run.run, &self.peaks)
+            RunKnowledge::of(&run.run, &self.peaks)
         } else {
-            Known {
+            RunKnowledge {
                 failures: run.run.failures.clone(),
-                ..Known::default()
+                ..RunKnowledge::default()
             }
         };
         let order = Order::Task(Task { known, block });

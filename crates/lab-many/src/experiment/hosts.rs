@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hosts that are made ready for an experiment, all at once; one that is not what it must be is refused.
 
-use super::{Order, Report, Wanted};
+use super::{HostRequirements, Order, Report};
 use crate::agents::{Agents, StartError, Starting};
 use crate::work::Work;
 use lab_model::{Agent, AgentId, ClockOffset, Host};
@@ -11,7 +11,7 @@ pub struct HostsStart {
     /// Where, and how long they may be silent.
     pub starting: Starting,
     /// What each must have.
-    pub wanted: Wanted,
+    pub wanted: HostRequirements,
     /// Agents that the run file knows from before.
     pub earlier: usize,
 }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 /// What a host must have, and be.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct HostRequirements {
     /// The plan.
     pub plan: Plan,
     /// The project's folder on the coordinator's machine.
@@ -46,7 +46,7 @@ pub struct Bench {
 }
 
 /// Makes the agent's host ready. Error: it is not what is wanted, in words for people.
-pub type MakeReady<'m> = &'m dyn Fn(&Wanted) -> Result<Bench, String>;
+pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
 /// What an agent is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub enum Order {
     /// Make the host ready.
     Ready {
         /// What it must have.
-        wanted: Box<Wanted>,
+        wanted: Box<HostRequirements>,
         /// Which part of its machine's cores it has, from 0, and of how many.
         part: (usize, usize),
     },
@@ -66,14 +66,14 @@ pub enum Order {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     /// Until now.
-    pub known: Known,
+    pub known: RunKnowledge,
     /// The block's number, and how often it was begun before; `None`: no more than what a run needs before its first.
     pub block: Option<(u32, u32)>,
 }
 
 /// What the run knows, and agents need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Known {
+pub struct RunKnowledge {
     /// What the pilot found.
     pub pilots: Vec<Pilot>,
     /// Settings that were read back.
@@ -84,9 +84,9 @@ pub struct Known {
     pub peaks: Peaks,
 }
 
-impl Known {
-    fn of(run: &Run, peaks: &Peaks) -> Known {
-        Known {
+impl RunKnowledge {
+    fn of(run: &Run, peaks: &Peaks) -> RunKnowledge {
+        RunKnowledge {
             peaks: peaks.clone(),
             pilots: run.pilots.clone(),
             settings: run.settings.clone(),

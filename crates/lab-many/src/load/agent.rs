@@ -22,7 +22,7 @@ pub struct LoadAgent {
 }
 
 /// A load that was asked for.
-struct Wanted {
+struct RequestedLoad {
     number: u64,
     begin_ns: i64,
     length: Duration,
@@ -50,7 +50,7 @@ impl LoadAgent {
                 length_ns,
                 slice_ns,
             } => {
-                let wanted = Wanted {
+                let wanted = RequestedLoad {
                     number,
                     begin_ns,
                     length: Duration::from_nanos(length_ns),
@@ -85,7 +85,12 @@ impl LoadAgent {
         to.say(&Report::Found { host, first }, &[])
     }
 
-    fn load(&mut self, server: SubjectId, wanted: &Wanted, to: &Coordinator) -> Result<(), String> {
+    fn load(
+        &mut self,
+        server: SubjectId,
+        wanted: &RequestedLoad,
+        to: &Coordinator,
+    ) -> Result<(), String> {
         let number = wanted.number;
         begin_work(number);
         let engine = self.engines.get_mut(&server);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What agents tell of their slices, put together slice by slice.
+//! What agents report of their slices, put together slice by slice.
 
 use lab_bench::Piece;
 use lab_model::{AgentId, AgentSlice, Arrivals, ErrorKind, Slice};
@@ -18,11 +18,11 @@ struct Part {
     agent: AgentId,
     arrivals: Arrivals,
     state: State,
-    /// Told, and not put together yet.
-    waiting: VecDeque<Told>,
+    /// Reported, and not put together yet.
+    waiting: VecDeque<ReportedSlice>,
 }
 
-struct Told {
+struct ReportedSlice {
     late_ns: u64,
     slice: Slice,
     errors: Vec<(ErrorKind, String)>,
@@ -52,7 +52,7 @@ impl Gather {
         }
     }
 
-    /// An agent tells of its next slice.
+    /// An agent reports its next slice.
     pub fn slice(
         &mut self,
         agent: AgentId,
@@ -60,31 +60,31 @@ impl Gather {
         slice: Slice,
         errors: Vec<(ErrorKind, String)>,
     ) {
-        let told = Told {
+        let reported = ReportedSlice {
             late_ns,
             slice,
             errors,
         };
         if let Some(part) = self.part(agent) {
-            part.waiting.push_back(told);
+            part.waiting.push_back(reported);
         }
     }
 
-    /// An agent has told of all its slices.
+    /// An agent has reported all its slices.
     pub fn ended(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent).filter(|p| p.state == State::Going) {
             part.state = State::Ended;
         }
     }
 
-    /// An agent tells of nothing more.
+    /// An agent reports nothing more.
     pub fn lost(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent) {
             part.state = State::Lost;
         }
     }
 
-    /// Nothing more is told, and all is put together.
+    /// Nothing more is reported, and all is put together.
     pub fn is_over(&self) -> bool {
         let is_over = |p: &Part| p.state != State::Going && p.waiting.is_empty();
         self.parts.iter().all(is_over)
@@ -104,7 +104,7 @@ impl Gather {
     }
 }
 
-/// The next slice of all agents together, once all have told of it that still can.
+/// The next slice of all agents together, once all have reported it that still can.
 impl Iterator for Gather {
     type Item = Piece;
 

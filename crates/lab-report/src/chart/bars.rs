@@ -2,7 +2,9 @@
 //! A bar for each row with its interval, in panels with headings: whole bars, or stacks of their parts. On a
 //! logarithmic scale, which has no zero that a bar could begin at, a dot takes the bar's place.
 
-use super::canvas::{self, Canvas, Dot, Drawn, Legend, Pixel, Side, Type, fit, look, width_of};
+use super::canvas::{
+    self, Canvas, Dot, DrawResult, Legend, Pixel, Side, Type, fit, look, width_of,
+};
 use super::frame::below;
 use super::scale::{Span, reach};
 use crate::Error;
@@ -116,7 +118,7 @@ struct Panel<'b> {
 
 impl Panel<'_> {
     /// Names on the left, bars in the middle, values on the right of the intervals.
-    fn draw(&self, canvas: &Canvas, top: f64, first: f64) -> Drawn {
+    fn draw(&self, canvas: &Canvas, top: f64, first: f64) -> DrawResult {
         let names = self.rows.iter().map(|row| width_of(&row.name));
         let names = names.fold(0.0, f64::max).min(self.width / 3.0) + 16.0;
         let values = self
@@ -149,7 +151,7 @@ impl Panel<'_> {
     }
 
     /// Draws a bar; returns where it ends with its interval.
-    fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> Drawn<f64> {
+    fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;
         let logarithmic = scale == Scale::Log;

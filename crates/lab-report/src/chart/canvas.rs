@@ -13,7 +13,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 const UNIT: f64 = 4.0;
 
 /// What goes wrong when drawing, in words.
-pub type Drawn<T = ()> = Result<T, String>;
+pub type DrawResult<T = ()> = Result<T, String>;
 
 /// A place in pixels, from the upper left corner.
 pub type Pixel = (f64, f64);
@@ -58,7 +58,7 @@ pub enum Dot {
 pub fn draw(
     id: &str,
     (width, height): (f64, f64),
-    content: impl FnOnce(&Canvas) -> Drawn,
+    content: impl FnOnce(&Canvas) -> DrawResult,
 ) -> Result<String, Error> {
     let mut svg = String::new();
     let size = ((width * UNIT) as u32, (height * UNIT) as u32);
@@ -80,31 +80,31 @@ pub fn draw(
 
 impl<'a> Canvas<'a> {
     /// A line through places.
-    pub fn path(&self, places: &[Pixel], colour: RGBColor, width: f64) -> Drawn {
+    pub fn path(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
         let style = colour.stroke_width((width * UNIT) as u32);
         self.shape(&PathElement::new(units(places), style))
     }
 
     /// A line in dashes.
-    pub fn dashes(&self, places: &[Pixel], colour: RGBColor, width: f64) -> Drawn {
+    pub fn dashes(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
         let style = colour.stroke_width((width * UNIT) as u32);
         let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
         self.shape(&DashedPathElement::new(units(places), dash, gap, style))
     }
 
     /// A filled area; `strength` from 0 to 1.
-    pub fn area(&self, corners: &[Pixel], colour: RGBColor, strength: f64) -> Drawn {
+    pub fn area(&self, corners: &[Pixel], colour: RGBColor, strength: f64) -> DrawResult {
         self.shape(&Polygon::new(units(corners), colour.mix(strength)))
     }
 
     /// A filled rectangle between two corners; `strength` from 0 to 1.
-    pub fn rectangle(&self, (a, b): (Pixel, Pixel), colour: RGBColor, strength: f64) -> Drawn {
+    pub fn rectangle(&self, (a, b): (Pixel, Pixel), colour: RGBColor, strength: f64) -> DrawResult {
         let corners = [unit(a), unit(b)];
         self.shape(&Rectangle::new(corners, colour.mix(strength).filled()))
     }
 
     /// A dot of that radius.
-    pub fn dot(&self, (x, y): Pixel, radius: f64, colour: RGBColor, dot: Dot) -> Drawn {
+    pub fn dot(&self, (x, y): Pixel, radius: f64, colour: RGBColor, dot: Dot) -> DrawResult {
         let r = (radius * UNIT) as i32;
         match dot {
             Dot::Disc => self.shape(&Circle::new(unit((x, y)), r, colour.filled())),
@@ -121,25 +121,25 @@ impl<'a> Canvas<'a> {
     }
 
     /// An interval on a level line, with its ends.
-    pub fn whisker(&self, (low, high): (f64, f64), y: f64) -> Drawn {
+    pub fn whisker(&self, (low, high): (f64, f64), y: f64) -> DrawResult {
         self.path(&[(low, y), (high, y)], INK, 1.0)?;
         self.path(&[(low, y - 3.0), (low, y + 3.0)], INK, 1.0)?;
         self.path(&[(high, y - 3.0), (high, y + 3.0)], INK, 1.0)
     }
 
     /// A line behind the figures.
-    pub fn rule(&self, from: Pixel, to: Pixel) -> Drawn {
+    pub fn rule(&self, from: Pixel, to: Pixel) -> DrawResult {
         self.path(&[from, to], GRID, 1.0)
     }
 
     /// Text at a place, its middle on the place's height.
-    pub fn text(&self, text: &str, kind: Type, side: Side, place: Pixel) -> Drawn {
+    pub fn text(&self, text: &str, kind: Type, side: Side, place: Pixel) -> DrawResult {
         let text = legal(text);
         self.shape(&Text::new(text, unit(place), style(kind, side)))
     }
 
     /// A heading above the figures, cut to that width in pixels.
-    pub fn heading(&self, text: &str, place: Pixel, width: f64) -> Drawn {
+    pub fn heading(&self, text: &str, place: Pixel, width: f64) -> DrawResult {
         self.text(
             &fit(text, width * LETTER / BOLD),
             Type::Heading,
@@ -148,7 +148,7 @@ impl<'a> Canvas<'a> {
         )
     }
 
-    fn shape<'e, E>(&self, shape: &'e E) -> Drawn
+    fn shape<'e, E>(&self, shape: &'e E) -> DrawResult
     where
         &'e E: PointCollection<'e, (i32, i32)>,
         E: Drawable<SVGBackend<'a>>,
@@ -203,7 +203,7 @@ impl Legend {
     }
 
     /// From an upper left corner on.
-    pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> Drawn {
+    pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> DrawResult {
         for ((name, colour, dot), (x, line)) in self.entries.iter().zip(self.places()) {
             let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
             canvas.dot(place, 4.0, *colour, *dot)?;

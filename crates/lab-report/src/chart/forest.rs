@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Intervals beside a reference: a row for each, groups with headings, the value at the right.
 
-use super::canvas::{self, Canvas, Dot, Drawn, Legend, Side, Type, fit, width_of};
+use super::canvas::{self, Canvas, Dot, DrawResult, Legend, Side, Type, fit, width_of};
 use super::colour::{BAND, INK, toned};
 use super::frame::below;
 use super::scale::{Span, reach};
@@ -118,7 +118,7 @@ impl Panel {
         self.left + self.span.clamped(value) * (self.right - self.left)
     }
 
-    fn row(&self, canvas: &Canvas, row: &ForestRow, y: f64) -> Drawn {
+    fn row(&self, canvas: &Canvas, row: &ForestRow, y: f64) -> DrawResult {
         let colour = toned(row.tone);
         let name = fit(&row.name, self.left - 18.0);
         canvas.text(&name, Type::Label, Side::Left, (self.left - 9.0, y))?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A rectangle with an axis below and one beside it, and names at the ends of its lines.
 
-use super::canvas::{Canvas, Drawn, NAME, Pixel, Side, Type, apart, fit, width_of};
+use super::canvas::{Canvas, DrawResult, NAME, Pixel, Side, Type, apart, fit, width_of};
 use super::scale::Span;
 use crate::document::Axis;
 use crate::format::text::cut;
@@ -45,7 +45,7 @@ impl Frame {
     }
 
     /// Rules and numbers, the latter only where they have room, and the titles of both axes.
-    pub fn axes(&self, canvas: &Canvas, x: &[(f64, String)], titles: (&Axis, &Axis)) -> Drawn {
+    pub fn axes(&self, canvas: &Canvas, x: &[(f64, String)], titles: (&Axis, &Axis)) -> DrawResult {
         for (part, word) in self.y.ticks() {
             let y = self.up(part);
             canvas.rule((self.left - 5.0, y), (self.right, y))?;
@@ -60,7 +60,7 @@ impl Frame {
     }
 
     /// Names at the right, moved apart, each with a leader from its line's end.
-    pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> Drawn {
+    pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
         let places = apart(&wanted, 16.0, (self.top, self.bottom));
         for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
@@ -84,7 +84,7 @@ pub fn below(
     (left, right): (f64, f64),
     (top, bottom): (f64, f64),
     ticks: &[(f64, String)],
-) -> Drawn {
+) -> DrawResult {
     let mut free = f64::NEG_INFINITY;
     for (part, word) in ticks {
         let (x, half) = (left + part * (right - left), width_of(word) / 2.0);

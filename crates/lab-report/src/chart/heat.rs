@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where values lie from column to column: the darker, the greater a part of the column's values.
 
-use super::canvas::{self, Canvas, Drawn, Side, Type, fit};
+use super::canvas::{self, Canvas, DrawResult, Side, Type, fit};
 use super::colour::INK;
 use super::frame::LEFT;
 use super::scale::Span;
@@ -54,7 +54,7 @@ fn darkness(part: f64) -> f64 {
 }
 
 /// What the shades stand for.
-fn shades(canvas: &Canvas) -> Drawn {
+fn shades(canvas: &Canvas) -> DrawResult {
     let shades = [
         (0.001, "0.1 %"),
         (0.01, "1 %"),
@@ -84,7 +84,7 @@ impl Panel<'_> {
         LEFT + column as f64 / self.map.columns.len() as f64 * (RIGHT - LEFT)
     }
 
-    fn axes(&self, canvas: &Canvas) -> Drawn {
+    fn axes(&self, canvas: &Canvas) -> DrawResult {
         for (part, word) in self.span.ticks() {
             let y = self.foot - part * ROWS as f64 * ROW;
             canvas.rule((LEFT, y), (RIGHT, y))?;
@@ -103,7 +103,7 @@ impl Panel<'_> {
         Ok(())
     }
 
-    fn column(&self, canvas: &Canvas, place: usize, column: &HeatColumn) -> Drawn {
+    fn column(&self, canvas: &Canvas, place: usize, column: &HeatColumn) -> DrawResult {
         let rows = rows(self.span, column);
         let total: f64 = rows.iter().sum();
         let gap = if self.map.columns.len() > 200 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values over a quantity: a line for each series, intervals as bands, names at the lines' ends.
 
-use super::canvas::{self, Canvas, Dot, Drawn, Pixel, look};
+use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, look};
 use super::frame::{BOTTOM, Frame, LEFT, room_for};
 use super::scale::{Span, reach};
 use crate::Error;
@@ -106,7 +106,7 @@ fn stretches<'l>(frame: &Frame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)
     stretches
 }
 
-fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
+fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
     if line.band == Band::Hidden {
         return Ok(());
     }
@@ -138,7 +138,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
     Ok(())
 }
 
-fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
+fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
     let (colour, dot) = look(line.colour);
     for stretch in stretches(frame, line) {
         let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();

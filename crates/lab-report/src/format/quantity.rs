@@ -27,22 +27,22 @@ pub struct Magnitude {
 
 /// An estimate with its interval, for a sentence: `12.34 µs (12.29 to 12.41)`.
 pub fn sentence(quantity: &Quantity) -> String {
-    Written::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
+    Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
 }
 
 /// The same beside an axis, whose title says what is counted: `41,200/s (40,900 to 41,500)`.
 pub fn label(quantity: &Quantity) -> String {
-    Written::new(quantity, &unnamed(&quantity.unit, size(quantity))).sentence()
+    Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).sentence()
 }
 
 /// The value alone, to as many digits as its interval supports: `12.34 µs`.
 pub fn alone(quantity: &Quantity) -> String {
-    Written::new(quantity, &magnitude(&quantity.unit, size(quantity))).with_unit()
+    Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).with_unit()
 }
 
 /// The same beside an axis, whose title says what is counted: `41,200/s`.
 pub fn short(quantity: &Quantity) -> String {
-    Written::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
+    Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
 }
 
 /// A place on an axis: four digits at most, none of them an idle 0, and what is counted unnamed. In the unit that
@@ -114,8 +114,8 @@ pub fn common_magnitude<'q>(
 /// Without the unit where all of a column are in one magnitude, which its heading names.
 pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String) {
     let written = match column {
-        Some(magnitude) => Written::in_column(quantity, magnitude),
-        None => Written::new(quantity, &magnitude(&quantity.unit, size(quantity))),
+        Some(magnitude) => Digits::in_column(quantity, magnitude),
+        None => Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))),
     };
     match &written.interval {
         Interval::None => (written.with_unit(), String::new()),
@@ -129,7 +129,7 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
 }
 
 /// A quantity in digits.
-struct Written {
+struct Digits {
     value: String,
     interval: Interval,
     /// Nameless where each number has its own unit already, or the column's heading has it.
@@ -144,11 +144,11 @@ enum Interval {
     Known(String, String),
 }
 
-impl Written {
+impl Digits {
     /// In a magnitude; where the bounds are far apart, each number in the unit that suits it.
-    fn new(quantity: &Quantity, magnitude: &Magnitude) -> Written {
+    fn new(quantity: &Quantity, magnitude: &Magnitude) -> Digits {
         let unit = &quantity.unit;
-        Written::with(quantity, magnitude.clone(), |number| {
+        Digits::with(quantity, magnitude.clone(), |number| {
             let own = match magnitude.name.as_str() {
                 "/s" | "" => unnamed(unit, number),
                 _ => self::magnitude(unit, number),
@@ -158,27 +158,27 @@ impl Written {
     }
 
     /// In the magnitude of a column, which is not named.
-    fn in_column(quantity: &Quantity, column: &Magnitude) -> Written {
+    fn in_column(quantity: &Quantity, column: &Magnitude) -> Digits {
         let nameless = Magnitude {
             name: String::new(),
             ..*column
         };
-        Written::with(quantity, nameless, |number| {
+        Digits::with(quantity, nameless, |number| {
             reading(number / column.divisor, &quantity.unit)
         })
     }
 
     /// `far`: how a number is written whose bounds are far apart.
-    fn with(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Written {
+    fn with(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Digits {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
         match quantity.bounds() {
-            Some((low, high)) if low > 0.0 && high > UNKNOWN * low => Written {
+            Some((low, high)) if low > 0.0 && high > UNKNOWN * low => Digits {
                 value: reading(scaled, unit),
                 interval: Interval::Wide,
                 magnitude,
             },
-            Some((low, high)) if far_apart(*value, low, high) => Written {
+            Some((low, high)) if far_apart(*value, low, high) => Digits {
                 value: far(*value),
                 interval: Interval::Known(far(low), far(high)),
                 magnitude: Magnitude {
@@ -190,13 +190,13 @@ impl Written {
                 let [low, high] = [low, high].map(|bound| bound / magnitude.divisor);
                 let decimals = supported(scaled, low, high);
                 let [value, low, high] = [scaled, low, high].map(|v| digits(v, decimals, unit));
-                Written {
+                Digits {
                     value,
                     interval: Interval::Known(low, high),
                     magnitude,
                 }
             }
-            None => Written {
+            None => Digits {
                 value: reading(scaled, unit),
                 interval: match quantity.precision {
                     Precision::Exact => Interval::None,

@@ -5,7 +5,7 @@ use super::say;
 use super::scope::Scope;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
-use lab_stats::load::agents::{AgentResult, Mark, agents, unaccounted};
+use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
 
 /// Nothing where the lab put the load on itself.
 pub fn section(scope: &Scope) -> Section {
@@ -20,7 +20,7 @@ pub fn section(scope: &Scope) -> Section {
         section.text(text);
     }
     let results = agents(run, scope.plan.measure.alpha);
-    let is_late = |result: &&AgentResult| result.marks.contains(&Mark::BeganLate);
+    let is_late = |result: &&AgentResult| result.marks.contains(&AgentTrouble::BeganLate);
     let late = results.iter().filter(is_late);
     let late: Vec<String> = late.map(|result| run.agent_name(result.agent)).collect();
     section.text(format!(
@@ -139,14 +139,14 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
     ]
 }
 
-fn word(mark: Mark) -> &'static str {
+fn word(mark: AgentTrouble) -> &'static str {
     match mark {
-        Mark::Lost => "lost",
-        Mark::BeganLate => "began late",
-        Mark::Behind => "behind",
-        Mark::Limit => "the limit",
-        Mark::Path => "longer path",
-        Mark::Errors => "more errors",
+        AgentTrouble::Lost => "lost",
+        AgentTrouble::BeganLate => "began late",
+        AgentTrouble::Behind => "behind",
+        AgentTrouble::Limit => "the limit",
+        AgentTrouble::Path => "longer path",
+        AgentTrouble::Errors => "more errors",
     }
 }
 

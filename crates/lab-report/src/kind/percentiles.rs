@@ -15,7 +15,7 @@ const NO_VERDICT: &str =
     "In a closed loop who stalls is asked less, so that percentiles have no verdict.";
 
 /// Whose response times stand in a column, with their gain behind them but of the one that others are compared with.
-struct Shown<'a> {
+struct PercentileColumn<'a> {
     name: String,
     of: &'a Percentiles,
     is_base: bool,
@@ -28,13 +28,13 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
         let of = all
             .iter()
             .find(|p| (p.subject, p.point) == (subject, point))?;
-        Some(Shown {
+        Some(PercentileColumn {
             name: scope.title_of(subject),
             of,
             is_base: subject == scope.base(),
         })
     });
-    let here: Vec<Shown> = here.collect();
+    let here: Vec<PercentileColumn> = here.collect();
     of_all(&here, title).captioned(&format!(
         "{ABOUT} Gain: how much less than the baseline's. {NO_VERDICT}"
     ))
@@ -43,7 +43,7 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
 /// The same of a server in two runs.
 pub fn changed(times: &ChangedTimes) -> Table {
     let [first, second] = &times.runs;
-    let shown = |name: &str, of, is_base| Shown {
+    let shown = |name: &str, of, is_base| PercentileColumn {
         name: name.into(),
         of,
         is_base,
@@ -56,7 +56,7 @@ pub fn changed(times: &ChangedTimes) -> Table {
     ))
 }
 
-fn of_all(here: &[Shown], title: &str) -> Table {
+fn of_all(here: &[PercentileColumn], title: &str) -> Table {
     let mut columns = vec![Column::from("requests")];
     for shown in here {
         columns.push(Column::of(shown.name.as_str(), Unit::Nanoseconds));
@@ -91,7 +91,7 @@ fn of_all(here: &[Shown], title: &str) -> Table {
 }
 
 fn cells(
-    here: &[Shown],
+    here: &[PercentileColumn],
     name: String,
     of: impl Fn(&Percentiles) -> (Option<Quantity>, Option<Interval>),
 ) -> Vec<Cell> {

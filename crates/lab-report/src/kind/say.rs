@@ -7,7 +7,7 @@ use lab_model::Unit;
 use lab_stats::analysis::Interval;
 
 /// A figure with its interval behind what it is of: `0.63`, `(0.61 to 0.66)`.
-pub struct Said {
+pub struct IntervalText {
     /// The estimate with its unit.
     pub value: String,
     /// The interval in brackets, with its level where that is below the one asked for.
@@ -15,7 +15,7 @@ pub struct Said {
 }
 
 /// An interval in a sentence. `asked`: the level that it was asked to have, 0 to 1.
-pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> Said {
+pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> IntervalText {
     let text = quantity::sentence(&Quantity::estimate(interval, unit.clone()));
     let (value, rest) = text.split_once(" (").unwrap_or((&text, ""));
     let range = rest.strip_suffix(')').unwrap_or(rest);
@@ -24,7 +24,7 @@ pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> Said {
     } else {
         format!(" at {}", quantity::level(interval.level))
     };
-    Said {
+    IntervalText {
         value: value.into(),
         range: format!("({range}{level})"),
     }
@@ -32,13 +32,13 @@ pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> Said {
 
 /// `12.3 µs (12.1 to 12.6)`.
 pub fn figure(interval: &Interval, unit: &Unit, asked: f64) -> String {
-    let Said { value, range } = said(interval, unit, asked);
+    let IntervalText { value, range } = said(interval, unit, asked);
     format!("{value} {range}")
 }
 
 /// `0.63 times c's time (0.61 to 0.66)`, of whatever `of` names.
 pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
-    let Said { value, range } = said(ratio, &Unit::Ratio, asked);
+    let IntervalText { value, range } = said(ratio, &Unit::Ratio, asked);
     format!("{value} times {of} {range}")
 }
 

@@ -9,7 +9,7 @@ use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::Comparison;
 
 /// How a metric is spoken of.
-pub struct Manner {
+pub struct MetricWording {
     /// Before a ratio: `takes`.
     pub verb: &'static str,
     /// What a ratio counts, after `c's`: `time`.
@@ -29,29 +29,29 @@ pub struct Manner {
 }
 
 /// How a metric is spoken of.
-pub fn manner(metric: &Metric) -> Manner {
+pub fn manner(metric: &Metric) -> MetricWording {
     let (be, have) = (["is", "are"], ["has", "have"]);
     let (need, hold) = (["needs", "need"], ["holds", "hold"]);
     let title = &*metric.title;
     match metric.id.as_ref() {
         "wall" | "mean_wall" => {
             let words = ["faster", "slower", "fastest", "slowest"];
-            Manner::new(("takes", "time"), be, words.map(String::from))
+            MetricWording::new(("takes", "time"), be, words.map(String::from))
         }
         "throughput" => {
             let words = ["more", "fewer", "most", "fewest"];
             let noun = ("serves", "requests per second");
-            Manner {
+            MetricWording {
                 inverted: true,
-                ..Manner::new(noun, ["serves", "serve"], words.map(String::from))
+                ..MetricWording::new(noun, ["serves", "serve"], words.map(String::from))
             }
         }
-        "server_cpu" => Manner::amount("CPU time", "CPU time per request", need),
-        "cpu" | "mean_cpu" => Manner::amount("CPU time", "CPU time", need),
-        "memory" | "server_memory" => Manner::amount("memory", "memory", hold),
+        "server_cpu" => MetricWording::amount("CPU time", "CPU time per request", need),
+        "cpu" | "mean_cpu" => MetricWording::amount("CPU time", "CPU time", need),
+        "memory" | "server_memory" => MetricWording::amount("memory", "memory", hold),
         _ => {
             let words = ["a lower", "a higher", "the lowest", "the highest"];
-            Manner::new(
+            MetricWording::new(
                 ("has", title),
                 have,
                 words.map(|word| format!("{word} {title}")),
@@ -60,14 +60,14 @@ pub fn manner(metric: &Metric) -> Manner {
     }
 }
 
-impl Manner {
+impl MetricWording {
     /// Of verbs for one and for several, and what they do with less, more, the least and the most.
     fn new(
         (verb, noun): (&'static str, &str),
         [one, many]: [&str; 2],
         [less, more, least, most]: [String; 4],
-    ) -> Manner {
-        Manner {
+    ) -> MetricWording {
+        MetricWording {
             verb,
             noun: noun.into(),
             less: format!("{one} {less}"),
@@ -80,9 +80,9 @@ impl Manner {
     }
 
     /// Of what one needs or holds less or more of.
-    fn amount(what: &str, noun: &str, verbs: [&'static str; 2]) -> Manner {
+    fn amount(what: &str, noun: &str, verbs: [&'static str; 2]) -> MetricWording {
         let words = ["less", "more", "least", "most"];
-        Manner::new(
+        MetricWording::new(
             (verbs[0], noun),
             verbs,
             words.map(|word| format!("{word} {what}")),

@@ -10,7 +10,7 @@ use lab_report::document::{
 };
 use lab_report::kind;
 use lab_report::kind::profile::ProfileReport;
-use lab_report::{BetweenReport, Known, Past, Report};
+use lab_report::{BetweenReport, NamedRuns, Past, Report};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -569,7 +569,7 @@ fn a_history_of_servers() {
 
 #[test]
 fn names_of_histories() {
-    let names = [Known {
+    let names = [NamedRuns {
         name: "sql".into(),
         runs: 3,
         last_unix_s: 1_795_252_500.0,

@@ -48,7 +48,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 }
 
 /// A server at a point, what both runs say of it, and a metric in which they can be compared.
-type Asked<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
+type ComparablePair<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
 
 /// What changed for all servers, at a level of `1 - alpha` for all that is compared (Bonferroni).
 pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
@@ -56,7 +56,7 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
         .0
         .each_ref()
         .map(|side| Visits::new(side.run, side.plan));
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut asked: Vec<ComparablePair> = Vec::new();
     for &points in points {
         let metrics = metrics(sides.0[0].plan, points[0]);
         for place in sides.measured(points) {
@@ -81,7 +81,11 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
         .collect()
 }
 
-fn changed(sides: &Sides, (place, visits, metric): &Asked, level: Level) -> Option<Changed> {
+fn changed(
+    sides: &Sides,
+    (place, visits, metric): &ComparablePair,
+    level: Level,
+) -> Option<Changed> {
     let (alone, margin) = (sides.by_itself().alpha, sides.margin());
     let (values, ratio) = if let Some(part) = per_10_000(metric) {
         pooled(visits, part, level, alone)?

@@ -45,12 +45,12 @@ pub struct AgentResult {
     /// Of the other agents' requests the part that failed, 0 to 1.
     pub others_fail: f64,
     /// In what it was unlike the others, or too slow.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<AgentTrouble>,
 }
 
 /// In what an agent was unlike the others, or too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum AgentTrouble {
     /// It was lost.
     Lost,
     /// It began late.
@@ -113,18 +113,21 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         let lag = ns(result.lag_p99).unwrap_or(0.0);
         let is_own = lag > OWN * ns(result.p99).unwrap_or(f64::INFINITY);
         let marks = [
-            (Mark::Lost, agent.lost.is_some()),
+            (AgentTrouble::Lost, agent.lost.is_some()),
             (
-                Mark::BeganLate,
+                AgentTrouble::BeganLate,
                 result.late_ns > LATE_NS + agent.clock.error_ns,
             ),
-            (Mark::Behind, is_own && lag > 2.0 * usual_lag),
-            (Mark::Limit, result.busy > BUSY),
+            (AgentTrouble::Behind, is_own && lag > 2.0 * usual_lag),
+            (AgentTrouble::Limit, result.busy > BUSY),
             (
-                Mark::Path,
+                AgentTrouble::Path,
                 result.path.as_ref().is_some_and(|p| p.low > SLOWER),
             ),
-            (Mark::Errors, result.fails_more((ended, errors), alpha)),
+            (
+                AgentTrouble::Errors,
+                result.fails_more((ended, errors), alpha),
+            ),
         ];
         let so = marks.into_iter().filter(|(_, is_so)| *is_so);
         result.marks = so.map(|(mark, _)| mark).collect();
@@ -286,7 +289,7 @@ mod tests {
         }
     }
 
-    fn marks(run: &Run) -> Vec<Vec<Mark>> {
+    fn marks(run: &Run) -> Vec<Vec<AgentTrouble>> {
         agents(run, 0.05).into_iter().map(|r| r.marks).collect()
     }
 
@@ -305,7 +308,7 @@ mod tests {
     #[test]
     fn an_agent_on_a_longer_path_is_named_once_there_are_slices_enough() {
         let far = [1_000_000, 2_000_000, 1_000_000];
-        assert_eq!(marks(&run(20, far))[1], [Mark::Path]);
+        assert_eq!(marks(&run(20, far))[1], [AgentTrouble::Path]);
         assert_eq!(marks(&run(3, far)), vec![vec![]; 3]);
     }
 
@@ -319,7 +322,7 @@ mod tests {
             }
         }
         // Of 92 errors 80 are of one of three.
-        assert_eq!(marks(&run), [vec![], vec![Mark::Errors], vec![]]);
+        assert_eq!(marks(&run), [vec![], vec![AgentTrouble::Errors], vec![]]);
         run.blocks.truncate(1);
         run.blocks[0].slices[0].agents[1].slice.errors = vec![(ErrorKind::Timeout, 3)];
         assert_eq!(marks(&run), vec![vec![]; 3]);
@@ -354,9 +357,13 @@ mod tests {
         }
         // What the clocks leave open is no lateness.
         let expected = [
-            vec![Mark::Lost],
+            vec![AgentTrouble::Lost],
             vec![],
-            vec![Mark::BeganLate, Mark::Behind, Mark::Limit],
+            vec![
+                AgentTrouble::BeganLate,
+                AgentTrouble::Behind,
+                AgentTrouble::Limit,
+            ],
         ];
         assert_eq!(marks(&run), expected);
     }

@@ -49,7 +49,7 @@ type Within = Vec<(SubjectId, usize)>;
 pub(crate) struct Family<'b, 'r> {
     pub basis: &'b Basis<'r>,
     pub members: Vec<Logs>,
-    pub asked: Vec<Asked<'b>>,
+    pub asked: Vec<PendingComparison<'b>>,
     controls: Vec<Control>,
     overall: Vec<(Overall, Option<usize>, Margin)>,
     rankings: Vec<Order>,
@@ -66,7 +66,7 @@ pub(crate) struct Pooled<'b> {
 }
 
 /// A comparison without its figures.
-pub(crate) struct Asked<'b> {
+pub(crate) struct PendingComparison<'b> {
     pub comparison: Comparison,
     margin: Margin,
     pub ratio: Source<'b>,
@@ -220,7 +220,7 @@ impl<'b, 'r> Family<'b, 'r> {
             point,
             metric: metric.clone(),
         };
-        self.asked.push(Asked {
+        self.asked.push(PendingComparison {
             comparison: skeleton(key, self.basis.plan.baseline, margin),
             margin,
             ratio,
@@ -236,7 +236,7 @@ impl<'b, 'r> Family<'b, 'r> {
         let against = mine.filter_map(|(i, asked)| {
             let index = match asked.ratio {
                 Source::Member(member) => Index::Member(member),
-                Source::Pooled(_) => Index::Asked(i),
+                Source::Pooled(_) => Index::Pending(i),
                 Source::Own(_) => return None,
             };
             Some((asked.comparison.key.subject, index))
@@ -359,7 +359,7 @@ impl<'b, 'r> Family<'b, 'r> {
     /// the run's alpha.
     pub fn judged(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
-        let pooled = |asked: &&Asked| matches!(&asked.ratio, Source::Pooled(p) if p.has_interval);
+        let pooled = |asked: &&PendingComparison| matches!(&asked.ratio, Source::Pooled(p) if p.has_interval);
         let pooled = self.asked.iter().filter(pooled).count();
         let each = alpha / (pooled + self.members.len()).max(1) as f64;
         let processes = self.basis.processes();
@@ -390,7 +390,7 @@ impl<'b, 'r> Family<'b, 'r> {
         let pairs: Vec<Option<Pair>> = pairs.collect();
         let at = |index| match index {
             Index::Member(member) => of(member),
-            Index::Asked(asked) => Some(pairs[asked].as_ref()?.ratio),
+            Index::Pending(asked) => Some(pairs[asked].as_ref()?.ratio),
         };
         let overall = self
             .overall

@@ -11,7 +11,7 @@ use lab_model::SubjectId;
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),
-    Asked(usize),
+    Pending(usize),
 }
 
 /// A ranking without its order.

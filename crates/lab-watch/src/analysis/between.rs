@@ -12,7 +12,7 @@ pub const FEWEST: usize = 3;
 
 /// A page in both logs.
 #[derive(Clone, Debug)]
-pub struct Both<'w> {
+pub struct CommonPage<'w> {
     /// First and second.
     pub pages: [&'w WatchedPage; 2],
     /// Its part of all time in each.
@@ -25,7 +25,7 @@ pub struct Both<'w> {
 #[derive(Clone, Debug, Default)]
 pub struct BetweenLogs<'w> {
     /// Pages of both, those that take most in either first.
-    pub both: Vec<Both<'w>>,
+    pub both: Vec<CommonPage<'w>>,
     /// Names of pages of the first alone, and of the second alone, those that take most first.
     pub alone: [Vec<&'w WatchedPage>; 2],
 }
@@ -64,15 +64,15 @@ pub fn between<'w>(first: &'w Watched, second: &'w Watched) -> BetweenLogs<'w> {
             .collect();
         let enough = days.iter().all(|d: &Vec<f64>| d.len() >= FEWEST);
         let ratio = enough.then(|| change(&days[0], &days[1], level)).flatten();
-        Both {
+        CommonPage {
             pages,
             shares: [0, 1].map(|i| pages[i].total_ns as f64 / totals[i](pages[i].kind)),
             ratio: ratio.map(|r| r.interval),
         }
     };
-    let mut both: Vec<Both> = pairs.into_iter().map(one).collect();
+    let mut both: Vec<CommonPage> = pairs.into_iter().map(one).collect();
     both.sort_by(|a, b| {
-        let most = |b: &Both| b.shares[0].max(b.shares[1]);
+        let most = |b: &CommonPage| b.shares[0].max(b.shares[1]);
         most(b).total_cmp(&most(a))
     });
     let alone = [(first, second), (second, first)].map(|(mine, other)| {

@@ -7,7 +7,7 @@ use lab_stats::results::{Results, Value};
 
 /// The room that is left.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub struct Headroom {
     /// Requests per second that the load run served while the 99th percentile kept its bound.
     pub capacity: Interval,
     /// Where in the load run.
@@ -25,7 +25,7 @@ pub struct Room {
 }
 
 /// Compares them. Error, in words: what is missing.
-pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Room, String> {
+pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Headroom, String> {
     let minute = watched
         .peak_minute
         .ok_or("the log has no times, so its peak is not known")?
@@ -62,7 +62,7 @@ pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Room, St
         high: f(minute, high),
         level: capacity.level,
     };
-    Ok(Room {
+    Ok(Headroom {
         capacity: *capacity,
         point: *point,
         p99_ns: p99.estimate,

@@ -21,7 +21,7 @@ const SEED: u64 = 0x7761_7463;
 
 /// What pages are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum PageOrder {
     /// The sum of their durations.
     Time,
     /// Their requests: no durations are known.
@@ -32,7 +32,7 @@ pub enum By {
 #[derive(Clone, Debug)]
 pub struct Ranking<'w> {
     /// What they are ordered by.
-    pub by: By,
+    pub by: PageOrder,
     /// In order.
     pub pages: Vec<Ranked<'w>>,
     /// The smallest set that makes [`MOST`] of all; its first pages are those of [`Ranking::pages`].
@@ -66,7 +66,11 @@ pub struct Ranked<'w> {
 pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
     let mut pages = super::pages(watched, kind);
     let has_time = pages.iter().any(|p| p.total_ns > 0);
-    let by = if has_time { By::Time } else { By::Requests };
+    let by = if has_time {
+        PageOrder::Time
+    } else {
+        PageOrder::Requests
+    };
     let amount = |p: &WatchedPage| if has_time { p.total_ns } else { p.requests };
     pages.retain(|p| p.requests > 0);
     pages.sort_by(|a, b| amount(b).cmp(&amount(a)).then_with(|| a.name.cmp(&b.name)));

@@ -7,7 +7,7 @@
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
 use crate::entry::Entry;
-use crate::near::{self, Narrow, Width, leading_number};
+use crate::near::{self, Baseline, Width, leading_number};
 use crate::read::LONGEST_LINE;
 use crate::time::{ClfTimes, number, scaled};
 use memchr::{memchr, memchr2};
@@ -52,7 +52,7 @@ impl Combined {
     /// What a line tells of; `None`: it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        self.entry(&Fields::of(line, Narrow)?)
+        self.entry(&Fields::of(line, Baseline)?)
     }
 
     /// What the first line of a text tells of, and its length with its end, so that the end is looked for but behind the
@@ -211,7 +211,7 @@ fn closing_behind_escapes(text: &[u8], first: usize) -> Option<usize> {
         if !is_escaped(&text[..at]) {
             return Some(at);
         }
-        at += 1 + near::find(Narrow, [b'"', b'\n'], &text[at + 1..])?;
+        at += 1 + near::find(Baseline, [b'"', b'\n'], &text[at + 1..])?;
     }
     None
 }
@@ -276,7 +276,7 @@ fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         let (field, after) = match rest {
             [b'"', inner @ ..] => {
-                let end = closing(inner, Narrow).unwrap_or(inner.len());
+                let end = closing(inner, Baseline).unwrap_or(inner.len());
                 (&inner[..end], inner.get(end + 1..).unwrap_or_default())
             }
             _ => {
@@ -309,7 +309,7 @@ const KEYS: [&str; 12] = [
 pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
     let parsed: Vec<Fields> = lines
         .iter()
-        .filter_map(|line| Fields::of(line, Narrow))
+        .filter_map(|line| Fields::of(line, Baseline))
         .collect();
     if parsed.is_empty() || parsed.len() * 2 < lines.len() {
         return None;
@@ -414,7 +414,7 @@ mod tests {
         let mut combined = Combined::new(None);
         let mut length = |text: &str| {
             combined
-                .parse_ahead(text.as_bytes(), Narrow)
+                .parse_ahead(text.as_bytes(), Baseline)
                 .map(|(_, n)| n)
         };
         assert_eq!(length(&format!("{LINE}\nx")), Some(LINE.len() + 1));

@@ -3,9 +3,9 @@
 
 use super::combined::{Combined, Duration};
 use crate::entry::Entry;
-use crate::near::Narrow;
 #[cfg(target_arch = "x86_64")]
-use crate::near::Wide;
+use crate::near::Avx2;
+use crate::near::Baseline;
 use crate::time::{clf, offset};
 use proptest::prelude::*;
 
@@ -172,9 +172,9 @@ proptest! {
         let mut rest = &text[..];
         for line in lines {
             let alone = combined.parse(&line);
-            let ahead = combined.parse_ahead(rest, Narrow);
+            let ahead = combined.parse_ahead(rest, Baseline);
             #[cfg(target_arch = "x86_64")]
-            if let Some(wide) = Wide::new() {
+            if let Some(wide) = Avx2::new() {
                 prop_assert_eq!(combined.parse_ahead(rest, wide), ahead);
             }
             let length = line.len() + end.len();

@@ -36,7 +36,7 @@ struct Found {
 
 #[derive(Clone, Debug)]
 enum Number {
-    Whole(u64),
+    Document(u64),
     Float(f64),
     Text(String),
 }
@@ -109,7 +109,7 @@ impl Json {
         let (key, number) = self.found.duration.as_ref()?;
         let scale = unit_of(key, number, self.unit);
         Some(match number {
-            Number::Whole(_) => scale,
+            Number::Document(_) => scale,
             // nginx writes three decimals; a float of Caddy has ns.
             Number::Float(_) if key == "request_time" => scale / 1000,
             Number::Float(_) => 1_000,
@@ -152,7 +152,7 @@ fn unit_of(key: &str, number: &Number, given: Option<u64>) -> u64 {
 fn ns(key: &str, number: &Number, given: Option<u64>) -> Option<u64> {
     let scale = unit_of(key, number, given);
     match number {
-        Number::Whole(n) => n.checked_mul(scale),
+        Number::Document(n) => n.checked_mul(scale),
         Number::Float(f) => (*f >= 0.0 && *f < 1e12).then_some((f * scale as f64).round() as u64),
         Number::Text(text) => {
             let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
@@ -218,13 +218,13 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 
     fn visit_u64<E>(self, n: u64) -> Result<(), E> {
-        self.found.number(self.key, Number::Whole(n));
+        self.found.number(self.key, Number::Document(n));
         Ok(())
     }
 
     fn visit_i64<E>(self, n: i64) -> Result<(), E> {
         if let Ok(n) = u64::try_from(n) {
-            self.found.number(self.key, Number::Whole(n));
+            self.found.number(self.key, Number::Document(n));
         }
         Ok(())
     }
@@ -340,7 +340,7 @@ impl Found {
             }
             key if is_status(key) || is_bytes(key) => {
                 if let Ok(n) = text.parse() {
-                    self.number(key, Number::Whole(n));
+                    self.number(key, Number::Document(n));
                 }
                 return;
             }
@@ -356,9 +356,9 @@ impl Found {
             number if is_duration(key) => {
                 self.duration.get_or_insert((key.into(), number));
             }
-            Number::Whole(n) if is_status(key) && n < 1000 => self.status = n as u16,
-            Number::Whole(n) if is_bytes(key) => self.bytes = n,
-            Number::Whole(n) if is_time(key) => self.number(key, Number::Float(n as f64)),
+            Number::Document(n) if is_status(key) && n < 1000 => self.status = n as u16,
+            Number::Document(n) if is_bytes(key) => self.bytes = n,
+            Number::Document(n) if is_time(key) => self.number(key, Number::Float(n as f64)),
             Number::Float(f) if is_time(key) && self.time_s.is_none() && f > 0.0 => {
                 // s, ms, µs or ns: all are of this century.
                 let scales = [1.0, 1e3, 1e6, 1e9];

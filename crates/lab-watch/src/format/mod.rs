@@ -59,7 +59,7 @@ enum FormatKind {
 
 /// What a log is that is not read line by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whole {
+pub enum Document {
     /// Statements with their totals, as CSV: `pg_stat_statements`, or MariaDB's performance schema.
     Statements,
     /// The JSON of a monitor inside an application.
@@ -72,7 +72,7 @@ pub enum Found {
     /// It is read line by line.
     Lines(Box<Reader>),
     /// It is read as a whole.
-    Whole(Whole),
+    Document(Document),
 }
 
 /// Finds the format out from the beginning of a log. Error, in words: it is none that is known, and what to do.
@@ -87,7 +87,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
         .take(LOOKED_AT)
         .collect();
     if let Some(whole) = whole(&lines) {
-        return Ok(Found::Whole(whole));
+        return Ok(Found::Document(whole));
     }
     let tried = [w3c, slow_log, json, haproxy, combined, postgresql];
     let reader = tried.iter().find_map(|format| format(&lines, hints));
@@ -102,7 +102,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
     })
 }
 
-fn whole(lines: &[&[u8]]) -> Option<Whole> {
+fn whole(lines: &[&[u8]]) -> Option<Document> {
     let first = lines.first()?.to_ascii_lowercase();
     let heads: Vec<&[u8]> = first
         .split(|b| matches!(b, b',' | b'\t'))
@@ -114,7 +114,7 @@ fn whole(lines: &[&[u8]]) -> Option<Whole> {
             .any(|h| *h == head.as_bytes() || *h == format!("\"{head}\"").as_bytes())
     };
     if (has("query") && has("calls")) || (has("digest_text") && has("count_star")) {
-        return Some(Whole::Statements);
+        return Some(Document::Statements);
     }
     let is_object = first.first() == Some(&b'{');
     let begin: Vec<u8> = lines
@@ -124,7 +124,7 @@ fn whole(lines: &[&[u8]]) -> Option<Whole> {
         .collect();
     let names_it = memchr::memmem::find(&begin, b"\"monitor\":").is_some()
         && memchr::memmem::find(&begin, b"\"pages\":").is_some();
-    (is_object && names_it).then_some(Whole::Monitor)
+    (is_object && names_it).then_some(Document::Monitor)
 }
 
 /// The format that the reader of the report named.
@@ -359,7 +359,7 @@ mod tests {
     fn formats_are_found_out_and_said() {
         let said = |log: &str| match find(log.as_bytes(), &Hints::default()) {
             Ok(Found::Lines(reader)) => reader.words,
-            Ok(Found::Whole(whole)) => format!("{whole:?}"),
+            Ok(Found::Document(whole)) => format!("{whole:?}"),
             Err(why) => why,
         };
         let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5"#;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab audit`.
 
-use crate::options::{Shown, rate, time};
+use crate::options::{DisplayArgs, rate, time};
 use clap::{Args, Subcommand, ValueEnum};
 use lab_model::audit::State;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ pub struct Auditing {
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
     /// Where the run file goes [default: the project's runs/, or outside of a project
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
@@ -126,14 +126,14 @@ pub struct CookiesArgs {
     #[arg(long, default_value = "10", value_name = "N", value_parser = rate)]
     pub rate: f64,
     #[command(flatten)]
-    pub asking: Asking,
+    pub asking: SiteRequestArgs,
     #[command(flatten)]
     pub auditing: Auditing,
 }
 
 /// How a site is asked.
 #[derive(Args)]
-pub struct Asking {
+pub struct SiteRequestArgs {
     /// Files of the page that are asked for, at most
     #[arg(long, default_value = "50", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=500))]
     pub resources: u32,
@@ -156,7 +156,7 @@ pub struct SiteArgs {
     #[arg(value_name = "URL|FILE.har")]
     pub of: String,
     #[command(flatten)]
-    pub asking: Asking,
+    pub asking: SiteRequestArgs,
     #[command(flatten)]
     pub auditing: Auditing,
 }

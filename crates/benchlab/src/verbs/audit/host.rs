@@ -10,7 +10,7 @@ use crate::verbs::{run_files, runs_folder};
 use lab_audit::Extra;
 use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Machine};
-use lab_audit::hot::{self, Fast, Scope};
+use lab_audit::hot::{self, HotTarget, Scope};
 use lab_audit::storage::{self, ROUNDS, SCRATCH, Target};
 use lab_bench::interrupt;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ fn measured(paths: &[PathBuf]) -> Result<Extra, Exit> {
 fn watched(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra, Exit> {
     let under = args.under.canonicalize();
     let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
-    let fast = args.fast.as_deref().map(Fast::of).transpose();
+    let fast = args.fast.as_deref().map(HotTarget::of).transpose();
     let fast = fast.map_err(|why| Exit::wrong(format!("--fast {why}")))?;
     let scope = Scope::new(&under, host::mounts(machine));
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;

@@ -6,7 +6,7 @@ use super::site::progress;
 use super::{finished, now, rules};
 use crate::cli::Cli;
 use crate::exit::Exit;
-use lab_audit::net::{self, Asked};
+use lab_audit::net::{self, NetTarget};
 use std::net::IpAddr;
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let bar = progress();
     let mut looked = Vec::new();
     for name in &args.hosts {
-        let asked = Asked {
+        let asked = NetTarget {
             name: name.clone(),
             port: args.port,
             tls: !args.plain,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab audit site`: a page, the files that it loads, the server behind it.
 
-use super::args::{Asking, SiteArgs};
+use super::args::{SiteArgs, SiteRequestArgs};
 use super::{finished, now, rules, text};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
@@ -40,7 +40,7 @@ pub fn page(text: &str) -> Result<Url, Exit> {
 type Look = fn(&Url, &Options, &mut dyn FnMut(&str)) -> Result<Site, String>;
 
 /// Asks a site, with progress on a terminal.
-pub fn asked(url: &Url, asking: &Asking, look: Look) -> Result<Site, Exit> {
+pub fn asked(url: &Url, asking: &SiteRequestArgs, look: Look) -> Result<Site, Exit> {
     let bar = progress();
     let options = Options {
         rate: asking.ask_rate,

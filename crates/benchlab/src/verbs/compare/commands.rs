@@ -2,13 +2,13 @@
 //! Whole commands in turns.
 
 use super::{exports::exports, gate::gate};
-use crate::cli::{Cli, CompareArgs, Where};
+use crate::cli::{Cli, CommandCores, CompareArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
-use lab_bench::{CommandWorkload, Here, fingerprint, interrupt, unix_seconds};
+use lab_bench::{CommandWorkload, LocalExecutor, fingerprint, interrupt, unix_seconds};
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
-use lab_plan::{Comparison, Given, Words};
+use lab_plan::{Comparison, GivenCommand, Words};
 use lab_report::{Format, kind};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,11 @@ pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 }
 
 /// Compares commands in turns.
-pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<ExitCode, Exit> {
+pub fn in_turns(
+    cli: &Cli,
+    args: &CompareArgs,
+    commands: Vec<GivenCommand>,
+) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
     if let Some(blocks) = args.plan {
@@ -46,7 +50,7 @@ pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<E
 }
 
 /// The plan that compares the commands that were given, or these.
-pub fn planned(args: &CompareArgs, commands: Option<Vec<Given>>) -> Result<Plan, Exit> {
+pub fn planned(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<Plan, Exit> {
     let commands = commands.map_or_else(|| given(args), Ok)?;
     Ok(comparison(args, commands)?.plan()?)
 }
@@ -91,11 +95,11 @@ pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     let how = plan.commands().expect("a plan of commands");
     let run = writer.load()?;
     let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;
-    let here = Here::new(plan, Box::new(workload));
+    let here = LocalExecutor::new(plan, Box::new(workload));
     measuring::measure(plan, writer, run, Box::new(here))
 }
 
-fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
+fn given(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
     let lines = args.commands.iter().cloned().map(Words::Line);
     let words = (!args.words.is_empty()).then(|| Words::List(args.words.clone()));
@@ -106,7 +110,7 @@ fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
         ));
     }
     not_too_many_names(args, all.len())?;
-    let given = |(i, words)| Given {
+    let given = |(i, words)| GivenCommand {
         words,
         name: args.name.get(i).cloned(),
         folder: here.clone(),
@@ -128,7 +132,7 @@ pub fn not_too_many_names(args: &CompareArgs, commands: usize) -> Result<(), Exi
     }
 }
 
-fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Exit> {
+fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Comparison, Exit> {
     Ok(Comparison {
         name: args.title.clone(),
         commands,
@@ -143,8 +147,8 @@ fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Ex
             same_output: args.same_output,
             ignore_failure: args.ignore_failure,
             cores: args.cores.map(|cores| match cores {
-                Where::One => Cores::One,
-                Where::All => Cores::All,
+                CommandCores::One => Cores::One,
+                CommandCores::All => Cores::All,
             }),
         },
         measure: how_long(args),

@@ -62,10 +62,10 @@ const AB_TABLE: &str = "--ab-table";
 const MEASURED: &str =
     "the run is kept, and `benchlab report` shows it in every form; --export writes one too";
 
-type Given = Vec<(&'static str, bool)>;
+type GivenOptions = Vec<(&'static str, bool)>;
 
 /// Options of commands and of load.
-fn of_all(args: &CompareArgs) -> Given {
+fn of_all(args: &CompareArgs) -> GivenOptions {
     vec![
         ("--name", !args.name.is_empty()),
         ("--sweep", !args.sweep.is_empty()),
@@ -74,7 +74,7 @@ fn of_all(args: &CompareArgs) -> Given {
     ]
 }
 
-fn of_commands(args: &CompareArgs) -> Given {
+fn of_commands(args: &CompareArgs) -> GivenOptions {
     vec![
         ("--rev", !args.rev.is_empty()),
         ("--baseline", args.baseline.is_some()),
@@ -95,7 +95,7 @@ fn of_commands(args: &CompareArgs) -> Given {
     ]
 }
 
-fn of_load(args: &CompareArgs) -> Given {
+fn of_load(args: &CompareArgs) -> GivenOptions {
     let sent = &args.sending;
     vec![
         ("--connections", args.connections.is_some()),
@@ -126,7 +126,7 @@ fn of_load(args: &CompareArgs) -> Given {
     ]
 }
 
-fn of_runs(args: &CompareArgs) -> Given {
+fn of_runs(args: &CompareArgs) -> GivenOptions {
     let shown = &args.shown;
     vec![
         ("--format", shown.format != Format::Terminal),
@@ -137,7 +137,7 @@ fn of_runs(args: &CompareArgs) -> Given {
 }
 
 /// Error: an option was given that is for something else.
-fn refuse(options: &[Given], of: &str, why: &str) -> Result<(), Exit> {
+fn refuse(options: &[GivenOptions], of: &str, why: &str) -> Result<(), Exit> {
     match options.iter().flatten().find(|(_, given)| *given) {
         Some((option, _)) => Err(Exit::wrong(format!("{option} is for {of}: {why}"))),
         None => Ok(()),

@@ -6,7 +6,7 @@ use crate::cli::{Cli, CompareArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
-use lab_plan::{Given, Words};
+use lab_plan::{GivenCommand, Words};
 use std::collections::HashSet;
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 }
 
 /// The revisions that were given, with the command that each runs; they are there as long as the worktrees.
-pub fn checked_out(args: &CompareArgs) -> Result<(Worktrees, Vec<Given>), Exit> {
+pub fn checked_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
     let words = words(args)?;
     builds_make_sense(args)?;
     not_too_many_names(args, args.rev.len())?;
@@ -31,7 +31,7 @@ pub fn checked_out(args: &CompareArgs) -> Result<(Worktrees, Vec<Given>), Exit> 
     })?;
     let distinct: HashSet<&String> = args.rev.iter().collect();
     let own_names = distinct.len() == args.rev.len();
-    let given = |(i, revision): (usize, &Revision)| Given {
+    let given = |(i, revision): (usize, &Revision)| GivenCommand {
         words: words.clone(),
         name: match args.name.get(i) {
             Some(name) => Some(name.clone()),

@@ -3,7 +3,7 @@
 
 use super::exports::exports;
 use crate::exit::Exit;
-use crate::options::Shown;
+use crate::options::DisplayArgs;
 use crate::verbs::report::{deliver_document, export, table};
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 /// the exports. Nothing is written if one of them cannot be had.
 pub fn runs(
     paths: [&Path; 2],
-    shown: &Shown,
+    shown: &DisplayArgs,
     files: &[PathBuf],
     ab_table: bool,
 ) -> Result<ExitCode, Exit> {

@@ -18,10 +18,10 @@ pub struct Follower<'a> {
     plan: &'a Plan,
     began: Instant,
     last_line: Instant,
-    shown: Shown<'a>,
+    shown: Display<'a>,
 }
 
-enum Shown<'a> {
+enum Display<'a> {
     View(Box<(LoadStatus<'a>, View)>),
     /// What no line has told of yet.
     Lines(HashMap<SubjectAtPoint, Sum>),
@@ -31,8 +31,8 @@ impl<'a> Follower<'a> {
     /// Follows a run of this plan on standard error.
     pub fn new(plan: &'a Plan) -> Follower<'a> {
         let shown = match View::on_terminal() {
-            Some(view) => Shown::View(Box::new((LoadStatus::new(plan), view))),
-            None => Shown::Lines(HashMap::new()),
+            Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
+            None => Display::Lines(HashMap::new()),
         };
         Follower {
             plan,
@@ -59,12 +59,12 @@ impl<'a> Follower<'a> {
 
     fn slice(&mut self, slice: &Slice, done: u32, of: u32) {
         match &mut self.shown {
-            Shown::View(both) => {
+            Display::View(both) => {
                 let (status, view) = &mut **both;
                 status.add(slice, done, of);
                 view.draw(status);
             }
-            Shown::Lines(untold) => {
+            Display::Lines(untold) => {
                 let place = (slice.subject, slice.point);
                 let sum = untold.entry(place).or_default();
                 sum.add(slice);
@@ -81,7 +81,7 @@ impl<'a> Follower<'a> {
 
     /// A line that stays.
     fn note(&mut self, text: &str) {
-        if let Shown::View(both) = &mut self.shown {
+        if let Display::View(both) = &mut self.shown {
             both.1.clear();
         }
         eprintln!("benchlab: {}", clean(text));
@@ -101,7 +101,7 @@ impl<'a> Follower<'a> {
 
     /// Leaves the terminal as it was.
     pub fn end(&mut self) {
-        if let Shown::View(both) = &mut self.shown {
+        if let Display::View(both) = &mut self.shown {
             both.1.clear();
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab watch`.
 
-use crate::options::{On, Shown, time};
+use crate::options::{AgentPlacement, DisplayArgs, time};
 use clap::Args;
 use lab_watch::analysis::gate::Gate;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub struct WatchArgs {
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]
     pub p99_limit: Duration,
     #[command(flatten)]
-    pub on: On,
+    pub on: AgentPlacement,
     /// Keep the requests and statements themselves, with their pages, as Parquet files in this new folder, for DuckDB,
     /// Spark or DataFusion; with logs that are read to their end, on this machine
     #[arg(long, value_name = "DIR")]
@@ -75,7 +75,7 @@ pub struct WatchArgs {
     #[arg(long)]
     pub nagios: bool,
     #[command(flatten)]
-    pub shown: Shown,
+    pub shown: DisplayArgs,
     /// Keep no run file and no page
     #[arg(long)]
     pub no_keep: bool,

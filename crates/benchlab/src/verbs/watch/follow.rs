@@ -24,7 +24,7 @@ const STILL_WRITTEN: Duration = Duration::from_millis(500);
 const CHUNK: usize = 256 << 10;
 
 /// A file that is followed.
-struct Followed {
+struct FollowedFile {
     path: PathBuf,
     file: File,
     inode: u64,
@@ -45,7 +45,7 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
         if has_compression(path) {
             watch.read_all(std::slice::from_ref(source))?;
         } else {
-            files.push(Followed::new(path, watch)?);
+            files.push(FollowedFile::new(path, watch)?);
         }
     }
     let is_live =
@@ -110,12 +110,12 @@ fn screen(watch: &Watch) -> Result<(), Exit> {
     io::stdout().flush().map_err(failed)
 }
 
-impl Followed {
-    fn new(path: &Path, watch: &Watch) -> Result<Followed, Exit> {
+impl FollowedFile {
+    fn new(path: &Path, watch: &Watch) -> Result<FollowedFile, Exit> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|e| Exit::wrong(format!("{name}: {e}")))?;
         let inode = file.metadata().map_or(0, |m| m.ino());
-        Ok(Followed {
+        Ok(FollowedFile {
             path: path.into(),
             file,
             inode,

@@ -21,7 +21,7 @@ const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '�
 const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
 
 /// A drawing in lines of at most `width`: first what explains it, then the subjects, the first as they are given.
-pub struct Drawn {
+pub struct TextChart {
     /// Axis and key.
     pub head: Vec<String>,
     /// Subjects.
@@ -37,7 +37,7 @@ pub struct Group {
     pub lines: Vec<String>,
 }
 
-impl Drawn {
+impl TextChart {
     /// The lines of all groups, or the first of each where there is no room for all: at most `room`.
     pub fn body(&self, room: usize, pen: Pen) -> Vec<String> {
         let wanted: usize = self
@@ -94,7 +94,7 @@ impl Group {
 }
 
 /// Draws a chart; its title and caption are the caller's.
-pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Drawn {
+pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
     match &chart.drawing {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
         Drawing::Bars(bars) => self::bars(bars, width, pen),
@@ -109,7 +109,7 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Drawn {
             self::lines(&lines, ends, width, pen)
         }
         Drawing::Flame(flame) => self::bars(&values::flame_bars(flame), width, pen),
-        Drawing::Distribution(_) => Drawn {
+        Drawing::Distribution(_) => TextChart {
             head: Vec::new(),
             groups: vec![Group {
                 lines: table::lines(&Grid::new(&values::table(chart)), width, pen),
@@ -209,7 +209,7 @@ fn is_unknown(quantity: &Quantity) -> bool {
     quantity.bounds().is_none() && quantity.precision != Precision::Exact
 }
 
-fn forest(forest: &Forest, width: usize, pen: Pen) -> Drawn {
+fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);
     let names = forest.groups.iter().flat_map(|group| {
         let rows = group.rows.iter();
@@ -251,7 +251,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> Drawn {
     });
     let groups = groups.collect();
     let axis = layout.axis(&ruler, Some(forest.reference), pen);
-    Drawn {
+    TextChart {
         head: vec![pen.dim(&cut(&key, width)), axis],
         groups,
     }
@@ -290,7 +290,7 @@ fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String 
         + &pen.dim(&text(&cells[end..]))
 }
 
-fn bars(bars: &Bars, width: usize, pen: Pen) -> Drawn {
+fn bars(bars: &Bars, width: usize, pen: Pen) -> TextChart {
     let grouped = bars.rows.iter().any(|row| !row.group.is_empty());
     let names = bars.rows.iter().map(|row| indented(&row.name, grouped));
     let labels = bars.rows.iter().map(|row| quantity::label(&row.total));
@@ -326,7 +326,7 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> Drawn {
         let line = layout.line(name, &plot, label);
         groups.last_mut().expect("there is one").lines.push(line);
     }
-    Drawn {
+    TextChart {
         head: key.into_iter().chain([axis]).collect(),
         groups,
     }
@@ -370,7 +370,7 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
 const WHAT: usize = 14;
 
 /// `ends`: what stands at both ends of the axis across, where that is not a number.
-fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Drawn {
+fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> TextChart {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
     let what = clean(&lines.x.title);
@@ -401,7 +401,7 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Dr
         let bars: String = places.iter().map(height).collect();
         layout.line(name, &pad(&bars, layout.plot), label)
     });
-    Drawn {
+    TextChart {
         head: [clean(&heights), axis]
             .map(|line| pen.dim(&cut(&line, width)))
             .into(),

@@ -27,7 +27,7 @@ struct Pair<'a> {
 }
 
 /// What both looked at, and what one of them alone did: the first, the second.
-struct Looked<'a> {
+struct Compared<'a> {
     pairs: Vec<Pair<'a>>,
     alone: [Vec<&'a Finding>; 2],
 }
@@ -86,7 +86,7 @@ pub fn document(report: &ChangedReport) -> Document {
 }
 
 /// By rule and thing, in the order of the second.
-fn looked<'a>(before: &'a Audit, after: &'a Audit) -> Looked<'a> {
+fn looked<'a>(before: &'a Audit, after: &'a Audit) -> Compared<'a> {
     let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
     let of = |all: &[Thing<'a>], (place, finding): Thing| {
         let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == place;
@@ -100,7 +100,7 @@ fn looked<'a>(before: &'a Audit, after: &'a Audit) -> Looked<'a> {
         let alone = all.iter().filter(|thing| of(other, **thing).is_none());
         alone.map(|(_, finding)| *finding).collect()
     };
-    Looked {
+    Compared {
         pairs: second.iter().filter_map(pair).collect(),
         alone: [only(&first, &second), only(&second, &first)],
     }

@@ -24,7 +24,7 @@ use record::{Record, records};
 
 /// What there are runs of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct NamedRuns {
     /// The experiment's or the comparison's name.
     pub name: String,
     /// How many runs.
@@ -81,7 +81,7 @@ pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
 }
 
 /// The names in a folder.
-pub fn names(folder: &str, names: &[Known]) -> Document {
+pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
     let mut table = Table::new("What `benchlab history NAME` shows", columns)
         .captioned("Names of runs, and how many runs each has.");
@@ -106,7 +106,7 @@ pub fn names(folder: &str, names: &[Known]) -> Document {
 }
 
 /// How many runs there are of a name.
-fn known_row(known: &Known) -> Row {
+fn known_row(known: &NamedRuns) -> Row {
     let unit = Unit::Count("runs".into());
     let metric = Metric::new("runs", "runs", unit.clone(), Direction::Neither);
     Row {

@@ -41,8 +41,8 @@ pub struct Standing {
     /// Complete ones.
     pub blocks: u32,
     pub points: Vec<String>,
-    pub subject: Made,
-    pub baseline: Made,
+    pub subject: ProgramIdentity,
+    pub baseline: ProgramIdentity,
     /// To the baseline, at the only point, or overall; if it has an interval.
     pub ratio: Option<Interval>,
     /// The blocks were too few for the level that was asked for.
@@ -61,7 +61,7 @@ pub struct Standing {
 
 /// A subject and what tells whether it is the same program in another run.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct ProgramIdentity {
     pub name: String,
     pub revision: Option<String>,
     /// The command's line, or else program and arguments.
@@ -70,7 +70,7 @@ pub struct Made {
 }
 
 /// What of a run stands for itself: in which respect, over which points.
-struct Respect {
+struct Quantity {
     metric: Metric,
     over: Over,
     case: Option<usize>,
@@ -148,14 +148,14 @@ impl Past {
 
 /// The time of all points, of load the time for each request; of servers that the lab started, what a request costs
 /// in each case.
-fn respects(scope: Scope) -> Vec<Respect> {
+fn respects(scope: Scope) -> Vec<Quantity> {
     let points = scope.points();
     if scope.plan.serving().is_none() {
         let metric = match scope.plan.load() {
             Some(_) => Metric::THROUGHPUT,
             None => Metric::WALL,
         };
-        return vec![Respect {
+        return vec![Quantity {
             metric,
             over: Over::all(&points),
             case: None,
@@ -166,7 +166,7 @@ fn respects(scope: Scope) -> Vec<Respect> {
     let view = View::new(scope);
     let cases = view.cases().into_iter().map(|case| {
         let in_case = |p: &PointId| scope.plan.points[*p].case == case;
-        Respect {
+        Quantity {
             metric: Metric::SERVER_CPU,
             over: Over::Points {
                 case: Some(case),
@@ -183,14 +183,14 @@ fn respects(scope: Scope) -> Vec<Respect> {
 impl Standing {
     fn new(
         scope: &Scope,
-        respect: &Respect,
+        respect: &Quantity,
         subject: SubjectId,
         hashes: &HashMap<String, String>,
     ) -> Standing {
         let made = |id: SubjectId| {
             let (subject, label) = (&scope.plan.subjects[id], scope.label(id));
             let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
-            Made::new(subject, hash)
+            ProgramIdentity::new(subject, hash)
         };
         let own = standing(scope, subject, &respect.metric, respect.over);
         // Times are told where there is one point alone.
@@ -236,7 +236,7 @@ impl Standing {
 }
 
 /// How many requests failed, at all points.
-fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
+fn failed(scope: &Scope, respect: &Quantity, subject: SubjectId) -> u64 {
     let places = respect.all_points.iter().map(|&p| (subject, Some(p)));
     let failed = places.filter_map(|place| scope.quantity(place, &Metric::ERRORS));
     let failed = failed.map(|n| n.value as u64);
@@ -244,7 +244,7 @@ fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
 }
 
 /// Why a subject has no verdicts.
-fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
+fn missing(scope: &Scope, respect: &Quantity, subject: SubjectId) -> &'static str {
     let mut points = respect.all_points.iter();
     if scope.run.failures.iter().any(|f| f.subject == subject) {
         "failed"
@@ -255,10 +255,10 @@ fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str
     }
 }
 
-impl Made {
-    fn new(subject: &Subject, hash: Option<&String>) -> Made {
+impl ProgramIdentity {
+    fn new(subject: &Subject, hash: Option<&String>) -> ProgramIdentity {
         let command = subject.command.as_ref();
-        Made {
+        ProgramIdentity {
             name: subject.name.clone(),
             revision: command.and_then(|c| c.revision.clone()),
             line: command.map_or_else(|| subject.program.join(" "), |c| c.line.clone()),
@@ -267,7 +267,7 @@ impl Made {
     }
 
     /// Whether it is known to be another program. A hash that one of the runs lacks says nothing.
-    pub fn differs(&self, other: &Made) -> bool {
+    pub fn differs(&self, other: &ProgramIdentity) -> bool {
         let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
         self.line != other.line
             || self.revision != other.revision

@@ -9,7 +9,7 @@ use crate::document::{
 use crate::kind::say;
 use lab_model::Unit;
 use lab_profile::{
-    CostProfile, Joined, JoinedLine, base_name, clean, has_symbol, join, join_lines,
+    CostProfile, FunctionPair, LinePair, base_name, clean, has_symbol, join, join_lines,
 };
 
 /// Rows of a table.
@@ -194,8 +194,8 @@ fn totals(pair: &Pair, before: &CostProfile) -> Table {
 }
 
 /// The functions of one program, as if joined with nothing.
-fn alone(costs: &CostProfile) -> Vec<Joined> {
-    let functions = costs.functions().map(|function| Joined {
+fn alone(costs: &CostProfile) -> Vec<FunctionPair> {
+    let functions = costs.functions().map(|function| FunctionPair {
         file: function.file.into(),
         name: function.name.into(),
         before: Some(function.costs.to_vec()),
@@ -208,7 +208,7 @@ fn value(costs: &CostProfile, event: &str, of: &Option<Vec<u64>>) -> Option<u64>
     costs.value(event, of.as_ref()?)
 }
 
-fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[Joined]) -> Table {
+fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[FunctionPair]) -> Table {
     let figures = joined.iter().map(|j| {
         let name = format!("{} ({})", j.name, base_name(&j.file));
         (
@@ -222,7 +222,7 @@ fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[Joined])
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
-fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[JoinedLine]) -> Table {
+fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
     let known = lines.iter().filter(|line| line.number > 0);
     let figures = known.map(|line| {
         let name = format!("{}:{}", line.file, line.number);
@@ -242,8 +242,8 @@ fn one_sided(
     pair: &Pair,
     costs: &CostProfile,
     title: &str,
-    joined: &[Joined],
-    is_so: impl Fn(&Joined) -> bool,
+    joined: &[FunctionPair],
+    is_so: impl Fn(&FunctionPair) -> bool,
 ) -> Table {
     let event = costs.events[0].as_str();
     let chosen = joined.iter().filter(|j| is_so(j) && has_symbol(&j.name));

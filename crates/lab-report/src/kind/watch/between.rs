@@ -9,7 +9,7 @@ use crate::document::{
 use crate::kind::{findings, method, say};
 use lab_model::{Metric, Run, Unit, Watched, WatchedPage};
 use lab_stats::analysis::Interval;
-use lab_watch::analysis::between::{BetweenLogs, Both, FEWEST, between};
+use lab_watch::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
 
 /// Pages in the chart.
 const CHARTED: usize = 12;
@@ -19,7 +19,7 @@ const ROWS: usize = 40;
 /// The document of two runs that watched, in these files.
 pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Document {
     let found = between(watched[0], watched[1]);
-    let known: Vec<(&Both, &Interval)> = found
+    let known: Vec<(&CommonPage, &Interval)> = found
         .both
         .iter()
         .filter_map(|b| Some((b, b.ratio.as_ref()?)))
@@ -61,8 +61,8 @@ fn tone(ratio: &Interval) -> Tone {
     }
 }
 
-fn answer(known: &[(&Both, &Interval)]) -> Answer {
-    let row = |(both, ratio): &(&Both, &Interval)| ForestRow {
+fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
+    let row = |(both, ratio): &(&CommonPage, &Interval)| ForestRow {
         name: both.pages[0].name.clone(),
         value: Quantity::ratio(ratio),
         tone: tone(ratio),
@@ -83,15 +83,15 @@ fn answer(known: &[(&Both, &Interval)]) -> Answer {
             }],
         }),
     });
-    let mut certain: Vec<&(&Both, &Interval)> = known
+    let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()
         .filter(|(_, r)| tone(r) != Tone::Undecided)
         .collect();
-    let gain = |both: &Both, ratio: &Interval| {
+    let gain = |both: &CommonPage, ratio: &Interval| {
         both.shares[0].max(both.shares[1]) * ratio.estimate.ln().abs()
     };
     certain.sort_by(|a, b| gain(b.0, b.1).total_cmp(&gain(a.0, a.1)));
-    let sentence = |(both, ratio): &&(&Both, &Interval)| Finding {
+    let sentence = |(both, ratio): &&(&CommonPage, &Interval)| Finding {
         tone: tone(ratio),
         ..findings::plain(format!(
             "{} takes {} of the first log, and {} of all time where it took {}.",
@@ -168,8 +168,8 @@ fn of_one(which: &str, pages: &[&WatchedPage]) -> Table {
     table
 }
 
-fn rows(run: &str, known: &[(&Both, &Interval)]) -> Vec<Row> {
-    let row = |(both, ratio): &(&Both, &Interval)| Row {
+fn rows(run: &str, known: &[(&CommonPage, &Interval)]) -> Vec<Row> {
+    let row = |(both, ratio): &(&CommonPage, &Interval)| Row {
         case: kind_name(both.pages[0].kind).into(),
         ratio: Some(Quantity::ratio(ratio)),
         ..Row::new(run, &both.pages[0].name, Metric::P50)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What changed: days from which on a page is slower or faster, releases, trends.
 
-use super::Said;
+use super::LogReport;
 use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use crate::kind::{findings, say};
 use lab_model::Unit;
@@ -32,7 +32,7 @@ fn took(changed: &Changed) -> String {
 }
 
 /// The greatest change.
-pub fn finding(said: &Said) -> Option<Finding> {
+pub fn finding(said: &LogReport) -> Option<Finding> {
     let released = said.changes.releases.iter().flat_map(|r| &r.pages);
     let certain = released
         .filter(|c| c.is_certain())
@@ -51,7 +51,7 @@ pub fn finding(said: &Said) -> Option<Finding> {
 }
 
 /// Everything about changes.
-pub fn section(said: &Said) -> Section {
+pub fn section(said: &LogReport) -> Section {
     let mut section = Section::new("What changed");
     let changes = &said.changes;
     for released in &changes.releases {

@@ -12,7 +12,7 @@ use super::{findings, method, say};
 use crate::Report;
 use crate::document::{Answer, Document, Finding, Item, Quantity, Row, Section, Tone};
 use lab_model::{Direction, Metric, PageKind, Unit, Watched, WatchedPage};
-use lab_watch::analysis::capacity::Room;
+use lab_watch::analysis::capacity::Headroom;
 use lab_watch::analysis::changes::{Changes, changes};
 use lab_watch::analysis::pareto::{Ranking, ranking};
 use lab_watch::analysis::week::{Spikes, spikes};
@@ -22,7 +22,7 @@ use lab_watch::analysis::{self, gate};
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// The room.
-    pub room: Room,
+    pub room: Headroom,
     /// The load run's file.
     pub file: String,
     /// The bound of the 99th percentile, ns.
@@ -30,7 +30,7 @@ pub struct Capacity {
 }
 
 /// All that is said of a log.
-struct Said<'w> {
+struct LogReport<'w> {
     watched: &'w Watched,
     pages: Option<Ranking<'w>>,
     queries: Option<Ranking<'w>>,
@@ -41,7 +41,7 @@ struct Said<'w> {
 
 /// The document of a run that watched.
 pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>) -> Document {
-    let said = Said {
+    let said = LogReport {
         watched,
         pages: ranking(watched, PageKind::Page),
         queries: ranking(watched, PageKind::Query),
@@ -92,7 +92,7 @@ fn sources(watched: &Watched) -> String {
     }
 }
 
-fn answer(said: &Said) -> Answer {
+fn answer(said: &LogReport) -> Answer {
     let first = said.pages.as_ref().or(said.queries.as_ref());
     let Some(ranking) = first else {
         return Answer {
@@ -190,7 +190,7 @@ fn warnings(watched: &Watched) -> Section {
     section
 }
 
-fn room_finding(said: &Said) -> Option<Finding> {
+fn room_finding(said: &LogReport) -> Option<Finding> {
     let Capacity { room, limit_ns, .. } = said.capacity?;
     let used = say::figure(&room.used, &Unit::Share, room.used.level);
     let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
@@ -201,7 +201,7 @@ fn room_finding(said: &Said) -> Option<Finding> {
     )))
 }
 
-fn room(said: &Said) -> Section {
+fn room(said: &LogReport) -> Section {
     let mut section = Section::new("Room");
     let Some(capacity) = said.capacity else {
         return section;
@@ -234,7 +234,7 @@ fn room(said: &Said) -> Section {
 }
 
 /// How it was read.
-fn read(report: &Report, said: &Said) -> Section {
+fn read(report: &Report, said: &LogReport) -> Section {
     let watched = said.watched;
     let mut section = Section::folded("How it was read");
     let mut facts: Vec<(String, String)> = Vec::new();

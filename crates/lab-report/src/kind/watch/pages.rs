@@ -8,7 +8,7 @@ use crate::document::{
 };
 use crate::kind::{findings, say};
 use lab_model::{PageKind, Unit, Watched};
-use lab_watch::analysis::pareto::{By, MOST, Ranked, Ranking};
+use lab_watch::analysis::pareto::{MOST, PageOrder, Ranked, Ranking};
 
 /// Bars of the chart.
 const BARS: usize = 12;
@@ -23,8 +23,8 @@ fn words(ranking: &Ranking) -> (&'static str, &'static str) {
         .first()
         .map_or(PageKind::Page, |r| r.page.kind);
     let of = match ranking.by {
-        By::Time => "time",
-        By::Requests => "requests",
+        PageOrder::Time => "time",
+        PageOrder::Requests => "requests",
     };
     match kind {
         PageKind::Query => ("quer", of),
@@ -138,7 +138,7 @@ fn shortened(name: &str) -> String {
 
 /// Most used, slowest and most total time are different pages; and what the first one would save.
 pub fn different(ranking: &Ranking) -> Option<Finding> {
-    if ranking.by == By::Requests {
+    if ranking.by == PageOrder::Requests {
         return None;
     }
     let first = ranking.pages.first()?;
@@ -256,7 +256,7 @@ fn orders(ranking: &Ranking) -> Table {
         ["place", "most used", "slowest by mean", "most time"],
     )
     .captioned("The first of each order, side by side.");
-    if ranking.by == By::Requests {
+    if ranking.by == PageOrder::Requests {
         return table;
     }
     let name =

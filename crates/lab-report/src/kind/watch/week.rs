@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! When: the hours of the week, and the hours that stand out.
 
-use super::Said;
+use super::LogReport;
 use crate::document::{
     Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
     Section, Table,
@@ -25,7 +25,7 @@ const LONG: [&str; 7] = [
 ];
 
 /// The greatest spike.
-pub fn finding(said: &Said) -> Option<Finding> {
+pub fn finding(said: &LogReport) -> Option<Finding> {
     let spikes = &said.spikes;
     if let Some(weekly) = spikes
         .weekly
@@ -55,7 +55,7 @@ pub fn finding(said: &Said) -> Option<Finding> {
 }
 
 /// The fullest minute, in the log's time.
-pub fn fullest(said: &Said) -> Option<Finding> {
+pub fn fullest(said: &LogReport) -> Option<Finding> {
     let (start_s, requests) = said.watched.peak_minute?;
     let began = say::minute((start_s + offset_s(said.watched)) as f64);
     let rate = say::reading(requests as f64 / 60.0, &Unit::PerSecond("requests".into()));
@@ -65,7 +65,7 @@ pub fn fullest(said: &Said) -> Option<Finding> {
 }
 
 /// What more weeks would tell.
-pub fn undecided(said: &Said) -> Option<String> {
+pub fn undecided(said: &LogReport) -> Option<String> {
     let has_hours = !said.watched.hours.is_empty();
     (has_hours && said.spikes.tested == 0).then(|| {
         format!(
@@ -76,7 +76,7 @@ pub fn undecided(said: &Said) -> Option<String> {
 }
 
 /// Everything about time.
-pub fn section(said: &Said) -> Section {
+pub fn section(said: &LogReport) -> Section {
     let mut section = Section::new("When");
     if said.watched.hours.is_empty() {
         return section;
@@ -180,7 +180,7 @@ fn by_hour(
     table.without_empty_columns()
 }
 
-fn weekly(said: &Said) -> Table {
+fn weekly(said: &LogReport) -> Table {
     let columns = [
         Column::from("hour of the week"),
         Column::of("requests", Unit::PerSecond("requests".into())),
@@ -198,7 +198,7 @@ fn weekly(said: &Said) -> Table {
     table
 }
 
-fn single(said: &Said) -> Table {
+fn single(said: &LogReport) -> Table {
     let columns = [
         Column::from("hour"),
         Column::of("requests", Unit::Count("requests".into())),

@@ -2,7 +2,7 @@
 //! What a reader must know of the agents that put a load on.
 
 use super::{list, percent};
-use crate::load::agents::{AgentResult, Mark, Missing, agents, missing};
+use crate::load::agents::{AgentResult, AgentTrouble, Missing, agents, missing};
 use crate::results::{Warning, WarningKind};
 use lab_model::{Agent, Plan, Run, grouped};
 
@@ -23,7 +23,9 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
 
 /// Only requests of an open loop are due.
 fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
-    let lost = results.iter().filter(|r| r.marks.contains(&Mark::Lost));
+    let lost = results
+        .iter()
+        .filter(|r| r.marks.contains(&AgentTrouble::Lost));
     let each = lost.map(|r| {
         let agent = &run.agents[r.agent];
         let why = agent.lost.as_deref().unwrap_or_default();
@@ -85,21 +87,21 @@ pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<Strin
 }
 
 fn unlike(run: &Run, results: &[AgentResult]) -> Option<String> {
-    let said = |r: &AgentResult, mark: &Mark| match mark {
-        Mark::Lost => None,
-        Mark::BeganLate => Some(format!("began {:.0} ms late", r.late_ns as f64 / 1e6)),
-        Mark::Behind => Some("looked late at what was due".to_string()),
-        Mark::Limit => Some(format!(
+    let said = |r: &AgentResult, mark: &AgentTrouble| match mark {
+        AgentTrouble::Lost => None,
+        AgentTrouble::BeganLate => Some(format!("began {:.0} ms late", r.late_ns as f64 / 1e6)),
+        AgentTrouble::Behind => Some("looked late at what was due".to_string()),
+        AgentTrouble::Limit => Some(format!(
             "was the limit (its busiest thread had a core {} of the time)",
             percent(r.busy)
         )),
-        Mark::Path => r.path.as_ref().map(|path| {
+        AgentTrouble::Path => r.path.as_ref().map(|path| {
             format!(
                 "waited longer for answers, {:.2} times as long as the others ({:.2} to {:.2})",
                 path.estimate, path.low, path.high
             )
         }),
-        Mark::Errors => Some(format!(
+        AgentTrouble::Errors => Some(format!(
             "failed in {} of its requests, and the others in {}",
             percent(r.fail()),
             percent(r.others_fail)

@@ -5,16 +5,16 @@ use lab_model::Shape;
 use std::time::{Duration, Instant};
 
 /// A queue before a wire. Packets leave it one after the other, at the wire's rate, and arrive after its delay.
-pub struct Way {
+pub struct WireQueue {
     ns_per_byte: f64,
     delay: Duration,
     free_at: Instant,
 }
 
-impl Way {
+impl WireQueue {
     /// From the client to the server, and back.
-    pub fn both(shape: &Shape) -> [Way; 2] {
-        [shape.up_kbit_s, shape.down_kbit_s].map(|kbit_s| Way {
+    pub fn both(shape: &Shape) -> [WireQueue; 2] {
+        [shape.up_kbit_s, shape.down_kbit_s].map(|kbit_s| WireQueue {
             ns_per_byte: 8e6 / f64::from(kbit_s),
             delay: Duration::from_secs_f64(shape.round_trip_ms / 2e3),
             free_at: Instant::now(),
@@ -43,7 +43,7 @@ mod tests {
             mtu: 1500,
             by: Shaper::Lab,
         };
-        let [mut up, mut down] = Way::both(&shape);
+        let [mut up, mut down] = WireQueue::both(&shape);
         let now = Instant::now() + Duration::from_secs(1);
         let ms = |at: Instant| (at - now).as_secs_f64() * 1e3;
         let close =
