@@ -6,15 +6,16 @@ SHELL := /bin/bash
 # The lab, its tests and its examples are one build: the same packages, features and profile, so that nothing
 # is compiled twice. The linter's driver is the compiler: to lint by itself takes half as long as to build.
 RUST := --quiet --locked --workspace
-lab lab-tests clippy pages: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
-lab lab-tests clippy pages: export CARGO_INCREMENTAL := 0
+BUILD_RUST := lab lab-tests clippy pages subjects rust-subjects clippy-subjects
+$(BUILD_RUST): export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+$(BUILD_RUST): export CARGO_INCREMENTAL := 0
+# Cargo shows the warnings of what is built already, too.
+NO_WARNINGS = @warnings=$$({ $(1); } 2>&1) && [ -z "$$warnings" ] || { echo "$$warnings"; exit 1; }
 LAB := BENCHLAB_PROJECT=$(CURDIR) target/debug/benchlab
 
 # Runs a command beside a private PostgreSQL and MariaDB, which it finds in LAB_POSTGRESQL and LAB_MARIADB; what needs
 # them is left out without these.
 SERVERS := target/debug/examples/with_services
-# What tests the subjects of this folder with servers
-servers_of = $(if $(findstring /sql/,$(1)/),$(SERVERS))
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
 # Tests, and what runs them. What failed runs once more by itself, as the lab takes a turn again that the host disturbed.
 TWICE = $(2) $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
@@ -25,12 +26,11 @@ GO := $(shell go version 2>/dev/null)
 # As subjects are built: else the standard library and SQLite are compiled once more.
 export GOFLAGS := -trimpath $(GOFLAGS)
 WITHOUT_GO := @echo "left out: all tests of what is written in Go, which is not here (https://go.dev/doc/install)"
-GO_TESTED := $(if $(GO),kits/go experiments/sql/go experiments/rest/go)
-GO_FOLDERS = $(GO_TESTED) $(if $(GO),$(SMALL:%=experiments/%/go) experiments/cookies/go)
-# Experiments with subjects in Rust and Go whose protocol tests are all their tests.
-SMALL := cache counter pool pool_sql process
-RUST_TESTED := kits experiments/sql experiments/rest experiments/disk
-RUST_FOLDERS := $(RUST_TESTED) $(SMALL:%=experiments/%)
+# Experiments with subjects in Rust and Go. What asks the subjects of all languages, in tests/, is all their tests.
+RUST_AND_GO := cache counter pool pool_sql process rest sql
+GO_FOLDERS = $(if $(GO),kits/go $(RUST_AND_GO:%=experiments/%/go) experiments/cookies/go)
+RUST_TESTED := kits experiments/disk
+RUST_FOLDERS := $(RUST_TESTED) $(RUST_AND_GO:%=experiments/%)
 # The options of a folder of these: built as `benchlab build` does it, in one folder, so that what several need is compiled once.
 subject_of = --quiet --release --locked --manifest-path $(1)/rust/Cargo.toml --target-dir build/rust
 RUST_TESTS := build/tests/rust.json
@@ -70,8 +70,8 @@ $(STEPS:%=step-%): step-%:
 step-lab-tests step-subjects: step-lab
 step-rust step-clippy: step-lab-tests
 step-ada step-java step-http: step-subjects
-step-go step-node step-rust-subjects step-protocol step-protocol-postgresql step-protocol-mariadb step-rest \
-    step-pages: step-subjects step-lab-tests
+step-protocol step-protocol-postgresql step-protocol-mariadb step-rest step-pages: step-subjects step-lab-tests
+step-rust-subjects: step-subjects
 step-clippy-subjects: step-rust-subjects
 
 setup:
@@ -97,12 +97,14 @@ style:
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true
 
-# Cargo shows the warnings of what is built already, too.
 clippy:
-	@warnings=$$(cargo test $(RUST) --all-targets --no-run 2>&1) && [ -z "$$warnings" ] || { echo "$$warnings"; exit 1; }
+	$(call NO_WARNINGS,cargo test $(RUST) --all-targets --no-run)
 
+# counter is built in a folder of its own.
 clippy-subjects:
-	$(foreach folder,$(RUST_FOLDERS),cargo clippy $(call subject_of,$(folder)) --all-targets -- -D warnings &&) true
+	$(call NO_WARNINGS,$(foreach folder,$(RUST_TESTED),cargo test $(call subject_of,$(folder)) --all-targets --no-run &&) \
+	    $(foreach folder,$(filter-out %/counter,$(RUST_AND_GO:%=experiments/%)),cargo build $(call subject_of,$(folder)) &&) \
+	    sh experiments/counter/rust/build.sh)
 
 rust:
 	tests/rust.py $(RUST_TESTS)
@@ -124,16 +126,13 @@ python:
 	$(PYTEST) -p no:cacheprovider kits/python tests/steps
 
 go:
-	$(if $(GO),,$(WITHOUT_GO))
-	$(foreach folder,$(GO_TESTED),$(call servers_of,$(folder)) go -C $(folder) test -p 1 ./... &&) true
+	$(if $(GO),go -C kits/go test ./...,$(WITHOUT_GO))
 
 rust-subjects:
-	$(foreach folder,$(RUST_TESTED),$(call servers_of,$(folder)) cargo test $(call subject_of,$(folder)) &&) true
+	$(foreach folder,$(RUST_TESTED),cargo test $(call subject_of,$(folder)) &&) true
 
 node:
 	cd kits/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
-	cd experiments/sql/node && ../../../$(SERVERS) node --test --test-reporter=tap | grep -E '$(CLOSING)'
-	cd experiments/rest/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 
 # Every subject of every experiment over the protocol. A server that counts statements serves one of these three alone.
 protocol:

@@ -328,6 +328,24 @@ SERVERS: dict[str, Callable[[str, str, Mapping[str, str]], Server]] = {
     "postgresql": PostgreSQL, "mariadb": MariaDB}
 
 
+@contextmanager
+def refusing(database: Database, value: int) -> Iterator[None]:
+    """Meanwhile no row of test_simple may get this value. To a table that is there SQLite adds no constraint."""
+    if isinstance(database, SQLite):
+        events = ("INSERT", "UPDATE")
+        refuse = [f"CREATE TRIGGER refuses_{event} BEFORE {event} ON test_simple WHEN NEW.value = {value} "
+                  "BEGIN SELECT RAISE(ABORT, 'refused'); END" for event in events]
+        accept = [f"DROP TRIGGER refuses_{event}" for event in events]
+    else:
+        refuse = [f"ALTER TABLE test_simple ADD CONSTRAINT refuses CHECK (value <> {value})"]
+        accept = ["ALTER TABLE test_simple DROP CONSTRAINT refuses"]
+    for statement in refuse:
+        database.execute(statement)
+    yield
+    for statement in accept:
+        database.execute(statement)
+
+
 def server_uri(target: str) -> str | None:
     return os.environ.get(f"LAB_{target.upper()}")
 

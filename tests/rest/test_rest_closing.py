@@ -44,6 +44,13 @@ def test_close_and_open_again(server: Server) -> None:
         assert server.ask("GET", "/files/64k.bin").status == 200
 
 
+def test_files_are_not_named(server: Server) -> None:
+    close(server)
+    assert server.subject.ask_for_error("open case=serve workers=8 seed=7") == "usage"
+    server.open()
+    assert server.ask("GET", "/api").status == 200
+
+
 def test_another_case_after_close(server: Server) -> None:
     close(server)
     server.subject.ask_for("opened", "open case=noop seed=7")

@@ -232,13 +232,8 @@ impl<'a> CommandWorkload<'a> {
 
     /// Where the commands run: on one core, unless one of them was seen to use several at once.
     fn cores_of_commands(&self) -> Cores {
-        let parallel = |pilot: &Pilot| {
-            pilot
-                .batches
-                .iter()
-                .any(|b| b.cpu_ns > LEAST_CPU_NS && b.cpu_ns as f64 > b.wall_ns as f64 * PARALLEL)
-        };
-        let all = self.pilots.values().any(parallel);
+        let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
+        let all = batches.any(is_parallel);
         let found = if all { Cores::All } else { Cores::One };
         self.how.cores.unwrap_or(found)
     }
@@ -447,6 +442,10 @@ impl Workload for CommandWorkload<'_> {
     }
 }
 
+fn is_parallel(run: &Batch) -> bool {
+    run.cpu_ns > LEAST_CPU_NS && run.cpu_ns as f64 > run.wall_ns as f64 * PARALLEL
+}
+
 fn batch(ended: &Ended) -> Batch {
     Batch {
         operations: 1,
@@ -469,5 +468,30 @@ fn exit(sample: &Sample, ended: &Ended) -> Exit {
         voluntary_switches: ended.voluntary_switches,
         involuntary_switches: ended.involuntary_switches,
         status: ended.code(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_things_at_once_use_more_cpu_time_than_wall_time() {
+        let run = |wall_ns, cpu_ns| Batch {
+            operations: 1,
+            wall_ns,
+            cpu_ns,
+            server_cpu_ns: None,
+        };
+        assert!(is_parallel(&run(100_000_000, 190_000_000)));
+        assert!(!is_parallel(&run(100_000_000, 100_000_000)), "one thing");
+        assert!(
+            !is_parallel(&run(100_000_000, 105_000_000)),
+            "and a kernel's thread"
+        );
+        assert!(
+            !is_parallel(&run(1_000_000, 4_000_000)),
+            "too short to tell"
+        );
     }
 }

@@ -200,7 +200,8 @@ package body REST_Tests is
       Pieces : constant Piece_List :=
         [+"/", +"a", +"x", +"b", +"7", +"c", +"red", +"hello", +"nobody", +"ask", +"?", +"&", +"=",
          +"amount", +"colour", +"%20", +"%2f", +"%00", +"%ff", +"%", +"+", +"rest", +"of", +"it",
-         +"amounts", +"slash", +"-", +"999999", +"//", +"/a/x/b/", +"/hello/", +"/ask?amount=", +"/turn/"];
+         +"amounts", +"slash", +"-", +"999999", +"//", +"/a/x/b/", +"/hello/", +"/ask?amount=",
+         +"/turn/"];
    begin
       for Round in 1 .. 20_000 loop
          declare

@@ -317,13 +317,16 @@ pub const SHORT_RUN: [&str; 12] = [
     "0",
 ];
 
+/// Python's options: no file of bytecode is left, and what is installed besides Python is not looked for.
+const PLAIN: &str = "-BS";
+
 /// A `[[subject]]` that is a Python program of `tests/subjects/`.
 pub fn subject(name: &str, program: &[&str]) -> String {
     let script = subjects_folder().join(program[0]);
     let args: String = program[1..].iter().map(|a| format!(", {a:?}")).collect();
     format!(
         "\n[[subject]]\nname = {name:?}\nlanguage = \"Python\"\ndriver = \"none\"\n\
-         program = [{:?}, \"-B\", {script:?}{args}]\n",
+         program = [{:?}, {PLAIN:?}, {script:?}{args}]\n",
         python()
     )
 }
@@ -340,7 +343,8 @@ pub fn server_subject(name: &str, variant: &str) -> String {
 
 /// A `[[subject]]` that is a Python program of `tests/subjects/` and needs the databases' drivers.
 pub fn server_program(name: &str, program: &[&str]) -> String {
-    subject(name, program).replace(&format!("{:?}", python()), &format!("{:?}", drivers()))
+    let alone = format!("{:?}, {PLAIN:?}", python());
+    subject(name, program).replace(&alone, &format!("{:?}, \"-B\"", drivers()))
 }
 
 /// The Python that has the databases' drivers; `make setup` makes it.

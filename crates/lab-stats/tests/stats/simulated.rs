@@ -16,7 +16,7 @@ use lab_stats::{order, stop};
 use std::sync::LazyLock;
 
 /// Runs of each kind: as many as the page has where it is written.
-static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 100));
+static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// What a run may get wrong, as a part of all runs.
 const ALPHA: f64 = 0.05;
 

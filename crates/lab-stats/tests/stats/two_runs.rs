@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Pairs of runs of each kind.
-static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 100));
+static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// What a pair may get wrong, as a part of all pairs.
 const ALPHA: f64 = 0.05;
 
