@@ -44,8 +44,8 @@ READ_BY_SUBJECTS := . :!crates :!Cargo.toml :!Cargo.lock
 $(foreach step,rust pages clippy style,$(eval READ_BY_$(step) := .))
 $(foreach step,c ada java python go node rust-subjects clippy-subjects protocol protocol-postgresql protocol-mariadb http rest, \
     $(eval READ_BY_$(step) := $(READ_BY_SUBJECTS)))
-# One more than there are cores: what tests wait for takes no core.
-JOBS := $(shell expr $$(nproc) + 1)
+# Two more than there are cores: what tests wait for takes no core.
+JOBS := $(shell expr $$(nproc) + 2)
 
 # Data of servers and other files that tests write are in memory where there is room: to make and remove a thousand files
 # for each server takes a disk's file system most of the time (ext4 does not use what was just freed).

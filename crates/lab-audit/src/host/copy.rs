@@ -61,9 +61,10 @@ fn hollow(root: &Root) -> String {
         named(&disks, "a link that leads nowhere"),
     ];
     let told: Vec<String> = told.into_iter().flatten().collect();
-    match told.is_empty() {
-        true => "nothing".into(),
-        false => told.join(", "),
+    if told.is_empty() {
+        "nothing".into()
+    } else {
+        told.join(", ")
     }
 }
 

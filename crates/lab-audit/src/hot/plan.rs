@@ -152,9 +152,10 @@ pub fn told(folders: &[Folder], fast: &HotTarget) -> String {
         }
     };
     let ways: Vec<String> = ways.into_iter().filter_map(way).collect();
-    match ways.is_empty() {
-        true => "The plan: nothing is to be moved. ".into(),
-        false => format!("The plan: {}. ", ways.join(", ")),
+    if ways.is_empty() {
+        "The plan: nothing is to be moved. ".into()
+    } else {
+        format!("The plan: {}. ", ways.join(", "))
     }
 }
 

@@ -420,9 +420,10 @@ fn beyond_connection(looked: &NetObservation, side: &Side, connected: usize, thi
     if looked.tls && begun > 0 {
         let (done, share, why) = failed(begun, Step::Tls);
         let unnamed = "An address was asked: a server that needs a name refuses that.";
-        let share = match share > 0.0 && looked.lookup_ns.is_none() {
-            true => Value::Unknown(unnamed.into()),
-            false => Value::share(share),
+        let share = if share > 0.0 && looked.lookup_ns.is_none() {
+            Value::Unknown(unnamed.into())
+        } else {
+            Value::share(share)
         };
         thing.set("tls_failed_share", share);
         thing.set("tls_failure", why);

@@ -329,9 +329,12 @@ fn short_names(names: &[&str]) -> Vec<String> {
     };
     let short: Vec<String> = names.iter().map(end).collect();
     let twice = |name: &String| short.iter().filter(|other| *other == name).count() > 1;
-    let numbered = |(at, name): (usize, &String)| match twice(name) {
-        true => format!("no. {}", at + 1),
-        false => name.clone(),
+    let numbered = |(at, name): (usize, &String)| {
+        if twice(name) {
+            format!("no. {}", at + 1)
+        } else {
+            name.clone()
+        }
     };
     short.iter().enumerate().map(numbered).collect()
 }
