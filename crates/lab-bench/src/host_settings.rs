@@ -5,17 +5,23 @@ use crate::fault::{Fault, SubjectResult};
 use crate::places::Place;
 use crate::session::BenchError;
 use lab_model::{Plan, SubjectId};
+use lab_services::procfs;
 use nix::fcntl::{Flock, FlockArg};
+use nix::unistd::Pid;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Where notes of changed settings lie. A restart of the machine takes both away.
 const NOTES: &str = "/run/benchlab";
 const PREFIX: &str = "settings-";
 /// A note of more is none of ours.
 const MOST: u64 = 1 << 16;
+/// For so long another lab may put settings back: a disk finishes what it was asked before its scheduler changes.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the subjects of a plan want of the host. Dropping it puts everything back.
 #[derive(Default)]
@@ -35,7 +41,7 @@ struct Setting {
 }
 
 impl HostSettings {
-    /// Reads how the host is. Nothing is changed yet.
+    /// Reads how the host is. Nothing is changed yet. Error: another lab changes it.
     pub fn new(plan: &Plan) -> Result<HostSettings, BenchError> {
         let mut settings = HostSettings::default();
         for subject in &plan.subjects {
@@ -46,6 +52,9 @@ impl HostSettings {
                 };
                 let known = settings.changed.iter().any(|setting| setting.path == path);
                 if let Some(original) = original(&path).filter(|_| !known) {
+                    // What is read while another lab changes it is not how the host was.
+                    unnoted(&original.0, |_| true)
+                        .map_err(|e| BenchError::System(path.display().to_string(), e))?;
                     let now = None;
                     settings.changed.push(Setting {
                         path,
@@ -180,8 +189,7 @@ pub fn restore_abandoned() -> Vec<String> {
         let Ok(file) = File::open(&path) else {
             continue;
         };
-        // Who holds the lock is at work.
-        let Ok(mut file) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else {
+        let Some(mut file) = abandoned(&path, file) else {
             continue;
         };
         let mut text = String::new();
@@ -214,6 +222,26 @@ pub fn restore_abandoned() -> Vec<String> {
     said
 }
 
+/// A note whose lab is gone, locked. Who holds its lock is that lab at work, or another that puts back what it changed.
+fn abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(locked) => return Some(locked),
+            Err(_) if is_at_work(path) || Instant::now() > deadline => return None,
+            Err((file, _)) => file,
+        };
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the lab that wrote a note runs. Its process has the number in the note's name.
+fn is_at_work(note: &Path) -> bool {
+    let name = note.file_name().and_then(|name| name.to_str());
+    let pid = name.and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
+    pid.is_some_and(|pid| procfs::began(Pid::from_raw(pid)).is_some())
+}
+
 /// What was written down before the first change. It is locked while its lab lives.
 struct Note {
     path: PathBuf,
@@ -230,10 +258,7 @@ impl Note {
             return Err(io::Error::other("the folder is somebody else's"));
         }
         for setting in settings {
-            if let Some(other) = holder(&setting.original.0) {
-                let why = format!("{} changes {} too", other.display(), setting.path.display());
-                return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
-            }
+            unnoted(&setting.original.0, is_locked)?;
         }
         let path = Path::new(NOTES).join(format!("{PREFIX}{}", std::process::id()));
         let file = OpenOptions::new()
@@ -251,19 +276,25 @@ impl Note {
     }
 }
 
-/// The note of a lab that is at work on a setting.
-fn holder(setting: &Path) -> Option<PathBuf> {
+/// Error: a note, of those that count, names a setting.
+fn unnoted(setting: &Path, counts: fn(&Path) -> bool) -> io::Result<()> {
     let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
     let mut notes = entries
         .map(|entry| entry.path())
         .filter(|path| is_note(path));
-    notes.find(|path| {
+    let other = notes.find(|path| {
         let names = fs::read_to_string(path)
             .is_ok_and(|text| noted(&text).any(|(path, _)| path == setting));
-        let held = File::open(path)
-            .is_ok_and(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err());
-        names && held
+        names && counts(path)
+    });
+    other.map_or(Ok(()), |other| {
+        let why = format!("another run changes it, as {} says", other.display());
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
     })
+}
+
+fn is_locked(note: &Path) -> bool {
+    File::open(note).is_ok_and(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err())
 }
 
 fn is_note(path: &Path) -> bool {

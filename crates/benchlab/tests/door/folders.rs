@@ -4,8 +4,10 @@
 
 use crate::project::{Ended, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
+use nix::fcntl::{Flock, FlockArg};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -430,6 +432,33 @@ fn after_kill_9_resume_puts_back_what_was_changed_and_goes_on() {
     assert_eq!(device.left(), Vec::<OsString>::new());
 }
 
+#[test]
+fn a_lab_waits_for_another_that_puts_settings_back() {
+    let Some(device) = Loop::new() else { return };
+    let mut killed = Command::new("true").spawn().unwrap();
+    killed.wait().unwrap();
+    fs::write(device.scheduler(), "mq-deadline").unwrap();
+    let notes = Path::new("/run/benchlab");
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(notes);
+    made.unwrap();
+    let note = notes.join(format!("settings-{}", killed.id()));
+    let file = fs::File::create(&note).unwrap();
+    let putting_back = Flock::lock(file, FlockArg::LockExclusive).unwrap();
+    fs::write(&note, format!("{}\tnone\n", device.scheduler().display())).unwrap();
+
+    let (project, _) = device.project();
+    let mut lab = project.start(&["list"]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(lab.try_wait().unwrap(), None);
+    fs::write(device.scheduler(), "none").unwrap();
+    fs::remove_file(&note).unwrap();
+    drop(putting_back);
+    assert!(lab.wait().unwrap().success());
+}
+
 /// Kills runs until the next call of their project tells that it put back what they changed:
 /// any lab of this machine puts it back, and a test beside this one may call one first.
 fn told_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Project {
@@ -488,6 +517,11 @@ fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
     let mut lab = started(&project, &device, "1000");
+    // How another run found the host would not be how it was.
+    let (other, _) = device.project();
+    run_on(&other, &[device.place()], &[])
+        .expect(1)
+        .says(&["another run changes it"]);
     signal(&lab, "-INT");
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_eq!(device.present(), "none");
