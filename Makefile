@@ -150,7 +150,8 @@ http:
 # The HTTP servers in Ada under attacks of full size; `http` makes small ones.
 attack: setup lab
 	$(LAB) build rest --install
-	$(PYTEST) -p no:cacheprovider --durations=0 tests/http/test_attacks.py tests/http/test_beside_go.py --attack-for $(FOR)
+	$(PYTEST) -p no:cacheprovider --durations=0 tests/http/test_attacks.py tests/http/test_streams.py \
+	    tests/http/test_multipart.py tests/http/test_beside_go.py --attack-for $(FOR)
 
 rest:
 	$(call TWICE,tests/rest)

@@ -25,15 +25,17 @@ class Size:
     """Clients that read a large file slowly."""
     resets: int
     """Clients that reset in the middle of a file."""
+    streamed: int
+    """Bytes of content that is too large for memory."""
     random_s: float
     """For so long random requests are compared with Go's answers."""
 
 
-SHORT = Size(slow=60, leaving=300, readers=12, resets=60, random_s=5)
+SHORT = Size(slow=60, leaving=300, readers=12, resets=60, streamed=200_000_000, random_s=5)
 
 
 def full(random_s: float) -> Size:
-    return Size(slow=1000, leaving=5000, readers=200, resets=1000, random_s=random_s)
+    return Size(slow=1000, leaving=5000, readers=200, resets=1000, streamed=10**9, random_s=random_s)
 
 
 def seconds(text: str) -> float:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from attack import Size
 from test_services import Program
-from test_streams import CHUNKS, GIGABYTE, WITHIN_S, chunked, head, none_is_open, resident, some
+from test_streams import CHUNKS, WITHIN_S, chunked, head, none_is_open, resident, some
 
 BOUNDARY = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
 TYPE = f"Content-Type: multipart/form-data; boundary={BOUNDARY}"
@@ -64,21 +65,21 @@ def test_forms(program: Program) -> None:
             assert connection.send(sent).answer("POST").body == seen(parts)
 
 
-def test_a_file_of_a_gigabyte(program: Program) -> None:
+def test_a_large_file_in_constant_memory(program: Program, size: Size) -> None:
     piece, check, least = some(10**6), 0, 0
     file = ("file", "large.bin", "application/octet-stream", b"")
     end = f"\r\n--{BOUNDARY}--\r\n".encode()
     with program.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
-        length = len(begun(file)) + GIGABYTE + len(end)
+        length = len(begun(file)) + size.streamed + len(end)
         connection.send(head("/upload/form", TYPE, f"Content-Length: {length}") + begun(file))
-        for number in range(GIGABYTE // len(piece)):
+        for number in range(size.streamed // len(piece)):
             connection.send(piece)
             check = zlib.crc32(piece, check)
             if number == 10:
                 least = resident(program, "VmHWM")
         answer = connection.send(end).answer("POST")
-    assert answer.body == f"file|large.bin|application/octet-stream|{GIGABYTE}|{check}\n".encode()
+    assert answer.body == f"file|large.bin|application/octet-stream|{size.streamed}|{check}\n".encode()
     assert resident(program, "VmHWM") - least < 2**20
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from attack import Size
 from client import Connection, NoAnswer, Reset, request
 from test_services import PROGRAMS, Program
 
 PATTERN = bytes(range(251))
-GIGABYTE = 10**9
 WITHIN_S = 60
 """For what must come in the end, on a machine that is busy."""
 
@@ -159,21 +159,21 @@ def resident(program: Program, what: str) -> int:
 
 
 @pytest.mark.parametrize("form", ["length", "chunks"])
-def test_a_gigabyte_in_constant_memory(program: Program, form: str) -> None:
+def test_much_in_constant_memory(program: Program, form: str, size: Size) -> None:
     """Whatever its content needs is there after the first megabytes."""
     piece = some(10**6)
     sent = piece if form == "length" else b"%x\r\n%b\r\n" % (len(piece), piece)
     check, least = 0, 0
     with program.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
-        connection.send(head("/upload/count", CHUNKS if form == "chunks" else f"Content-Length: {GIGABYTE}"))
-        for number in range(GIGABYTE // len(piece)):
+        connection.send(head("/upload/count", CHUNKS if form == "chunks" else f"Content-Length: {size.streamed}"))
+        for number in range(size.streamed // len(piece)):
             connection.send(sent)
             check = zlib.crc32(piece, check)
             if number == 10:
                 least = resident(program, "VmHWM")
         connection.send(b"0\r\n\r\n" if form == "chunks" else b"")
-        assert connection.answer("POST").body == b"%d %d" % (GIGABYTE, check)
+        assert connection.answer("POST").body == b"%d %d" % (size.streamed, check)
     assert resident(program, "VmHWM") - least < 2**20
 
 
@@ -432,12 +432,12 @@ def test_an_answer_that_fails_is_cut_off(program: Program, query: str) -> None:
             connection.send(request("GET", f"/stream?{query}", version=version)).answer(version=version)
 
 
-def test_a_gigabyte_of_an_answer(program: Program) -> None:
+def test_much_of_an_answer(program: Program, size: Size) -> None:
     with program.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
-        connection.send(request("GET", f"/stream?size={GIGABYTE}&counted={GIGABYTE}"))
+        connection.send(request("GET", f"/stream?size={size.streamed}&counted={size.streamed}"))
         received, least = 0, 0
-        while received < GIGABYTE:
+        while received < size.streamed:
             received += len(connection.socket.recv(1_000_000))
             if not least and received > 10**7:
                 least = resident(program, "VmHWM")
