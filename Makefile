@@ -35,8 +35,8 @@ RUST_FOLDERS := $(RUST_TESTED) $(RUST_AND_GO:%=experiments/%)
 subject_of = --quiet --release --locked --manifest-path $(1)/rust/Cargo.toml --target-dir build/rust
 RUST_TESTS := build/tests/rust.json
 
-# Steps of `make test`, each a target of its own; the longest are first.
-STEPS := lab lab-tests subjects rust ada java protocol protocol-postgresql protocol-mariadb http rest pages \
+# Steps of `make test`, each a target of its own; the longest are first, and `rest`, which mostly waits for times.
+STEPS := lab lab-tests subjects rust rest http ada protocol protocol-postgresql protocol-mariadb pages java \
     go rust-subjects clippy-subjects clippy node c python style
 # What steps read, as pathspecs. One that passed is not run again while nothing of it changed, unless FORCE is set; builds are
 # done in any case. What asks subjects alone does not read the lab, whose tests say that it builds and starts them.
@@ -44,8 +44,8 @@ READ_BY_SUBJECTS := . :!crates :!Cargo.toml :!Cargo.lock
 $(foreach step,rust pages clippy style,$(eval READ_BY_$(step) := .))
 $(foreach step,c ada java python go node rust-subjects clippy-subjects protocol protocol-postgresql protocol-mariadb http rest, \
     $(eval READ_BY_$(step) := $(READ_BY_SUBJECTS)))
-# Two more than there are cores: what tests wait for takes no core.
-JOBS := $(shell expr $$(nproc) + 2)
+# More than there are cores: most tests wait for times to pass.
+JOBS := $(shell expr $$(nproc) + 5)
 
 # Data of servers and other files that tests write are in memory where there is room: to make and remove a thousand files
 # for each server takes a disk's file system most of the time (ext4 does not use what was just freed).

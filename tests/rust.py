@@ -4,6 +4,7 @@
 programs run at a time, since many tests wait for others. What failed runs once more by itself, as the lab takes a turn again that the host disturbed."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 AT_ONCE = 2
+ENVIRONMENT = {**os.environ, "RUST_TEST_THREADS": str(2 * (os.cpu_count() or 1))}
+"""More tests at a time than there are cores: most wait for a lab that waits for the time to pass."""
 FIRST = ["door", "stats"]
 """These take longest."""
 
@@ -36,8 +39,8 @@ def built(messages: Path) -> Iterator[Tests]:
 
 
 def call(tests: Tests, *words: str) -> tuple[int, str]:
-    done = subprocess.run([tests.program, "--quiet", *words], cwd=tests.folder, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run([tests.program, "--quiet", *words], cwd=tests.folder, env=ENVIRONMENT,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout.decode(errors="replace")
 
 
