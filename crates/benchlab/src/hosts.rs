@@ -103,7 +103,7 @@ fn ready(cli: &Cli, wanted: &HostRequirements) -> Result<Bench, Exit> {
     let project = found(cli, &wanted.folder)?;
     let folder = project.folder();
     let experiment = Experiment::read(&project, &plan.experiment)?;
-    if let Some(subject) = unlike(&experiment, plan) {
+    if let Some(subject) = changed_subject(&experiment, plan) {
         return Err(other_revision(folder, &subject.name));
     }
     same(
@@ -138,7 +138,7 @@ fn found(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
 }
 
 /// A subject of the plan that the experiment does not have, or has with another program.
-pub fn unlike<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
+pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
     let is_other = |s: &&Subject| {
         let now = experiment.subject(plan, s);
         now.is_none_or(|now| now.model.program != s.program)

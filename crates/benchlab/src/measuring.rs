@@ -91,12 +91,12 @@ pub const CORES: usize = 2;
 /// The host; what makes it unfit for a measurement on so many cores is told, and with `strict` ends the lab.
 pub fn fit_host(strict: bool, cores: usize) -> Result<Host, Exit> {
     let host = host::inspect(cores);
-    tell_unfit("the host", &host, strict)?;
+    report_unfit("the host", &host, strict)?;
     Ok(host)
 }
 
 /// Tells what makes a host unfit; with `strict` that ends the lab.
-pub fn tell_unfit(name: &str, host: &Host, strict: bool) -> Result<(), Exit> {
+pub fn report_unfit(name: &str, host: &Host, strict: bool) -> Result<(), Exit> {
     let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
     for finding in &unfit {
         eprintln!(

@@ -33,7 +33,7 @@ const INDENT: usize = 8;
 
 /// Text behind what leads to it, in lines that fit a screen, the further ones below the first one's text; below a lead
 /// that takes more than half of a screen.
-pub fn hanging(lead: &str, text: &str) -> String {
+pub fn hanging_indent(lead: &str, text: &str) -> String {
     let width = lead.chars().count();
     let (indent, lead) = match lead.trim_end() {
         _ if width <= SCREEN / 2 => (width, lead.to_owned()),

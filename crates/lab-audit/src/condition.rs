@@ -119,8 +119,8 @@ impl Condition {
         let yes = match &self.right {
             RightSide::Given(words, numbers) => match (left, numbers) {
                 (Value::Number(left, _), Some(numbers)) => self.compares(*left, numbers),
-                (Value::Number(..), None) => return self.unlike(&self.name, "number"),
-                _ if self.is_order() => return self.unlike(&self.name, "word"),
+                (Value::Number(..), None) => return self.wrong_kind(&self.name, "number"),
+                _ if self.is_order() => return self.wrong_kind(&self.name, "word"),
                 _ => words.contains(&left.text()) == self.is_same(),
             },
             RightSide::Other(name) => match (left, thing.values.get(name.as_str())) {
@@ -129,9 +129,9 @@ impl Condition {
                 (Value::Number(left, _), Some(Value::Number(right, _))) => {
                     self.compares(*left, &[*right])
                 }
-                (Value::Number(..), Some(_)) => return self.unlike(name, "word"),
-                (_, Some(Value::Number(..))) => return self.unlike(&self.name, "word"),
-                _ if self.is_order() => return self.unlike(&self.name, "word"),
+                (Value::Number(..), Some(_)) => return self.wrong_kind(name, "word"),
+                (_, Some(Value::Number(..))) => return self.wrong_kind(&self.name, "word"),
+                _ if self.is_order() => return self.wrong_kind(&self.name, "word"),
                 (left, Some(right)) => (left.text() == right.text()) == self.is_same(),
             },
         };
@@ -147,7 +147,7 @@ impl Condition {
     }
 
     /// A value of this kind cannot be compared so: neither outcome would mean anything.
-    fn unlike(&self, name: &str, kind: &str) -> Truth {
+    fn wrong_kind(&self, name: &str, kind: &str) -> Truth {
         let text = &self.text;
         Truth::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
     }

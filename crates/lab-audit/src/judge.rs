@@ -2,7 +2,7 @@
 //! Rules applied to things: findings.
 
 use crate::condition::{Condition, Truth, all};
-use crate::rule::{Case, Rule, fill, shown};
+use crate::rule::{Case, Rule, fill, value_text};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
 use lab_model::audit::{Evidence, EvidenceValue, Finding, Fix, State};
@@ -114,14 +114,14 @@ fn not_about(conditions: &[Condition], thing: &Thing) -> String {
     let Some(refuted) = refuted(Truth::No) else {
         return "The rule is not about this one.".into();
     };
-    let found = shown(thing.values.get(refuted.name.as_str()));
+    let found = value_text(thing.values.get(refuted.name.as_str()));
     format!("Only where `{}`; here it is {found}.", refuted.text)
 }
 
 fn filled(text: &str, thing: &Thing) -> String {
     fill(text, |name| match name {
         "name" => thing.name.clone(),
-        name => shown(thing.values.get(name)),
+        name => value_text(thing.values.get(name)),
     })
 }
 

@@ -14,13 +14,13 @@ pub mod judge;
 mod mounts;
 pub mod namespace;
 pub mod net;
-pub mod own;
 pub mod root;
 pub mod rule;
 pub mod site;
 pub mod smart;
 pub mod storage;
 mod timed;
+pub mod user_rules;
 pub mod value;
 
 pub use extra::Extra;

@@ -68,7 +68,7 @@ impl Root {
     ///
     /// # Errors
     /// Why it cannot be seen, in a sentence.
-    pub fn told_line(&self, path: &str) -> Result<String, String> {
+    pub fn required_line(&self, path: &str) -> Result<String, String> {
         let text = self.text(path).map_err(|why| format!("{why}."))?;
         let line = text.lines().next().unwrap_or_default().trim();
         if line.is_empty() {
@@ -83,7 +83,7 @@ impl Root {
     /// # Errors
     /// Why it cannot be seen, in a sentence.
     pub fn told(&self, path: &str) -> Result<u64, String> {
-        let line = self.told_line(path)?;
+        let line = self.required_line(path)?;
         line.parse()
             .map_err(|_| format!("/{path} holds no whole number."))
     }

@@ -269,6 +269,6 @@ pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String 
 }
 
 /// A value in a rule's text; what there is none of is a dash.
-pub fn shown(value: Option<&Value>) -> String {
+pub fn value_text(value: Option<&Value>) -> String {
     value.map_or("–".into(), Value::text)
 }

@@ -4,7 +4,7 @@
 
 use crate::expected::Expected;
 use crate::fault::SubjectResult;
-use crate::process::{BatchResult, SubjectProcess, gone};
+use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::server::Server;
 use crate::target::Target;
 use crate::visit::Visit;
@@ -68,12 +68,12 @@ impl WarmUp<'_> {
         process.wake()?;
         let (mut visit, _) = Visit::begin(process, self.plan, (subject, point), self.targets)?;
         visit.verify(process, self.plan, 1)?;
-        visit.look(self.plan)?;
+        visit.check_work(self.plan)?;
         let content = visit.content(self.plan)?;
         self.expected.compare_content(point, content)?;
         for _ in 0..batches {
             visit.run(process, self.plan, operations)?;
-            visit.look(self.plan)?;
+            visit.check_work(self.plan)?;
         }
         visit.stop_counting_opens();
         process.freeze()?;
@@ -125,7 +125,7 @@ impl RunningSubject {
         }
         let mut ran = visit.measure(process, plan, operations)?;
         process.freeze()?;
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         ran.metrics.extend(visit.found());
         Ok(ran)
     }
@@ -137,7 +137,7 @@ impl RunningSubject {
         point: PointId,
         core: usize,
     ) -> SubjectResult<(Usage, Option<u64>)> {
-        let usage = procfs::usage(self.process.pid()).map_err(gone)?;
+        let usage = procfs::usage(self.process.pid()).map_err(connection_lost)?;
         let server = self.visit.as_ref().and_then(Visit::server);
         let server_bytes = server.and_then(Server::memory_bytes);
         self.process.wake()?;
@@ -145,7 +145,7 @@ impl RunningSubject {
             // Once more with its openings counted: a subject cannot tell when they are not.
             visit.count_opens(plan)?;
             visit.run(&mut self.process, plan, 1)?;
-            visit.look(plan)?;
+            visit.check_work(plan)?;
         }
         self.process.close()?;
         if plan.case(point).cores == Cores::All {

@@ -226,7 +226,7 @@ impl<'a> BatchWorkload<'a> {
         let (mut visit, settings) = Visit::begin(process, plan, (subject, point), &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, plan, TRIAL)?;
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         process.close()?;
         // The control does what its original does, to the letter.
         if let Some(original) = plan.subjects[subject]
@@ -298,13 +298,13 @@ impl<'a> BatchWorkload<'a> {
         let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
         let (mut visit, _) = Visit::begin(&mut process, plan, (trusted, point), &self.targets)?;
         visit.verify(&mut process, plan, 1)?;
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         let content = visit.content(plan)?;
         let outcomes: SubjectResult<Outcomes> = counts
             .into_iter()
             .map(|operations| Ok((operations, visit.verify(&mut process, plan, operations)?)))
             .collect();
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         Ok((outcomes?, content))
     }
 }
@@ -551,7 +551,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    fn dismiss(
+    fn exclude(
         &mut self,
         block: &mut BlockContext,
         fault: Fault,

@@ -212,7 +212,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             Err(StepError::Fault(Fault::Interrupted)) => Err(Stop::Interrupted),
             Err(StepError::Fault(fault)) => {
                 let block = &mut self.block;
-                self.workload.dismiss(block, fault, subject, point)?;
+                self.workload.exclude(block, fault, subject, point)?;
                 Ok(None)
             }
         }

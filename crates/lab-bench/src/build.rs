@@ -131,7 +131,7 @@ impl<'a> Builder<'a> {
         let is_made = self.is_made_as(subject, &key);
         let missing = self.missing_of(subject, is_made);
         if !missing.is_empty() {
-            return Err(self.lacks(&missing));
+            return Err(self.missing_toolchains(&missing));
         }
         if is_made {
             return Ok(key);
@@ -229,7 +229,7 @@ impl<'a> Builder<'a> {
         needed.filter(|t| !present(t)).collect()
     }
 
-    fn lacks(&self, missing: &[&Toolchain]) -> Unready {
+    fn missing_toolchains(&self, missing: &[&Toolchain]) -> Unready {
         let titles: Vec<&str> = missing.iter().map(|t| t.title.as_str()).collect();
         let packages: Vec<&str> = missing
             .iter()

@@ -2,11 +2,11 @@
 //! Whole commands as a workload: every turn is one process, from its start to its end.
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
-use crate::drawn::drawn;
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{COUNTED, Counters};
 use crate::interrupt;
 use crate::outputs::Outputs;
+use crate::random::random;
 use crate::scratch::Scratch;
 use crate::session::BenchError;
 use crate::starter::{Ended, Order, Starter};
@@ -174,8 +174,8 @@ impl<'a> CommandWorkload<'a> {
         let start = self.starts.replace(self.starts.get() + 1);
         let revision = self.plan.subjects[subject].control_of.unwrap_or(subject) as u64;
         let build = self.build as u64;
-        let seed = drawn(self.plan.seed, &[revision, build]) >> 32;
-        let padding = drawn(self.plan.seed, &[u64::MAX, start]) % MOST_PADDING;
+        let seed = random(self.plan.seed, &[revision, build]) >> 32;
+        let padding = random(self.plan.seed, &[u64::MAX, start]) % MOST_PADDING;
         vec![
             ("BENCHLAB_BUILD", (build + 1).to_string()),
             ("BENCHLAB_BUILD_SEED", seed.to_string()),

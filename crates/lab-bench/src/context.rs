@@ -143,7 +143,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Whether a subject that is compared still takes part somewhere.
-    pub fn somebody_is_left(&self) -> bool {
+    pub fn has_participants(&self) -> bool {
         let takes_part = |subject: SubjectId| {
             let mut points = 0..self.plan.points.len();
             points.any(|point| self.participants.takes_part(subject, point))
@@ -260,7 +260,7 @@ impl BlockContext<'_> {
                 block.samples.push(sample);
                 block.exits.push(exit);
             }
-            Record::Slice(slice) => block.slices.push(writer.put_away(slice, false)?),
+            Record::Slice(slice) => block.slices.push(writer.move_to_file(slice, false)?),
             Record::Readings(readings) => {
                 writer.readings(&readings, 0)?;
                 block.readings.extend(readings);
@@ -273,7 +273,7 @@ impl BlockContext<'_> {
     pub fn keep_redone(&mut self, record: &Record, attempt: u32) -> Result<(), StoreError> {
         match record {
             Record::Slice(slice) => {
-                let slice = self.writer.put_away(slice.clone(), true)?;
+                let slice = self.writer.move_to_file(slice.clone(), true)?;
                 self.block.redone_slices.push(slice);
             }
             Record::Readings(readings) => {

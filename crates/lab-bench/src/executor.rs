@@ -13,7 +13,7 @@ use std::time::Duration;
 const MOST_LOSSES: u32 = 3;
 
 /// What is told of every step.
-pub type Tell<'t> = &'t mut dyn FnMut(Progress);
+pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
 /// What has blocks measured.
 pub trait Executor {
@@ -29,10 +29,10 @@ pub trait Executor {
     fn metrics(&self) -> Vec<Metric>;
 
     /// Does what a run needs before its first block, as far as its file does not have it yet.
-    fn prepare(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop>;
+    fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
     /// Measures missing blocks until one more is in the run and in its file, whether it counts or not.
-    fn block(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop>;
+    fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
     /// Cleans up after the last block, also of a run that was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
@@ -87,17 +87,17 @@ impl<'a> LocalExecutor<'a> {
         &mut self,
         context: &mut RunContext,
         numbered: (u32, u32),
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> Result<(), Stop> {
-        let measured = self.measure_once(context, numbered, tell);
-        measured.or_else(|stop| self.recover(stop, tell))
+        let measured = self.measure_once(context, numbered, on_progress);
+        measured.or_else(|stop| self.recover(stop, on_progress))
     }
 
     fn measure_once(
         &mut self,
         context: &mut RunContext,
         (number, attempt): (u32, u32),
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> Result<(), Stop> {
         let plan = self.plan;
         let cores = self.workload.cores();
@@ -122,7 +122,7 @@ impl<'a> LocalExecutor<'a> {
             block: &mut block,
             participants: &mut context.participants,
             failures: &mut failures,
-            progress: tell,
+            progress: on_progress,
         };
         let measured = BlockRun::new(plan, &mut *self.workload, measuring).measure();
         context.run.failures.append(&mut failures);
@@ -145,7 +145,7 @@ impl<'a> LocalExecutor<'a> {
         block.forget_slices();
         let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
         context.run.blocks.push(block);
-        tell(match state {
+        on_progress(match state {
             BlockState::Complete => Progress::Complete(&context.run, took),
             _ => Progress::Disturbed(number),
         });
@@ -153,7 +153,7 @@ impl<'a> LocalExecutor<'a> {
     }
 
     /// After the loss of a server what was done is done again; any other reason to stop is one.
-    fn recover(&mut self, stop: Stop, tell: Tell) -> Result<(), Stop> {
+    fn recover(&mut self, stop: Stop, on_progress: OnProgress) -> Result<(), Stop> {
         let Stop::ServerLost(why) = stop else {
             return Err(stop);
         };
@@ -165,7 +165,7 @@ impl<'a> LocalExecutor<'a> {
         let restored = self.workload.restore();
         restored
             .map_err(|e| Stop::ServerLost(format!("{why}; it cannot be started again: {e}")))?;
-        tell(Progress::Restored(why));
+        on_progress(Progress::Restored(why));
         Ok(())
     }
 }
@@ -179,16 +179,16 @@ impl Executor for LocalExecutor<'_> {
         self.workload.metrics()
     }
 
-    fn prepare(&mut self, context: &mut RunContext, tell: Tell) -> Result<(), Stop> {
-        while let Err(stop) = self.workload.prepare(context, tell) {
-            self.recover(stop, tell)?;
+    fn prepare(&mut self, context: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
+        while let Err(stop) = self.workload.prepare(context, on_progress) {
+            self.recover(stop, on_progress)?;
         }
         Ok(())
     }
 
-    fn block(&mut self, context: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+    fn block(&mut self, context: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         let numbered = missing_block(&context.run, &[]);
-        self.measure(context, numbered, tell)
+        self.measure(context, numbered, on_progress)
     }
 
     fn finish(&mut self, context: &mut RunContext) -> Result<(), Stop> {

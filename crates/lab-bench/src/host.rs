@@ -118,7 +118,7 @@ fn facts() -> Vec<(String, String)> {
 fn findings(machine: &Machine) -> Vec<(String, Finding)> {
     let mut rules = audit::rules().expect("a test reads all rules that are built in");
     rules.retain(|rule| rule.measuring != Measuring::Nothing);
-    let found = lab_audit::judge(&rules, &audit::look(machine), &audit::CLASSES);
+    let found = lab_audit::judge(&rules, &audit::observe(machine), &audit::CLASSES);
     let against = found
         .into_iter()
         .filter(|f| matches!(f.state, State::Bad | State::Advice));

@@ -19,7 +19,7 @@ const HELPERS: [&str; 7] = [
 const KTHREADD: Pid = Pid::from_raw(2);
 
 /// Whether a process of this name is such a thread.
-pub fn helps(name: &str) -> bool {
+pub fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|helper| name.starts_with(helper))
 }
 
@@ -29,6 +29,6 @@ pub fn ticks() -> u64 {
         return 0;
     }
     let threads = procfs::children(KTHREADD).into_iter();
-    let helpers = threads.filter(|&pid| helps(&procfs::name(pid)));
+    let helpers = threads.filter(|&pid| is_helper(&procfs::name(pid)));
     helpers.map(procfs::ticks).sum()
 }

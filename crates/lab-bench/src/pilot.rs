@@ -2,7 +2,7 @@
 //! The pilot: how many operations make a batch, and how many batches until a subject is steady.
 
 use crate::fault::SubjectResult;
-use crate::process::{BatchResult, SubjectProcess, gone};
+use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::visit::Visit;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
@@ -47,7 +47,7 @@ pub fn pilot(
     point: PointId,
 ) -> SubjectResult<(Pilot, BatchResult)> {
     let cold = visit.run(process, plan, 1)?;
-    visit.look(plan)?;
+    visit.check_work(plan)?;
     let mut batches = vec![batch(&cold)];
     let cold_ns = cold.wall_ns;
     if let Some(operations) = plan.fixed_operations(point) {
@@ -63,7 +63,10 @@ pub fn pilot(
         return Ok((pilot, cold));
     }
     let mut last = cold;
-    let helpers = procfs::usage(process.pid()).map_err(gone)?.threads > 1;
+    let helpers = procfs::usage(process.pid())
+        .map_err(connection_lost)?
+        .threads
+        > 1;
     let mut next_look = if helpers {
         FIRST_LOOK_WITH_HELPERS
     } else {
@@ -79,7 +82,7 @@ pub fn pilot(
     while batches.len() < most && (batches.len() < FEWEST || spent_ns < patience_ns) {
         let operations = operations(&last, brief_ns);
         last = visit.run(process, plan, operations)?;
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
         times.push(last.wall_ns as f64 / last.operations as f64);
@@ -119,7 +122,7 @@ fn fitting(
 ) -> SubjectResult<BatchResult> {
     let mut run = |count: u64| {
         let ran = visit.run(process, plan, count.clamp(1, MAX_OPERATIONS))?;
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         batches.push(batch(&ran));
         Ok(ran)
     };

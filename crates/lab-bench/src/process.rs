@@ -182,7 +182,7 @@ impl SubjectProcess {
     pub fn free(&self) -> SubjectResult<()> {
         let cores = sys::allowed_cores();
         let freed = cores.and_then(|cores| sys::pin_all(self.group, &cores));
-        freed.map_err(gone)
+        freed.map_err(connection_lost)
     }
 
     /// Its process id, which is its group's too.
@@ -285,7 +285,7 @@ impl SubjectProcess {
     }
 
     /// Releases the case of a server, which tells these metrics.
-    pub fn close_and_tell(&mut self, told: &[Metric]) -> SubjectResult<Vec<f64>> {
+    pub fn close_with_metrics(&mut self, told: &[Metric]) -> SubjectResult<Vec<f64>> {
         let reply = self.ask("close\n", "closed")?;
         let told = told.iter().map(|metric| value(&reply, metric));
         told.collect::<Result<_, _>>().map_err(nonsense)
@@ -338,7 +338,7 @@ impl SubjectProcess {
     /// Wakes it for its turn.
     pub fn wake(&mut self) -> SubjectResult<()> {
         if self.frozen {
-            sys::wake(self.group).map_err(gone)?;
+            sys::wake(self.group).map_err(connection_lost)?;
             self.frozen = false;
         }
         Ok(())
@@ -347,7 +347,7 @@ impl SubjectProcess {
     /// Freezes it until its next turn.
     pub fn freeze(&mut self) -> SubjectResult<()> {
         if !self.frozen {
-            sys::freeze(self.group).map_err(gone)?;
+            sys::freeze(self.group).map_err(connection_lost)?;
             self.frozen = true;
         }
         Ok(())
@@ -355,7 +355,7 @@ impl SubjectProcess {
 
     /// CPU time that its process has used.
     pub fn cpu_ns(&self) -> SubjectResult<u64> {
-        self.cpu.now_ns().map_err(gone)
+        self.cpu.now_ns().map_err(connection_lost)
     }
 
     /// The log lines since the last call.
@@ -618,7 +618,7 @@ fn nonsense(why: String) -> Fault {
     Fault::Failed("nonsense", why)
 }
 
-pub(crate) fn gone(e: io::Error) -> Fault {
+pub(crate) fn connection_lost(e: io::Error) -> Fault {
     Fault::Failed("crash", format!("it is gone: {e}"))
 }
 

@@ -63,7 +63,7 @@ fn each(visit: &mut Visit, process: &mut SubjectProcess, plan: &Plan) -> Subject
     let mut count = |operations: u64| -> SubjectResult<u64> {
         let before = visit.round_trips();
         visit.verify(process, plan, operations)?;
-        visit.look(plan)?;
+        visit.check_work(plan)?;
         Ok(visit.round_trips() - before)
     };
     count(WARM_UP)?;

@@ -59,7 +59,7 @@ impl Scratch {
     }
 
     /// Whether a path lies in such a folder beside this one, of another lab, that is gone.
-    pub fn outlives(&self, path: &Path) -> bool {
+    pub fn is_abandoned(&self, path: &Path) -> bool {
         let beside = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(beside);
         folder.is_some_and(|folder| is_ours(folder) && !folder.exists())
@@ -176,11 +176,11 @@ mod tests {
     fn what_lies_in_a_folder_that_is_gone_is_told_from_the_rest() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new(Some(parent.path())).unwrap();
-        let gone = |path: &str| scratch.outlives(&parent.path().join(path));
+        let gone = |path: &str| scratch.is_abandoned(&parent.path().join(path));
         assert!(gone("benchlab-1-0/a"));
         assert!(!gone("other/a"));
         assert!(!gone("deeper/benchlab-1-0/a"));
-        assert!(!scratch.outlives(&scratch.folder().join("a")));
-        assert!(!scratch.outlives(Path::new("/benchlab-1-0/a")));
+        assert!(!scratch.is_abandoned(&scratch.folder().join("a")));
+        assert!(!scratch.is_abandoned(Path::new("/benchlab-1-0/a")));
     }
 }

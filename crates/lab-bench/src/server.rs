@@ -2,11 +2,11 @@
 //! Tables on a database server, and the lab's own look at what the server did for a subject.
 
 use crate::content;
-use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
 use crate::fault::{Fault, SubjectResult};
 use crate::injection::{Injector, Recovery, Stoppable};
 use crate::process::SubjectProcess;
+use crate::random::random;
 use crate::reported::Reported;
 use crate::statements::{self, ExpectedStatements, Planned};
 use crate::sys;
@@ -217,7 +217,7 @@ impl Server {
             return watching.transpose();
         };
         let visit = self.injected.replace(self.injected.get() + 1);
-        let seed = drawn(self.seed, &[visit]);
+        let seed = random(self.seed, &[visit]);
         Injector::start(&service, self.target.kind, injection, seed)
     }
 
@@ -383,7 +383,9 @@ impl Table {
 
     /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
     pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
-        self.injector.as_ref().map_or(Ok(()), Injector::look)?;
+        self.injector
+            .as_ref()
+            .map_or(Ok(()), Injector::check_work)?;
         // A connection that MariaDB kills is closed before its COMMIT is done.
         self.server.stand_still();
         let first = effects::first(batches);
@@ -411,7 +413,12 @@ impl Table {
     }
 
     /// Whether the server did since the last look just what operations of a point need.
-    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
+    pub fn check_work(
+        &mut self,
+        plan: &Plan,
+        point: PointId,
+        reported: Reported,
+    ) -> SubjectResult<()> {
         let counted = self.server.counted()?;
         let wanted = ExpectedStatements::of(plan, point, reported);
         statements::compare(&wanted, &counted)?;

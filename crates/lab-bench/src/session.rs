@@ -2,7 +2,7 @@
 //! A run from its first pilot to its end: what is missing in the run file is measured, block by block.
 
 use crate::context::{RunContext, Stop};
-use crate::executor::{Executor, LocalExecutor, Tell};
+use crate::executor::{Executor, LocalExecutor, OnProgress};
 use crate::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
@@ -68,8 +68,8 @@ impl<'a> Session<'a> {
     }
 
     /// Measures until the run is decided, or stopped. The run file is complete when this returns.
-    pub fn measure(mut self, tell: Tell) -> Result<Ending, BenchError> {
-        let ended = self.carry_out(tell);
+    pub fn measure(mut self, on_progress: OnProgress) -> Result<Ending, BenchError> {
+        let ended = self.carry_out(on_progress);
         let cleaned = self.executor.finish(&mut self.context);
         let can_resume = self.executor.can_resume();
         let lab_cost = self.executor.machine().lab_cost();
@@ -98,12 +98,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn carry_out(&mut self, tell: Tell) -> Result<Ending, Stop> {
+    fn carry_out(&mut self, on_progress: OnProgress) -> Result<Ending, Stop> {
         let began_ns = self.executor.machine().now_ns();
         for metric in self.executor.metrics() {
             self.context.writer.metric(&metric)?;
         }
-        self.executor.prepare(&mut self.context, tell)?;
+        self.executor.prepare(&mut self.context, on_progress)?;
         let earlier_ns: u64 = self.context.run.blocks.iter().map(|b| b.duration_ns).sum();
         let earlier_ns = earlier_ns / u64::from(self.executor.at_once());
         loop {
@@ -111,7 +111,7 @@ impl<'a> Session<'a> {
             if let Some(ending) = self.ending(spent_ns)? {
                 return Ok(ending);
             }
-            self.executor.block(&mut self.context, tell)?;
+            self.executor.block(&mut self.context, on_progress)?;
         }
     }
 
@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
         let complete = run.complete_blocks().count() as u32;
         let by_figures = lab_stats::stop(run);
         let looked = run.looks.contains(&complete);
-        if !self.context.somebody_is_left() {
+        if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
         }
         if by_figures.is_some() {

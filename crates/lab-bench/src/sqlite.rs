@@ -2,11 +2,11 @@
 //! The SQLite files that subjects work on, and the lab's own look at what was done to them.
 
 use crate::content;
-use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
 use crate::fault::{Fault, SubjectResult};
 use crate::injection::{FileInjector, Recovery};
 use crate::process::SubjectProcess;
+use crate::random::random;
 use crate::reported::{Reported, differs};
 use crate::sqlite_header::{Counters, Header};
 use lab_model::{Injection, Target, Writes};
@@ -69,7 +69,7 @@ impl Files {
         fs::copy(self.template(empty), &path)
             .map_err(|e| cannot(format!("{}: {e}", path.display())))?;
         let mut database = Database::open(path, self.table.clone())?;
-        let (path, seed) = (&database.path, drawn(self.seed, &[u64::from(number)]));
+        let (path, seed) = (&database.path, random(self.seed, &[u64::from(number)]));
         let header = database.header.clone();
         database.injector = FileInjector::start(path, header, injection, clients, seed)?;
         Ok(database)
@@ -124,7 +124,7 @@ impl Database {
 
     /// Whether since the last look the file changed by just what the operations leave behind that a
     /// subject says it did. Fault: what differs.
-    pub fn look(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
+    pub fn check_work(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
         let operations = reported.operations;
         let now = self.counters()?;
         let before = std::mem::replace(&mut self.last, now);
@@ -183,7 +183,9 @@ impl Database {
 
     /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
     pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
-        self.injector.as_ref().map_or(Ok(()), FileInjector::look)?;
+        self.injector
+            .as_ref()
+            .map_or(Ok(()), FileInjector::check_work)?;
         let rows = self.effect_rows(effects::first(batches));
         Effects::of(batches, rows.map_err(|e| cannot(e.to_string()))?)
     }
@@ -260,7 +262,7 @@ impl Opens {
     }
 
     /// Whether the file was opened once for each operation since the last look.
-    pub fn look(&self, operations: u64) -> SubjectResult<()> {
+    pub fn check_work(&self, operations: u64) -> SubjectResult<()> {
         match self.count() {
             found if found == operations => Ok(()),
             found => Err(Fault::Failed(

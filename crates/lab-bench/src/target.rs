@@ -93,7 +93,12 @@ impl Database {
 
     /// Whether since the last look just that was done that operations of a point leave behind. Fault:
     /// what differs.
-    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
+    pub fn check_work(
+        &mut self,
+        plan: &Plan,
+        point: PointId,
+        reported: Reported,
+    ) -> SubjectResult<()> {
         if plan.case(point).check == Check::Effects {
             return Ok(()); // What calls leave behind is in their effects.
         }
@@ -101,10 +106,10 @@ impl Database {
             Database::File(file, opens) => {
                 opens
                     .as_ref()
-                    .map_or(Ok(()), |o| o.look(reported.operations))?;
-                file.look(plan.points[point].writes, reported)
+                    .map_or(Ok(()), |o| o.check_work(reported.operations))?;
+                file.check_work(plan.points[point].writes, reported)
             }
-            Database::Table(table) => table.look(plan, point, reported),
+            Database::Table(table) => table.check_work(plan, point, reported),
             Database::Folder(_) | Database::Link(_) => Ok(()),
         }
     }

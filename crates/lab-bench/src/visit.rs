@@ -4,7 +4,7 @@
 use crate::effects::{Calls, Effects, Failed};
 use crate::fault::SubjectResult;
 use crate::injection::Recovery;
-use crate::process::{BatchResult, SubjectProcess, Verified, gone};
+use crate::process::{BatchResult, SubjectProcess, Verified, connection_lost};
 use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::Spread;
@@ -156,7 +156,10 @@ impl Visit {
                 .map(|(after, before)| after.saturating_sub(before));
         }
         if let Some(spread) = &mut self.spread {
-            spread.after_run(process.pid(), &sys::allowed_cores().map_err(gone)?);
+            spread.after_run(
+                process.pid(),
+                &sys::allowed_cores().map_err(connection_lost)?,
+            );
         }
         self.link_bytes = link_bytes;
         let operation_ns = ran.wall_ns as f64 / operations as f64;
@@ -170,7 +173,7 @@ impl Visit {
     }
 
     /// The lab's own look at what was done since the last one.
-    pub fn look(&mut self, plan: &Plan) -> SubjectResult<()> {
+    pub fn check_work(&mut self, plan: &Plan) -> SubjectResult<()> {
         let reported = std::mem::take(&mut self.reported);
         let calls = std::mem::take(&mut self.calls);
         let Some(database) = &mut self.database else {
@@ -180,7 +183,7 @@ impl Visit {
             Check::Effects => Some(database.effects(&calls)?),
             _ => None,
         };
-        database.look(plan, self.point, reported)
+        database.check_work(plan, self.point, reported)
     }
 
     /// Round trips to its server until now, where they are counted.

@@ -153,7 +153,7 @@ pub trait Workload {
 
     /// Ends what a faulty subject has running, and keeps its fault as a failure: at a point, or at all of
     /// them.
-    fn dismiss(
+    fn exclude(
         &mut self,
         block: &mut BlockContext,
         fault: Fault,

@@ -2,7 +2,7 @@
 //! Worktrees of a git repository, one for each revision that is compared: made in a folder of their
 //! own, and gone with it.
 
-use crate::drawn::drawn;
+use crate::random::random;
 use crate::{Scratch, interrupt};
 use std::ffi::OsStr;
 use std::io;
@@ -100,7 +100,7 @@ impl Worktrees {
             .collect();
         let padding = |build: usize| match builds {
             1 => 0,
-            _ => drawn(seed, &[build as u64]) % MOST_PADDING,
+            _ => random(seed, &[build as u64]) % MOST_PADDING,
         };
         let mut worktrees = Worktrees::padded(&std::env::temp_dir(), folder, &many, padding)?;
         let all = std::mem::take(&mut worktrees.revisions);
@@ -208,7 +208,7 @@ impl Worktrees {
         let list = answer(git(&self.top).args(["worktree", "list", "--porcelain"]));
         for line in list.unwrap_or_default().split(|&byte| byte == b'\n') {
             let place = line.strip_prefix(b"worktree ").map(path);
-            if let Some(place) = place.filter(|place| self.scratch.outlives(place)) {
+            if let Some(place) = place.filter(|place| self.scratch.is_abandoned(place)) {
                 self.remove(place);
             }
         }

@@ -40,8 +40,8 @@ struct Offset {
 }
 
 impl Offset {
-    fn look() -> Offset {
-        let look = || {
+    fn read() -> Offset {
+        let read = || {
             let before = now_ns();
             let since_1970 = since_1970_ns();
             let took_ns = now_ns() - before;
@@ -50,12 +50,12 @@ impl Offset {
                 took_ns,
             }
         };
-        let mut best = look();
+        let mut best = read();
         for _ in 1..LOOKS {
             if best.took_ns <= GOOD_LOOK_NS {
                 break;
             }
-            best = std::cmp::min_by_key(best, look(), |seen| seen.took_ns);
+            best = std::cmp::min_by_key(best, read(), |seen| seen.took_ns);
         }
         best
     }
@@ -64,14 +64,14 @@ impl Offset {
 impl ArrivalClock {
     pub fn new() -> ArrivalClock {
         ArrivalClock {
-            seen: Offset::look(),
+            seen: Offset::read(),
             doubted_until_ns: 0,
         }
     }
 
     /// Looks at it again, before what was noted since the last look is asked for.
-    pub fn look(&mut self) {
-        self.see(Offset::look(), now_ns());
+    pub fn refresh(&mut self) {
+        self.see(Offset::read(), now_ns());
     }
 
     fn see(&mut self, seen: Offset, now_ns: u64) {
@@ -86,7 +86,7 @@ impl ArrivalClock {
     /// read, or the clock was just set.
     pub fn came_ns(&mut self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
         self.fits(noted_ns, sent_ns, read_ns).or_else(|| {
-            self.look();
+            self.refresh();
             self.fits(noted_ns, sent_ns, read_ns)
         })
     }

@@ -75,7 +75,7 @@ impl Engine {
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
         let mut opening = Record::new();
         for thread in &threads {
-            let SliceMessage { record, .. } = thread.messages.recv().map_err(|_| gone())?;
+            let SliceMessage { record, .. } = thread.messages.recv().map_err(|_| worker_lost())?;
             opening.add(&record);
             let _ = thread.spares.send(record);
         }
@@ -190,18 +190,18 @@ impl Thread {
                 Err(RecvTimeoutError::Timeout) => {
                     stop.fetch_or(stops(), Relaxed);
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                Err(RecvTimeoutError::Disconnected) => return Err(worker_lost()),
             }
         }
     }
 
     fn load(&self, period: LoadPeriod) -> io::Result<()> {
-        let periods = self.periods.as_ref().ok_or_else(gone)?;
-        periods.send(period).map_err(|_| gone())
+        let periods = self.periods.as_ref().ok_or_else(worker_lost)?;
+        periods.send(period).map_err(|_| worker_lost())
     }
 }
 
-fn gone() -> io::Error {
+fn worker_lost() -> io::Error {
     io::Error::other("a thread of the generator has ended")
 }
 

@@ -44,7 +44,7 @@ impl Expect {
 
     /// How many bytes of a body have to be kept for [`Expect::body`]: one more than the longest that can be
     /// right has, by which a longer one is told apart; 0 where bodies are not looked at.
-    pub fn body_room(&self) -> usize {
+    pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
             Some(exact) => exact.len() + 1,
             None if self.shared.json.is_empty() => 0,
@@ -57,7 +57,7 @@ impl Expect {
         let Shared {
             body: exact, json, ..
         } = &*self.shared;
-        let room = self.body_room();
+        let room = self.body_capacity();
         if room == 0 {
             return true;
         }

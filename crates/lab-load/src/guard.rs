@@ -39,7 +39,7 @@ impl Guard {
             return Ok(());
         }
         let mut addresses = addresses.into_iter();
-        match addresses.find(|address| !self.near(*address)) {
+        match addresses.find(|address| !self.is_local_network(*address)) {
             None => Ok(()),
             Some(address) => Err(JobError::new(format!(
                 "{name} ({address}) is neither this host nor in a private network; load on a server of others \
@@ -48,7 +48,7 @@ impl Guard {
         }
     }
 
-    fn near(&self, address: IpAddr) -> bool {
+    fn is_local_network(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         if address.is_loopback() || address.is_unspecified() || self.own.contains(&address) {
             return true;

@@ -122,7 +122,7 @@ impl Load {
             let now = now_ns();
             self.note_traffic();
             self.tracker.borrow_mut().cut(now)?;
-            self.look(now);
+            self.admit_due(now);
             if self.tracker.borrow().is_over(now) {
                 break;
             }
@@ -198,10 +198,10 @@ impl Load {
     }
 
     /// Takes in what has become due until now.
-    fn look(&self, now: u64) {
+    fn admit_due(&self, now: u64) {
         let mut tracker = self.tracker.borrow_mut();
         let waited = tracker.waiting();
-        tracker.look(now);
+        tracker.admit_due(now);
         for _ in waited..tracker.waiting() {
             self.work.notify_one();
         }

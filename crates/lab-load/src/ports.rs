@@ -53,7 +53,7 @@ impl Ports {
 
     /// What a connection per request would do: at `rate` per second, or as fast as the server answers, for so
     /// long, to one address and port, on the loopback interface or not.
-    pub fn outlook(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
+    pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
         let reused = self.reused(loopback);
         let kept = if reused { REUSE } else { TIME_WAIT };
         let free = (self.count() - if reused { 0.0 } else { f64::from(self.waiting) }).max(0.0);

@@ -57,7 +57,7 @@ impl Queue {
     }
 
     /// Takes in what has become due until now.
-    pub fn look(&mut self, now_ns: u64, record: &mut Record) {
+    pub fn admit_due(&mut self, now_ns: u64, record: &mut Record) {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
             record.lag.saturating_record(now_ns - due);

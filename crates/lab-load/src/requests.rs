@@ -191,7 +191,7 @@ impl Requests {
         let shared = Shared {
             rendered: rendered.collect::<Result<_, _>>()?,
             order,
-            asked: asked(list),
+            asked: planned(list),
         };
         Ok(Requests {
             shared: Arc::new(shared),
@@ -212,7 +212,7 @@ impl Requests {
     }
 
     /// What is asked for, without secrets; those that look the same are one.
-    pub fn asked(&self) -> &[PlannedRequest] {
+    pub fn planned(&self) -> &[PlannedRequest] {
         &self.shared.asked
     }
 }
@@ -223,7 +223,7 @@ impl fmt::Debug for Requests {
     }
 }
 
-fn asked(list: &[Request]) -> Vec<PlannedRequest> {
+fn planned(list: &[Request]) -> Vec<PlannedRequest> {
     let mut asked: Vec<PlannedRequest> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for request in list {

@@ -164,9 +164,9 @@ impl RequestTracker {
     }
 
     /// Takes in what has become due until now.
-    pub fn look(&mut self, now_ns: u64) {
+    pub fn admit_due(&mut self, now_ns: u64) {
         if let Some(queue) = &mut self.queue {
-            queue.look(now_ns, &mut self.record);
+            queue.admit_due(now_ns, &mut self.record);
         }
     }
 
@@ -220,7 +220,7 @@ impl RequestTracker {
     /// Ends the load, gives up its pending requests, and sends its last slice. `None`: the engine has ended.
     pub fn end(&mut self) -> Option<()> {
         let now = now_ns();
-        self.look(now);
+        self.admit_due(now);
         for _ in 0..std::mem::take(&mut self.pending) {
             let why = || "not answered when the load ended".to_owned();
             self.record.error(ErrorKind::Unfinished, why);

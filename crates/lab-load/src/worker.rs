@@ -111,7 +111,7 @@ impl Worker {
         loop {
             let now = now_ns();
             self.tracker.cut(now)?;
-            self.tracker.look(now);
+            self.tracker.admit_due(now);
             if self.tracker.is_over(now) {
                 break;
             }
@@ -219,7 +219,7 @@ impl Worker {
 
     fn take_events(&mut self) {
         if self.poll.found() > 0 && !self.tracker.is_closed_loop() {
-            self.arrivals.look();
+            self.arrivals.refresh();
         }
         for index in 0..self.poll.found() {
             let event = self.poll.event(index);
@@ -308,7 +308,7 @@ impl Worker {
 
     /// Reads what came in at some time.
     fn read(&mut self, i: usize, mut bytes: &[u8], arrival: Arrival) {
-        let body_room = self.job.expect.body_room();
+        let body_room = self.job.expect.body_capacity();
         while !bytes.is_empty() {
             match self.connections[i].read(bytes, &self.job.requests, body_room) {
                 Ok((_, None)) => return,

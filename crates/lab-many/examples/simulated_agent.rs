@@ -4,7 +4,7 @@
 
 use lab_load::Record;
 use lab_many::clock::Reading;
-use lab_many::load::{Order, Report, sent};
+use lab_many::load::{Order, Report, bytes};
 use lab_many::message::{Hello, ToAgent, ToCoordinator};
 use lab_many::wire;
 use lab_many::work::Work;
@@ -89,7 +89,7 @@ fn carry_out(work: Work) -> io::Result<()> {
                 let left = begin_ns + (ended * slice_ns) as i64 - Reading::now().monotonic_ns;
                 thread::sleep(Duration::from_nanos(left.max(0) as u64));
                 let mut slice = made_up.clone();
-                let body = sent::take(&mut slice).map_err(io::Error::other)?;
+                let body = bytes::take(&mut slice).map_err(io::Error::other)?;
                 let report = Report::Slice {
                     number,
                     late_ns: 0,

@@ -241,7 +241,7 @@ impl Agents {
             // Its stream ends when it is killed, too.
             Event::Lost(_) if self.lost(agent).is_some() => None,
             Event::Lost(heard) => {
-                let why = self.agents[agent].link.why_gone(&heard);
+                let why = self.agents[agent].link.exit_reason(&heard);
                 Some((agent, self.lose(agent, why)))
             }
             event => Some((agent, event)),
@@ -249,7 +249,7 @@ impl Agents {
     }
 
     /// From now on an agent that is of no use does not take part.
-    pub fn dismiss(&mut self, agent: AgentId, why: String) {
+    pub fn exclude(&mut self, agent: AgentId, why: String) {
         self.lose(agent, why);
     }
 
@@ -336,7 +336,7 @@ fn wait_for(candidates: &mut [Candidate], starting: &Starting) -> Result<(), Sta
             return Err(StartError::Stopped);
         }
         for candidate in &mut *candidates {
-            candidate.look((began.elapsed() > patience).then_some(patience));
+            candidate.advance((began.elapsed() > patience).then_some(patience));
             let line = candidate.last_line().filter(|_| began.elapsed() > TELL);
             if let Some(line) = line
                 && said.insert(candidate.place, line.clone()).as_ref() != Some(&line)
@@ -479,7 +479,7 @@ impl Candidate {
     }
 
     /// Goes on with what is heard by now; `late`: it had so much time.
-    fn look(&mut self, late: Option<Duration>) {
+    fn advance(&mut self, late: Option<Duration>) {
         let State::Waited(link, sha256) = &mut self.state else {
             return;
         };
@@ -490,7 +490,7 @@ impl Candidate {
             }
             (None, None) => return,
             (Some(Err(why)), _) => Some(why),
-            (Some(Ok(hello)), _) => match unlike(&hello, sha256.as_deref()) {
+            (Some(Ok(hello)), _) => match version_mismatch(&hello, sha256.as_deref()) {
                 Some(why) => Some(why),
                 None => {
                     let State::Waited(link, _) = std::mem::replace(&mut self.state, State::Refused)
@@ -531,7 +531,7 @@ impl Candidate {
 }
 
 /// Why an agent is not the program that it should be.
-fn unlike(hello: &Hello, sha256: Option<&str>) -> Option<String> {
+fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let theirs = hello.version.escape_default();
         return Some(format!("benchlab {theirs} is there, and {VERSION} here"));

@@ -142,7 +142,7 @@ impl Link {
             Err(TryRecvError::Empty) => return None,
             Err(_) => Err(String::new()),
         };
-        Some(said.map_err(|heard| self.why_gone(&heard)))
+        Some(said.map_err(|heard| self.exit_reason(&heard)))
     }
 
     /// Sends a message.
@@ -206,7 +206,7 @@ impl Link {
     }
 
     /// In words, why an agent is gone that did not say that it ends.
-    pub fn why_gone(&mut self, heard: &str) -> String {
+    pub fn exit_reason(&mut self, heard: &str) -> String {
         // Its streams end a moment before it does.
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.ended().is_none() && Instant::now() < deadline {
@@ -251,7 +251,7 @@ impl Shared {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn asked(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Reading>> {
+    fn pending_readings(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Reading>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -275,7 +275,7 @@ impl Shared {
                 Outgoing::Raw(bytes) => stdin.write_all(&bytes),
                 Outgoing::Message(message, body) => wire::write(&mut stdin, &message, &body),
                 Outgoing::Clock(number) => {
-                    self.asked().insert(number, Reading::now());
+                    self.pending_readings().insert(number, Reading::now());
                     wire::write(&mut stdin, &ToAgent::Clock { number }, &[])
                 }
                 Outgoing::End => return,
@@ -319,7 +319,7 @@ impl Shared {
                     },
                     _,
                 )) => {
-                    let sent = self.asked().remove(&number);
+                    let sent = self.pending_readings().remove(&number);
                     sent.is_none_or(|sent| {
                         self.tell(Event::Clock(Exchange {
                             sent,

@@ -109,7 +109,7 @@ impl Comparison {
 
     fn check_sweeps(&self) -> Result<(), PlanError> {
         for (i, (name, values)) in self.sweeps.iter().enumerate() {
-            let wrong = |why: String| Err(PlanError::asked(format!("--sweep {name}: {why}")));
+            let wrong = |why: String| Err(PlanError::of_request(format!("--sweep {name}: {why}")));
             let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || !name.chars().all(word) {
                 return wrong("a name of letters, digits, `_` and `-` is wanted".into());
@@ -164,7 +164,7 @@ impl Comparison {
         let mut names: Vec<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
         names.sort();
         match names.windows(2).find(|two| two[0] == two[1]) {
-            Some(two) => Err(PlanError::asked(format!(
+            Some(two) => Err(PlanError::of_request(format!(
                 "two commands are named `{}`; give others with --name",
                 two[0]
             ))),
@@ -184,7 +184,7 @@ impl Comparison {
             Words::List(words) => {
                 let words: Vec<String> = words.iter().map(|w| filled(w, choice)).collect();
                 let quoted = shlex::try_join(words.iter().map(String::as_str));
-                let line = quoted.map_err(|e| PlanError::asked(e.to_string()))?;
+                let line = quoted.map_err(|e| PlanError::of_request(e.to_string()))?;
                 (words, false, line)
             }
         };
@@ -194,7 +194,7 @@ impl Comparison {
                 [line] => line,
                 lines if lines.len() == self.commands.len() => &lines[i],
                 lines => {
-                    return Err(PlanError::asked(format!(
+                    return Err(PlanError::of_request(format!(
                         "--{what} is given {} times for {} commands: give it once, or once for each",
                         lines.len(),
                         self.commands.len()
@@ -227,7 +227,7 @@ impl Comparison {
 
     fn words(&self, line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), PlanError> {
         shell::program(line, parameters)
-            .map_err(|why| PlanError::asked(format!("the command `{line}` is wrong: {why}")))
+            .map_err(|why| PlanError::of_request(format!("the command `{line}` is wrong: {why}")))
     }
 
     fn baseline(&self, subjects: &[Subject]) -> Result<SubjectId, PlanError> {
@@ -236,7 +236,7 @@ impl Comparison {
         };
         let found = subjects.iter().position(|s| s.name == *wanted);
         found.ok_or_else(|| {
-            PlanError::asked(format!("--baseline {wanted}: no command has that name"))
+            PlanError::of_request(format!("--baseline {wanted}: no command has that name"))
                 .known(wanted, subjects.iter().map(|s| s.name.as_str()))
         })
     }

@@ -24,7 +24,7 @@ struct Position {
 
 impl PlanError {
     /// An error of what was asked for on the command line.
-    pub fn asked(message: impl Into<String>) -> PlanError {
+    pub fn of_request(message: impl Into<String>) -> PlanError {
         PlanError {
             place: None,
             message: message.into(),

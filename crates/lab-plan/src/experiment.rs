@@ -80,12 +80,14 @@ impl Experiment {
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let known = project.experiments();
         if !known.iter().any(|n| n == name) {
-            return Err(PlanError::asked(format!("there is no experiment `{name}`"))
-                .known(name, known.iter().map(String::as_str)));
+            return Err(
+                PlanError::of_request(format!("there is no experiment `{name}`"))
+                    .known(name, known.iter().map(String::as_str)),
+            );
         }
         let path = Path::new("experiments").join(name).join("experiment.toml");
         let text = std::fs::read_to_string(project.folder().join(&path))
-            .map_err(|e| PlanError::asked(format!("{}: {e}", path.display())))?;
+            .map_err(|e| PlanError::of_request(format!("{}: {e}", path.display())))?;
         let toolchains = Toolchains::read(project)?;
         let file: File = toml::from_str(&text).map_err(|e| PlanError::toml(&path, &text, &e))?;
         Reader {
@@ -156,7 +158,7 @@ impl Reader<'_> {
             subjects.extend(self.on_targets(subject, &file, &kinds)?);
         }
         if cases.is_empty() || subjects.is_empty() {
-            return Err(PlanError::asked(format!(
+            return Err(PlanError::of_request(format!(
                 "{}: an experiment needs at least one [[case]] and one [[subject]]",
                 self.path.display()
             )));

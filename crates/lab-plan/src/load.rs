@@ -118,12 +118,12 @@ impl Loading {
             }),
             ..Plan::default()
         };
-        plan.read_loads().map_err(PlanError::asked)?;
+        plan.read_loads().map_err(PlanError::of_request)?;
         Ok(plan)
     }
 
     fn check(&self) -> Result<(), PlanError> {
-        let wrong = |why: &str| Err(PlanError::asked(why));
+        let wrong = |why: &str| Err(PlanError::of_request(why));
         let Load {
             keep_alive,
             pipeline,
@@ -155,7 +155,7 @@ impl Loading {
 
     /// The numbers of connections, ascending.
     fn connections(&self) -> Result<Vec<u32>, PlanError> {
-        let wrong = |why: String| Err(PlanError::asked(why));
+        let wrong = |why: String| Err(PlanError::of_request(why));
         let (name, values) = match &self.sweeps[..] {
             [] => return Ok(vec![self.connections]),
             [one] => one,
@@ -204,7 +204,7 @@ impl Loading {
             .find(|(i, n)| names[..*i].contains(n))
         {
             let message = format!("--name {}: two servers cannot have one name", twice.1);
-            return Err(PlanError::asked(message));
+            return Err(PlanError::of_request(message));
         }
         let subject = |name: &&str| Subject {
             name: (*name).to_owned(),

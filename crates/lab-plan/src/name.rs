@@ -12,7 +12,7 @@ pub fn checked(name: &str) -> Result<String, PlanError> {
     if fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         Ok(name.into())
     } else {
-        Err(PlanError::asked(format!(
+        Err(PlanError::of_request(format!(
             "--as {name}: at most {LONGEST} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
              a digit first"
         )))

@@ -19,7 +19,7 @@ impl Project {
             .ancestors()
             .find(|folder| folder.join("experiments").is_dir());
         found.map(|folder| Project { folder: folder.to_path_buf() }).ok_or_else(|| {
-            PlanError::asked(format!(
+            PlanError::of_request(format!(
                 "{} is not in a benchlab project (no `experiments` folder here or above); go to the \
                  project's folder or name it with --project",
                 from.display()

@@ -81,7 +81,7 @@ impl Selection {
             }
         }
         if places.is_empty() {
-            return Err(PlanError::asked(nothing_in_common(experiment)));
+            return Err(PlanError::of_request(nothing_in_common(experiment)));
         }
         let mut plan = Plan {
             experiment: experiment.name.clone(),
@@ -102,7 +102,7 @@ impl Selection {
             ..Plan::default()
         };
         keep_those_with_cases(&mut plan);
-        plan.read_loads().map_err(PlanError::asked)?;
+        plan.read_loads().map_err(PlanError::of_request)?;
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
         if self.control {
@@ -130,7 +130,7 @@ impl Selection {
         }
         let Some(first) = self.on.first() else {
             let name = &experiment.name;
-            return Err(PlanError::asked(format!(
+            return Err(PlanError::of_request(format!(
                 "`{name}` needs a folder to work in"
             )));
         };
@@ -195,12 +195,12 @@ impl Selection {
         if let Some(unknown) = self.targets.iter().find(|t| !kinds.contains(t)) {
             let name = unknown.name();
             let what = format!("`{}` has no target `{name}`", experiment.name);
-            return Err(PlanError::asked(what).known(name, names));
+            return Err(PlanError::of_request(what).known(name, names));
         }
         if subjects.is_empty() {
             let name = &experiment.name;
             let what = format!("no subject of `{name}` is selected; name some with --subjects");
-            return Err(PlanError::asked(what));
+            return Err(PlanError::of_request(what));
         }
         let asked = |place: TargetId| {
             let kind = kinds.get(place);
@@ -213,7 +213,7 @@ impl Selection {
             .filter(|&place| subjects.iter().any(|s| s.model.target == place))
             .collect();
         if places.is_empty() {
-            Err(PlanError::asked(nothing_in_common(experiment)))
+            Err(PlanError::of_request(nothing_in_common(experiment)))
         } else {
             Ok(places)
         }
@@ -229,7 +229,7 @@ impl Selection {
             return Ok(named(&experiment.baseline).unwrap_or(0));
         };
         named(name).ok_or_else(|| {
-            PlanError::asked(format!("the baseline `{name}` is not among the subjects"))
+            PlanError::of_request(format!("the baseline `{name}` is not among the subjects"))
                 .known(name, subjects.iter().map(|s| s.name.as_str()))
         })
     }
@@ -251,7 +251,7 @@ impl Selection {
             } else {
                 let names = experiment.subjects.iter().map(|s| s.model.name.as_str());
                 let known = names.chain(experiment.selections.keys().map(String::as_str));
-                return Err(PlanError::asked(format!(
+                return Err(PlanError::of_request(format!(
                     "`{}` has no subject `{name}`",
                     experiment.name
                 ))
@@ -268,10 +268,11 @@ impl Selection {
             .iter()
             .find(|c| !names.clone().any(|n| n == c.as_str()))
         {
-            return Err(
-                PlanError::asked(format!("`{}` has no case `{wrong}`", experiment.name))
-                    .known(wrong, names),
-            );
+            return Err(PlanError::of_request(format!(
+                "`{}` has no case `{wrong}`",
+                experiment.name
+            ))
+            .known(wrong, names));
         }
         let chosen = |c: &&Case| self.has(c);
         Ok(experiment.cases.iter().filter(chosen).collect())
@@ -289,12 +290,12 @@ impl Selection {
     fn known_parameters(&self, experiment: &Experiment) -> Result<(), PlanError> {
         for (i, (key, _)) in self.set.iter().enumerate() {
             if self.set[..i].iter().any(|(earlier, _)| earlier == key) {
-                return Err(PlanError::asked(format!(
+                return Err(PlanError::of_request(format!(
                     "--set {key}=… is given twice; write all its values into one, separated by commas"
                 )));
             }
             if !experiment::parameters(experiment).any(|p| p == key) {
-                return Err(PlanError::asked(format!(
+                return Err(PlanError::of_request(format!(
                     "--set {key}=…: no case of `{}` has `{key}`",
                     experiment.name
                 ))
@@ -302,7 +303,7 @@ impl Selection {
             }
             let has = |c: &&Case| parameter_names(c).any(|n| n == key);
             if !self.cases(experiment)?.iter().any(has) {
-                return Err(PlanError::asked(format!(
+                return Err(PlanError::of_request(format!(
                     "--set {key}=…: none of the selected cases has `{key}`"
                 )));
             }
@@ -336,7 +337,7 @@ impl Selection {
             return false;
         };
         let is_set = |name: &str| self.set.iter().any(|(key, _)| key == name);
-        let is_named = |name: &str| self.asked(case, name).is_some();
+        let is_named = |name: &str| self.requested_values(case, name).is_some();
         if is_set(sweep) {
             return false;
         }
@@ -361,7 +362,7 @@ impl Selection {
         let Some((name, values)) = &case.sweep else {
             return Ok(vec![None]);
         };
-        if let Some(asked) = self.asked(case, name).filter(|a| *a != ["all"]) {
+        if let Some(asked) = self.requested_values(case, name).filter(|a| *a != ["all"]) {
             let all = asked_values(name, asked, *values.first().unwrap_or(&1))?;
             let is_kept = |x: &Option<u64>| x.is_none_or(|x| !self.thins(case, factors, x));
             let kept: Vec<Option<u64>> = all.iter().copied().filter(is_kept).collect();
@@ -369,7 +370,7 @@ impl Selection {
         }
         let thinned = |x: &&u64| !self.thins(case, factors, **x);
         let kept: Vec<&u64> = values.iter().filter(thinned).collect();
-        let few = self.extent == Extent::Quick && self.asked(case, name).is_none();
+        let few = self.extent == Extent::Quick && self.requested_values(case, name).is_none();
         let ends = |of: &[&u64]| [of.first(), of.last()].map(|x| x.map(|x| **x));
         let wanted = match ends(&values.iter().collect::<Vec<_>>()) {
             ends if kept.iter().any(|x| ends.contains(&Some(**x))) => ends,
@@ -385,7 +386,7 @@ impl Selection {
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);
-        let offered = load.is_some_and(|load| match self.asked(case, LOAD) {
+        let offered = load.is_some_and(|load| match self.requested_values(case, LOAD) {
             Some(asked) => asked == ["all"] || asked.iter().any(|value| value.ends_with('%')),
             None => has_part(&load.values),
         });
@@ -404,22 +405,23 @@ impl Selection {
         let here = case.factors.iter().filter(|f| f.targets.contains(&place));
         for factor in here {
             let Factor { name, values, .. } = factor;
-            let chosen: Vec<String> = match self.asked(case, name).filter(|a| *a != ["all"]) {
-                None => values.clone(),
-                Some(asked) => {
-                    if let Some(wrong) = asked.iter().find(|a| !values.contains(a)) {
-                        return Err(PlanError::asked(format!(
-                            "--set {name}={wrong}: no such value"
-                        ))
-                        .known(wrong, values.iter().map(String::as_str)));
+            let chosen: Vec<String> =
+                match self.requested_values(case, name).filter(|a| *a != ["all"]) {
+                    None => values.clone(),
+                    Some(asked) => {
+                        if let Some(wrong) = asked.iter().find(|a| !values.contains(a)) {
+                            return Err(PlanError::of_request(format!(
+                                "--set {name}={wrong}: no such value"
+                            ))
+                            .known(wrong, values.iter().map(String::as_str)));
+                        }
+                        values
+                            .iter()
+                            .filter(|v| asked.contains(v))
+                            .cloned()
+                            .collect()
                     }
-                    values
-                        .iter()
-                        .filter(|v| asked.contains(v))
-                        .cloned()
-                        .collect()
-                }
-            };
+                };
             let is_there = |value: &&String| {
                 !factor.absent.contains(&(place, (*value).clone()))
                     && !self.absent.contains(&(name.clone(), (*value).clone()))
@@ -460,7 +462,7 @@ impl Selection {
     }
 
     /// The values that are asked for of a parameter, or else those that the experiment names for the run's extent.
-    fn asked<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
+    fn requested_values<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
         let set = self.set.iter().find(|(key, _)| key == name);
         let named = || case.values(self.extent)?.get(name);
         set.map(|(_, values)| values)
@@ -473,7 +475,7 @@ impl Selection {
 fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
     let of = |has_rate: bool| cases.iter().find(|case| case.rate.is_some() == has_rate);
     of(true).zip(of(false)).map_or(Ok(()), |(due, other)| {
-        Err(PlanError::asked(format!(
+        Err(PlanError::of_request(format!(
             "`{}` has a `rate` and `{}` has none: measure each in a run of its own, with --cases",
             due.name, other.name
         )))
@@ -495,7 +497,7 @@ fn asked_values(name: &str, asked: &[String], first: u64) -> Result<Vec<Option<u
         let number = word.parse().ok();
         let number = number.filter(|n| (least..=MOST_ASKED).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
-            PlanError::asked(format!(
+            PlanError::of_request(format!(
                 "--set {name}={word}: a whole number from {least} to {MOST_ASKED} is wanted"
             ))
         })?));

@@ -49,7 +49,7 @@ pub fn understand(
             )),
         };
     };
-    sound(server, at)?;
+    check_server(server, at)?;
     let asking = RequestContext {
         server: server.get_ref(),
         read,
@@ -105,7 +105,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
     };
     match (0..plan.points.len()).find(lost) {
         None => Ok(()),
-        Some(point) => Err(PlanError::asked(format!(
+        Some(point) => Err(PlanError::of_request(format!(
             "{}: a part of what a server serves at the most needs the load that finds it: ask for \
              `{LOAD}={CLOSED}` over as many connections too",
             plan.label(point)
@@ -113,7 +113,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
     }
 }
 
-fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
+fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
     let file::Server {
         workers,
         missing,

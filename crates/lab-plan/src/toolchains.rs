@@ -56,7 +56,7 @@ impl Toolchains {
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
         let path = Path::new("experiments/toolchains.toml");
         let text = std::fs::read_to_string(project.folder().join(path))
-            .map_err(|e| PlanError::asked(format!("{}: {e}", path.display())))?;
+            .map_err(|e| PlanError::of_request(format!("{}: {e}", path.display())))?;
         toml::from_str(&text).map_err(|e| PlanError::toml(path, &text, &e))
     }
 

@@ -85,7 +85,7 @@ impl Massif {
 
     /// How often the heap falls by more than a fifth of its peak and rises by as much again, and by how many bytes
     /// it falls at least.
-    pub fn teeth(&self) -> (usize, u64) {
+    pub fn sawtooth(&self) -> (usize, u64) {
         let least = self.peak_bytes() / 5;
         let (mut high, mut low) = (0u64, 0u64);
         let (mut falling, mut teeth, mut fall) = (false, 0, u64::MAX);

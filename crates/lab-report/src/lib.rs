@@ -15,7 +15,7 @@ pub use crate::document::Document;
 pub use crate::format::terminal::Terminal;
 pub use crate::format::text::clean;
 pub use crate::import::{ImportError, Limits, import_xml};
-pub use crate::kind::history::{NamedRuns, Past};
+pub use crate::kind::history::{NamedRuns, RunSummary};
 
 use lab_model::Run;
 use lab_stats::between::Between;

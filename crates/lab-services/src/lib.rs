@@ -12,7 +12,6 @@ mod counters;
 mod daemon;
 mod database;
 mod diagnosis;
-mod ender;
 mod error;
 mod external;
 mod folder;
@@ -29,12 +28,12 @@ mod service;
 mod software;
 mod starting;
 mod statements;
+mod terminate;
 
 pub use abandoned::{clear, clear_of};
 pub use counters::Counters;
 pub use daemon::Daemon;
 pub use database::{Database, DatabaseKind, Rows};
-pub use ender::{ConnectedEnder, Ender};
 pub use error::{Log, ServiceError};
 pub use folder::Folder;
 pub use mariadb::MARIADB;
@@ -46,6 +45,7 @@ pub use service::Service;
 pub use software::{Missing, Software};
 pub use starting::Starting;
 pub use statements::{StatementTotal, kind_of_url, statement_totals};
+pub use terminate::{ConnectedTerminator, Terminator};
 
 /// Every SQL server that the lab can start.
 pub static DATABASES: [&DatabaseKind; 2] = [&POSTGRESQL, &MARIADB];

@@ -53,7 +53,7 @@ impl DaemonProcess {
     }
 
     /// Whether it lives.
-    pub fn alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         self.end().is_none()
     }
 
@@ -83,7 +83,7 @@ impl Drop for DaemonProcess {
     fn drop(&mut self) {
         let _ = kill(self.pid(), self.death);
         let deadline = Instant::now() + PATIENCE;
-        while self.alive() && Instant::now() < deadline {
+        while self.is_alive() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }
         // What it started and did not end, such as a script's commands.

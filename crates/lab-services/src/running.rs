@@ -19,8 +19,8 @@ pub struct Running {
 
 impl Running {
     /// Whether its main process lives.
-    pub fn alive(&self) -> bool {
-        self.process.as_ref().is_some_and(DaemonProcess::alive)
+    pub fn is_alive(&self) -> bool {
+        self.process.as_ref().is_some_and(DaemonProcess::is_alive)
     }
 
     /// Its main process, unless it was killed.

@@ -4,9 +4,9 @@
 use crate::address::Address;
 use crate::counters::Counters;
 use crate::database::{Database, DatabaseKind};
-use crate::ender::Ender;
 use crate::processes::Processes;
 use crate::running::Running;
+use crate::terminate::Terminator;
 use crate::{Log, Request, ServiceError, Starting, Transport, external};
 use nix::unistd::Pid;
 use std::fmt;
@@ -108,8 +108,8 @@ impl Service {
     }
 
     /// Whoever ends its connections, over a connection of its own.
-    pub fn ender(&self) -> Ender {
-        Ender::new(self.kind(), self.database.address().clone())
+    pub fn terminator(&self) -> Terminator {
+        Terminator::new(self.kind(), self.database.address().clone())
     }
 
     /// Kills all processes of a private server at once, as a crash does. False: it is the reader's own.
@@ -127,9 +127,9 @@ impl Service {
     }
 
     /// Whether its main process lives; of a server that is not private always true.
-    pub fn alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         let private = self.private.as_ref();
-        private.is_none_or(Running::alive)
+        private.is_none_or(Running::is_alive)
     }
 
     /// Why the server does not work any longer, if that can be told: it ended, or has no room.

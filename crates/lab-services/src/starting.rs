@@ -159,7 +159,7 @@ mod tests {
                 times += 1;
                 if times < 3 { taken() } else { free_port() }
             });
-            assert!(service.unwrap().1.alive());
+            assert!(service.unwrap().1.is_alive());
             assert_eq!(times, 3);
             let Some((begun, _scratch)) = starting(kind) else {
                 continue;

@@ -23,7 +23,7 @@ pub use incomparable::Incomparable;
 pub use side::Recorded;
 pub use times::ChangedTimes;
 
-use incomparable::{one_experiment, same_work, sound};
+use incomparable::{checked_plan, one_experiment, same_work};
 use lab_model::{Part, PointId, parts};
 use side::{Side, Sides};
 use std::collections::HashSet;
@@ -59,7 +59,7 @@ fn each_target(
     mut look: impl FnMut(&Sides),
 ) -> Result<Vec<String>, Incomparable> {
     one_experiment(
-        [sound(first.run)?, sound(second.run)?],
+        [checked_plan(first.run)?, checked_plan(second.run)?],
         [first.run, second.run],
     )?;
     let mut parts = [first, second].map(|recorded| parts(recorded.run));
@@ -132,7 +132,7 @@ fn on_target(sides: &Sides) -> Option<Between> {
         margin: sides.margin(),
         changes,
         controls,
-        apart: apart(sides, &points),
+        apart: not_compared(sides, &points),
         differences: differing::on_target(sides),
         reservations: Vec::new(),
     };
@@ -156,7 +156,7 @@ fn lonely(parts: &[Vec<Part>; 2]) -> Vec<String> {
 }
 
 /// What cannot be compared, a sentence each.
-fn apart(sides: &Sides, points: &[[PointId; 2]]) -> Vec<String> {
+fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<String> {
     let mut apart = Vec::new();
     for (i, which) in [(0, "first"), (1, "second")] {
         let (mine, other) = (&sides.0[i], &sides.0[1 - i]);

@@ -2,7 +2,7 @@
 //! Blocks that several hosts measured: the ratio on each, and whether hosts differ by more than chance.
 
 use crate::analysis::Interval;
-use crate::few::{self, Prior};
+use crate::few_blocks::{self, Prior};
 use crate::load::visits::Visits;
 use crate::random_effect::{self, Between};
 use crate::spending;
@@ -288,7 +288,7 @@ fn ratio(logs: &[f64], alpha: f64) -> Option<Interval> {
     if logs.len() < 2 {
         return None;
     }
-    let (of_logs, _) = few::interval(logs, alpha, Prior::NONE, 0.0);
+    let (of_logs, _) = few_blocks::interval(logs, alpha, Prior::NONE, 0.0);
     Some(Interval {
         estimate: of_logs.estimate.exp(),
         low: of_logs.low.exp(),

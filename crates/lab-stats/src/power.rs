@@ -5,7 +5,7 @@
 //! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
 
 use crate::analysis::Interval;
-use crate::few::Prior;
+use crate::few_blocks::Prior;
 use crate::normal;
 use crate::results::compare::Source;
 use crate::results::judge::Basis;
@@ -120,7 +120,7 @@ fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<PlannedComparison>
     let plan = sound_plan(run)?;
     let basis = Basis::new(run, plan, plan.measure.alpha);
     let (table, told) = (Table::new(run, plan), calls::observed(run));
-    let family = batches::asked(&basis, &table, &told);
+    let family = batches::family(&basis, &table, &told);
     let values: Vec<Vec<f64>> = family
         .members
         .iter()

@@ -3,7 +3,7 @@
 
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
-use crate::few::{self, Prior};
+use crate::few_blocks::{self, Prior};
 use crate::{family, signed_rank};
 
 /// How sure intervals shall be.
@@ -81,7 +81,7 @@ impl Ratio {
 
 /// The ratio whose logarithm in each block is one of `logs`, in the order of time: the
 /// Hodges-Lehmann estimate with the signed-rank interval, after merging blocks that depend on
-/// each other; of fewer blocks than that needs [`few::interval`]. `None` without a finite value.
+/// each other; of fewer blocks than that needs [`few_blocks::interval`]. `None` without a finite value.
 pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     let merged = merged(logs, level);
     let values = merged.values.len() as u32;
@@ -93,7 +93,7 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
         }
         [] => return None,
         &[only] => (Interval::alone(only), 1.0),
-        few => few::interval(few, level.each(), Prior::NONE, 0.0),
+        few => few_blocks::interval(few, level.each(), Prior::NONE, 0.0),
     };
     Some(Ratio {
         interval: exponentiate(log, level),

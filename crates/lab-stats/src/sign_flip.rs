@@ -14,7 +14,7 @@
 
 use crate::analysis::Interval;
 use crate::bootstrap::SplitMix64;
-use crate::few::{self, Prior};
+use crate::few_blocks::{self, Prior};
 use crate::ratio::Ratio;
 use crate::{dependence, family, order, signed_rank};
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ impl From<Vec<Option<f64>>> for Logs {
 /// alike. `None` for one without a finite value.
 ///
 /// Up to 12 blocks all flips are made, with more 2,048 of them, drawn from `seed`. Comparisons with fewer blocks
-/// than `alpha` needs get their part of `alpha` (Bonferroni) by [`few::interval`], which takes blocks to scatter
+/// than `alpha` needs get their part of `alpha` (Bonferroni) by [`few_blocks::interval`], which takes blocks to scatter
 /// normally; `processes`: how many scatter on their own. With one block there is no interval.
 pub fn together(
     comparisons: &[Logs],
@@ -114,7 +114,8 @@ fn of_different(
                 } else {
                     prior
                 };
-                let (log, p) = few::interval(&merged.values, alpha / all, prior, comparison.error);
+                let (log, p) =
+                    few_blocks::interval(&merged.values, alpha / all, prior, comparison.error);
                 (log, (p * all).min(1.0))
             }
         };

@@ -13,7 +13,7 @@ pub fn verdict(ratio: &Ratio, margin: Margin) -> Verdict {
     let Interval { low, high, .. } = ratio.interval;
     let wide = margin.wide;
     let open = || Verdict::Inconclusive {
-        blocks_needed: blocks_needed(ratio, margin.apart(), margin.alike()),
+        blocks_needed: blocks_needed(ratio, margin.difference_range(), margin.alike()),
     };
     if !ratio.supports_verdict() {
         return open();
@@ -60,7 +60,7 @@ impl Margin {
     }
 
     /// Logarithms of ratios of which an interval must have none to say that there is a difference.
-    fn apart(self) -> Range<f64> {
+    fn difference_range(self) -> Range<f64> {
         if self.is_raised() {
             self.alike()
         } else {

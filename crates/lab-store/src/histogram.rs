@@ -109,7 +109,7 @@ pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
 /// The distribution in a blob. Errors, in words: it is none that [`encode`] made. A report reads thousands of them,
 /// each with few of the buckets that a histogram of the library would make room for.
 pub fn decode(blob: &[u8]) -> Result<Counts, String> {
-    sound(blob)?;
+    check_header(blob)?;
     let mut rest = &blob[HEADER..];
     let (mut counts, mut bucket) = (Counts::default(), 0_u64);
     while !rest.is_empty() {
@@ -173,7 +173,7 @@ fn empty() -> Histogram<u64> {
 }
 
 /// A header can ask for any amount of memory: nothing is read unless it is the lab's own.
-fn sound(blob: &[u8]) -> Result<(), String> {
+fn check_header(blob: &[u8]) -> Result<(), String> {
     let number = |at: usize| {
         blob.get(at..at + 8)
             .map(|b| u64::from_be_bytes(b.try_into().unwrap_or_default()))

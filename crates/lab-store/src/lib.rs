@@ -7,15 +7,15 @@
 //!
 //! Distributions of times are kept as HdrHistograms; [`hlog()`] writes them as such tools' log.
 
+mod consistency;
 mod error;
 pub mod histogram;
 mod hlog;
 mod in_file;
+mod merge;
 mod read;
 mod record;
 mod schema;
-mod sound;
-mod take_in;
 mod values;
 mod watched;
 mod write;

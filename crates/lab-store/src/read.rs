@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loading a run file, finished or not. The file is only read.
 
+use crate::consistency;
 use crate::error::StoreError;
 use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::Record;
 use crate::schema::{self, has_column};
-use crate::sound;
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditKind, Finding};
 use lab_model::{
@@ -42,7 +42,7 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
         .map(|n| n.to_string_lossy().into_owned())
         .unwrap_or_default();
     let run = read_run(&file, name).map_err(|e| misread(path, e))?;
-    match sound::misfit(&run) {
+    match consistency::misfit(&run) {
         Some(misfit) => Err(StoreError::Damaged(path.to_path_buf(), misfit)),
         None => Ok(run),
     }

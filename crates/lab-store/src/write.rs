@@ -303,8 +303,8 @@ impl RunWriter {
 
     /// Keeps all that another lab's run file holds of the same plan, blocks as this agent's: all or nothing. Pilots,
     /// failures and the like are added to those that are there.
-    pub fn take_in(&self, file: &Path, agent: AgentId) -> Result<()> {
-        let taken = crate::take_in::take_in(&self.db, file, agent);
+    pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
+        let taken = crate::merge::merge(&self.db, file, agent);
         taken.map_err(|e| self.error(e))
     }
 
@@ -494,7 +494,7 @@ impl BlockWriter<'_> {
 
     /// Keeps a slice, and gives it back with its distributions in the file in place of memory. `redone`: it was made
     /// again, and does not count. The run file is one plain file at its end only if such slices are dropped before.
-    pub fn put_away(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
+    pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
         let (row, parts) = self.keep(&slice, redone)?;
         let [whole, part] = self.run.columns()?;
         whole.leave(&mut slice, row);

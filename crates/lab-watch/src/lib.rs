@@ -7,13 +7,13 @@
 
 mod agent;
 pub mod analysis;
+mod documents;
 mod entry;
 pub mod format;
 mod hour;
 mod learn;
 mod logs_read;
 mod named;
-mod near;
 mod page;
 mod part;
 mod peak;
@@ -21,13 +21,13 @@ pub mod query;
 pub mod read;
 mod read_error;
 mod records;
+mod registers;
 pub mod route;
 mod rules;
 mod seconds;
 mod sketch;
 mod tally;
 mod time;
-mod whole;
 
 pub use entry::{Entry, Line};
 pub use format::{Hints, Reader};

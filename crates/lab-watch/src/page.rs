@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A page while it is counted, and its cells in time.
 
-use crate::near;
+use crate::registers;
 use crate::sketch::Sketch;
 use lab_model::{PageKind, WatchedCell, WatchedPage};
 use serde::{Deserialize, Serialize};
@@ -122,12 +122,12 @@ impl Page {
     /// Fetches where a request will be counted, by the bucket of its duration.
     #[inline]
     pub fn fetch(&self, bucket: Option<u16>) {
-        near::fetch(&self.bytes);
+        registers::fetch(&self.bytes);
         if let Some(bucket) = bucket {
             self.times.fetch(bucket);
         }
         if let Some(cell) = self.cells.get(self.last as usize) {
-            near::fetch(cell);
+            registers::fetch(cell);
         }
     }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bytes -> lines -> entries, whatever the bytes are: compressed, cut off, binary, without an end.
 
+use crate::documents;
 use crate::entry::{Entry, Line};
 use crate::format::{Document, Found, Hints, Reader, find};
-#[cfg(target_arch = "x86_64")]
-use crate::near::Avx2;
-use crate::near::{self, Baseline, Width};
 use crate::read_error::ReadError;
+#[cfg(target_arch = "x86_64")]
+use crate::registers::Avx2;
+use crate::registers::{self, Baseline, Width};
 use crate::tally::Tally;
-use crate::whole;
 use flate2::read::MultiGzDecoder;
 use lab_model::{LineCounts, WatchedSource};
 use memchr::memchr;
@@ -251,7 +251,7 @@ impl Log {
 fn fetch_text(text: &[u8]) {
     for at in FETCHED.step_by(CACHE_LINE) {
         if let Some(byte) = text.get(at) {
-            near::fetch(byte);
+            registers::fetch(byte);
         }
     }
 }
@@ -290,7 +290,7 @@ pub fn read(
     let n = fill(&mut input, &mut buffer)?;
     if let Some(whole) = as_a_whole(&buffer[..n], &log.hints) {
         let begin = buffer[..n].to_vec();
-        return whole::read(
+        return documents::read(
             whole,
             io::Cursor::new(begin).chain(input),
             (&mut log.source, &mut log.lines),

@@ -2,7 +2,7 @@
 //! Paths -> routes: `/users/123` is `/users/{id}`. What a segment looks like is decided here; what only the whole log can
 //! tell, in [`crate::learn`].
 
-use crate::near::{self, Baseline};
+use crate::registers::{self, Baseline};
 
 /// Segments of a route; deeper ones are one.
 const DEEPEST: usize = 12;
@@ -12,7 +12,7 @@ pub const LONGEST: usize = 200;
 /// The path of a target: without scheme, host, query, and parameters such as `;jsessionid=`.
 #[inline]
 pub fn path(target: &[u8]) -> &[u8] {
-    let end = near::find(Baseline, [b'?', b';', b'#'], target).unwrap_or(target.len());
+    let end = registers::find(Baseline, [b'?', b';', b'#'], target).unwrap_or(target.len());
     let path = &target[..end];
     if path.first() == Some(&b'/') {
         return path;

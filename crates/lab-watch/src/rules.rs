@@ -72,7 +72,7 @@ impl Rules {
     }
 
     /// Whether any tells a segment of digits alone from others.
-    pub fn tell_numbers(&self) -> bool {
+    pub fn distinguish_numbers(&self) -> bool {
         let mut segments = self
             .routes
             .iter()

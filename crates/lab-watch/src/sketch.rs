@@ -4,7 +4,7 @@
 //! A percentile is the middle of its bucket, so that it is off by at most a 64th: 1.6 %. From 1 µs to an hour there are
 //! 1024 buckets; a sketch holds those between its least and its greatest value.
 
-use crate::near;
+use crate::registers;
 use lab_model::Counts;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl Sketch {
     #[inline]
     pub fn fetch(&self, bucket: u16) {
         if let Some(count) = self.counts.get(bucket.wrapping_sub(self.first) as usize) {
-            near::fetch(count);
+            registers::fetch(count);
         }
     }
 

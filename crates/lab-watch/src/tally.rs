@@ -6,12 +6,12 @@ use crate::entry::Entry;
 use crate::hour::Hour;
 use crate::learn::Variables;
 use crate::named::{OTHERS, folded, kept, learned, renamed, renamed_all};
-use crate::near;
 use crate::page::{Page, Width};
 use crate::part::TallyPart;
 use crate::peak::Peak;
 use crate::query;
 use crate::records::Records;
+use crate::registers;
 use crate::route::{self, printable};
 use crate::rules::Rules;
 use crate::seconds::Seconds;
@@ -127,7 +127,7 @@ impl Tally {
     /// Nothing.
     pub fn new(rules: Rules) -> Tally {
         Tally {
-            rules_tell_numbers: rules.tell_numbers(),
+            rules_tell_numbers: rules.distinguish_numbers(),
             rules,
             random: RandomState::default(),
             logarithms: sketch::logarithms(),
@@ -255,7 +255,7 @@ impl Tally {
             let mut keys = [Keys::default(); Tally::TOGETHER];
             for (keys, entry) in keys.iter_mut().zip(entries) {
                 *keys = self.keys(entry);
-                near::fetch(&self.cache[self.place(keys.path)]);
+                registers::fetch(&self.cache[self.place(keys.path)]);
             }
             for (keys, entry) in keys.iter().zip(entries) {
                 self.fetch_page(entry, keys.path);
@@ -432,9 +432,9 @@ impl Tally {
         let mut hasher = self.random.build_hasher();
         // Letters of a method leave the highest bit free.
         let kind = u64::from(entry.is_query) << 63;
-        hasher.write_u64(kind | near::first_word(entry.method));
+        hasher.write_u64(kind | registers::first_word(entry.method));
         let hides_numbers = !entry.is_query && !self.rules_tell_numbers;
-        if hides_numbers && near::has_digit_behind(b'/', path) {
+        if hides_numbers && registers::has_digit_behind(b'/', path) {
             route::without_numbers(path).for_each(|segment| hasher.write(segment));
         } else {
             hasher.write(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Times of logs as seconds since 1970.
 
-use crate::near::leading_number;
+use crate::registers::leading_number;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 

@@ -3,7 +3,7 @@
 
 use crate::problem::Problem;
 use lab_model::Run;
-use lab_report::{BetweenReport, Document, Past, Report, clean, kind};
+use lab_report::{BetweenReport, Document, Report, RunSummary, clean, kind};
 use lab_stats::between::{Recorded, between};
 use lab_store::{Heading, Progress, StoreError};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub struct Library {
     /// process is closed (sqlite.org/howtocorrupt.html, 2.2).
     reading: Mutex<()>,
     summaries: Kept<Summary>,
-    pasts: Kept<Past>,
+    pasts: Kept<RunSummary>,
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
 
@@ -165,14 +165,14 @@ impl Library {
     }
 
     /// What a history keeps of a run; `None`: it holds imported figures.
-    pub fn past(&self, name: &str) -> Result<Option<Arc<Past>>, Problem> {
+    pub fn past(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
         if let Some(past) = known(&self.pasts, name, stamp) {
             return Ok(Some(past));
         }
         let (run, hashes) = self.recorded(name)?;
-        let past = Past::new(&run, &hashes).map(Arc::new);
+        let past = RunSummary::new(&run, &hashes).map(Arc::new);
         if let Some(past) = &past {
             held(&self.pasts).insert(name.to_owned(), (stamp, past.clone()));
         }

@@ -4,7 +4,7 @@
 use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::measuring::CORES;
-use crate::output::{hanging, say, widest};
+use crate::output::{hanging_indent, say, widest};
 use crate::verbs::project;
 use lab_bench::build::present;
 use lab_bench::host;
@@ -18,13 +18,16 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     say!("The host");
     let width = widest(host.facts.iter().map(|(name, _)| &**name));
     for (name, value) in &host.facts {
-        say!("{}", hanging(&format!("  {name:<width$}  "), value));
+        say!("{}", hanging_indent(&format!("  {name:<width$}  "), value));
     }
     say!("\nWhat it would do to a measurement");
     for finding in &host.findings {
         let mark = if finding.unfit { "unfit" } else { "note" };
-        say!("{}", hanging(&format!("  {mark:<6} "), &finding.what));
-        say!("{}", hanging("         ", &finding.advice));
+        say!(
+            "{}",
+            hanging_indent(&format!("  {mark:<6} "), &finding.what)
+        );
+        say!("{}", hanging_indent("         ", &finding.advice));
     }
     if host.findings.is_empty() {
         say!("  nothing that the lab can see");
@@ -45,11 +48,11 @@ fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let (here, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
     let titles: Vec<&str> = here.iter().map(|t| &*t.title).collect();
     if !titles.is_empty() {
-        say!("{}", hanging("  here     ", &titles.join("; ")));
+        say!("{}", hanging_indent("  here     ", &titles.join("; ")));
     }
     for toolchain in &missing {
         let text = format!("{}: {}", toolchain.title, toolchain.how());
-        say!("{}", hanging("  missing  ", &text));
+        say!("{}", hanging_indent("  missing  ", &text));
     }
     let packages: BTreeSet<&str> = missing
         .iter()
@@ -59,7 +62,7 @@ fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     if packages.len() > 1 {
         let packages: Vec<&str> = packages.into_iter().collect();
         let command = format!("all packages: apt-get install {}", packages.join(" "));
-        say!("{}", hanging("           ", &command));
+        say!("{}", hanging_indent("           ", &command));
     }
     Ok(())
 }

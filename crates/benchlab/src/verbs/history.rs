@@ -8,7 +8,7 @@ use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
 use lab_plan::nearest;
 use lab_report::kind::history;
-use lab_report::{Format, NamedRuns, Past, Terminal, clean};
+use lab_report::{Format, NamedRuns, RunSummary, Terminal, clean};
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
                 .get(name)
                 .ok_or_else(|| unknown(name, &place, known.keys()))?;
             let runs = latest(files, args.last as usize);
-            let subjects: BTreeSet<&str> = runs.iter().flat_map(Past::subjects).collect();
+            let subjects: BTreeSet<&str> = runs.iter().flat_map(RunSummary::subjects).collect();
             for wanted in &args.subjects {
                 if !subjects.contains(wanted.as_str()) {
                     let place = format!("subjects in these runs of {}", clean(name));
@@ -98,17 +98,17 @@ fn by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
 }
 
 /// The latest runs that can be read, the oldest of them first. One is in memory at a time.
-fn latest(files: &[File], most: usize) -> Vec<Past> {
+fn latest(files: &[File], most: usize) -> Vec<RunSummary> {
     let read = |(_, path): &File| past(path).map_err(|e| left_out(&e)).ok().flatten();
-    let mut runs: Vec<Past> = files.iter().rev().filter_map(read).take(most).collect();
+    let mut runs: Vec<RunSummary> = files.iter().rev().filter_map(read).take(most).collect();
     runs.reverse();
     runs
 }
 
-fn past(path: &Path) -> Result<Option<Past>, StoreError> {
+fn past(path: &Path) -> Result<Option<RunSummary>, StoreError> {
     let run = lab_store::load(path)?;
     let hashes = lab_store::recorded_hashes(path)?;
-    Ok(Past::new(&run, &hashes))
+    Ok(RunSummary::new(&run, &hashes))
 }
 
 fn left_out(e: &StoreError) {

@@ -5,7 +5,7 @@ mod brief;
 
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
-use crate::output::{hanging, say, widest};
+use crate::output::{hanging_indent, say, widest};
 use crate::verbs::{project, run_files};
 use lab_bench::build::present;
 use lab_model::audit::State;
@@ -23,7 +23,10 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
     match &args.experiment {
         Some(name) => {
             let experiment = Experiment::read(&project, name)?;
-            say!("{}\n", hanging(&format!("{name}: "), &experiment.question));
+            say!(
+                "{}\n",
+                hanging_indent(&format!("{name}: "), &experiment.question)
+            );
             if args.full {
                 show_all(&experiment, &toolchains)?;
             } else {
@@ -43,7 +46,10 @@ fn overview(project: &Project) -> Result<(), Exit> {
     let width = widest(names.iter().map(String::as_str));
     for name in &names {
         let question = Experiment::read(project, name)?.question;
-        say!("{}", hanging(&format!("{name:<width$}  "), &question));
+        say!(
+            "{}",
+            hanging_indent(&format!("{name:<width$}  "), &question)
+        );
     }
     say!("\n`benchlab list NAME` shows one: its cases, its subjects, and what is missing.");
     Ok(())
@@ -57,10 +63,13 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
         let below = format!("  {:<width$}  ", "");
         say!(
             "{}",
-            hanging(&format!("  {:<width$}  ", case.name), &case.work)
+            hanging_indent(&format!("  {:<width$}  ", case.name), &case.work)
         );
         for (parameter, values) in parameters(case) {
-            say!("{}", hanging(&below, &format!("{parameter} = {values}")));
+            say!(
+                "{}",
+                hanging_indent(&below, &format!("{parameter} = {values}"))
+            );
         }
     }
     let width = widest(experiment.subjects.iter().map(|s| &*s.model.name));
@@ -96,7 +105,7 @@ fn selections(experiment: &Experiment) -> Result<(), Exit> {
         let width = widest(experiment.selections.keys().map(String::as_str));
         for (selection, members) in &experiment.selections {
             let lead = format!("  {selection:<width$}  ");
-            say!("{}", hanging(&lead, &members.join(", ")));
+            say!("{}", hanging_indent(&lead, &members.join(", ")));
         }
     }
     Ok(())
@@ -130,10 +139,13 @@ fn show_subject(
     let role = role(experiment, subject);
     let role = role.map_or(String::new(), |role| format!(" ({role})"));
     let text = format!("{}, {}{role}", s.language, s.driver);
-    say!("{}", hanging(&format!("  {:<width$}  ", s.name), &text));
+    say!(
+        "{}",
+        hanging_indent(&format!("  {:<width$}  ", s.name), &text)
+    );
     for toolchain in missing(toolchains, subject) {
         let text = format!("missing: {} ({})", toolchain.title, toolchain.how());
-        say!("{}", hanging(&format!("  {:<width$}  ", ""), &text));
+        say!("{}", hanging_indent(&format!("  {:<width$}  ", ""), &text));
     }
     Ok(())
 }

@@ -112,7 +112,7 @@ fn same_subjects(
     args: &ResumeArgs,
 ) -> Result<Prepared, Exit> {
     let recorded = lab_store::recorded_hashes(&args.file)?;
-    if let Some(gone) = hosts::unlike(experiment, plan) {
+    if let Some(gone) = hosts::changed_subject(experiment, plan) {
         return Err(Exit::wrong(format!(
             "`{}` is not what it was when the run began: start a new run",
             gone.name

@@ -122,7 +122,7 @@ impl RequestKind {
 
 impl Cookie {
     /// Its name for readers: browsers also send cookies without one.
-    pub fn shown(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         match self.name.as_str() {
             "" => "(no name)",
             name => name,

@@ -105,7 +105,7 @@ impl Collector {
     }
 
     /// What could not be seen, in a sentence.
-    pub fn lacks(&mut self, why: &str) {
+    pub fn note_missing(&mut self, why: &str) {
         self.seen.lacking.push(why.to_owned());
     }
 

@@ -278,8 +278,8 @@ fn carried(seen: &CookieObservation) -> Vec<CookieUse> {
 }
 
 fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &CookieUse) -> Thing {
-    let mut thing = Thing::new("cookie", cookie.shown());
-    thing.set("cookie", Value::word(cookie.shown()));
+    let mut thing = Thing::new("cookie", cookie.display_name());
+    thing.set("cookie", Value::word(cookie.display_name()));
     thing.set("owner", Value::word(owner.name()));
     thing.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
     thing.set("bytes", Value::bytes(cookie.bytes() as u64));
@@ -558,7 +558,7 @@ fn cookie_table(
             _ => cookie.domain.clone(),
         };
         vec![
-            word(cookie.shown()),
+            word(cookie.display_name()),
             word(owners[at].name()),
             word(domain + &cookie.path),
             bytes(cookie.bytes()),

@@ -34,7 +34,7 @@ const NAMED: usize = 3;
 pub struct Copy;
 
 impl Probe for Copy {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         if machine.root.is_live() {
             return Vec::new();
         }

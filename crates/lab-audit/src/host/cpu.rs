@@ -11,7 +11,7 @@ const CPU: &str = "sys/devices/system/cpu";
 const CLOCK: &str = "sys/devices/system/clocksource/clocksource0";
 
 impl Probe for Cpu {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let (root, watched) = (&machine.root, &machine.watched);
         let mut host = machine.host();
         host.set(
@@ -49,7 +49,7 @@ impl Probe for Cpu {
         host.set(
             "clock_source",
             Value::seen(
-                root.told_line(&format!("{CLOCK}/current_clocksource")),
+                root.required_line(&format!("{CLOCK}/current_clocksource")),
                 Value::Word,
             ),
         );

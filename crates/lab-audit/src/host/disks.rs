@@ -64,7 +64,7 @@ pub const PARTITION: Class = Class {
 const SECTOR: u64 = 512;
 
 impl Probe for Disks {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let names = root.names("sys/block");
         let disks = names.iter().filter(|name| is_disk(root, name));
@@ -125,7 +125,7 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
     disk.set_some("physical_block", physical.map(Value::bytes));
     if medium.word() != "virtual" {
         let smart = Smart::of(root, name);
-        let wearing = size.filter(|_| medium.wears_out());
+        let wearing = size.filter(|_| medium.has_limited_writes());
         endurance(&smart, wearing, &mut disk);
         health(smart, &mut disk);
     }

@@ -39,7 +39,7 @@ pub const FILESYSTEM: Class = Class {
 };
 
 impl Probe for Filesystems {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let mounts = match root.text("proc/mounts") {
             Ok(mounts) => mounts,
@@ -99,7 +99,7 @@ fn once(mut things: Vec<Thing>) -> Vec<Thing> {
 }
 
 fn trim_timer(machine: &Machine) -> Option<Value> {
-    let system = super::system::System.look(machine);
+    let system = super::system::System.observe(machine);
     system.first()?.values.get("trim_timer").cloned()
 }
 

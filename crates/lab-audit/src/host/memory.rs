@@ -12,7 +12,7 @@ const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
 const PAGE: u64 = 4096;
 
 impl Probe for Memory {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         match root.text("proc/meminfo") {

@@ -20,7 +20,7 @@ use serde::Deserialize;
 /// Looks at one part of a machine.
 pub trait Probe {
     /// Things of one class, or of several. The same thing may be told by several probes.
-    fn look(&self, machine: &Machine) -> Vec<Thing>;
+    fn observe(&self, machine: &Machine) -> Vec<Thing>;
 }
 
 /// All that probes look at.
@@ -221,7 +221,7 @@ const HOST: Class = Class {
 
 /// Where filesystems are mounted that are on disks.
 pub fn mounts(machine: &Machine) -> Vec<std::path::PathBuf> {
-    let things = filesystems::Filesystems.look(machine);
+    let things = filesystems::Filesystems.observe(machine);
     let known = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
     let mounted = things.iter().filter(known);
     mounted.map(|thing| thing.name.clone().into()).collect()
@@ -234,9 +234,9 @@ pub fn available(machine: &Machine) -> u64 {
 }
 
 /// Everything that the probes see, each thing once.
-pub fn look(machine: &Machine) -> Vec<Thing> {
+pub fn observe(machine: &Machine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
-    for thing in PROBES.iter().flat_map(|probe| probe.look(machine)) {
+    for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
         let same = |known: &&mut Thing| known.class == thing.class && known.name == thing.name;
         match things.iter_mut().find(same) {
             Some(known) => known.values.extend(thing.values),
@@ -336,7 +336,7 @@ fn chosen(text: &str) -> Option<String> {
 
 /// The audit of a machine by these rules.
 pub fn audit(machine: &Machine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
-    let mut things = look(machine);
+    let mut things = observe(machine);
     let mut facts = facts(machine, &things);
     let (mut tables, mut chart) = (Vec::new(), None);
     for extra in extras {

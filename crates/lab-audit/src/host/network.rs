@@ -15,7 +15,7 @@ const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
 impl Probe for Network {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         let count = |n: u64| Value::count(n, "connections");
@@ -82,7 +82,7 @@ fn used(connects: Option<f64>, rate: f64, host: &mut Thing) {
 
 /// Local ports that outgoing connections may have, less those that are reserved. Error: why it cannot be seen.
 fn ports(root: &Root) -> Result<u64, String> {
-    let range = root.told_line(&format!("{IPV4}/ip_local_port_range"))?;
+    let range = root.required_line(&format!("{IPV4}/ip_local_port_range"))?;
     let ends: Vec<u64> = range
         .split_whitespace()
         .filter_map(|end| end.parse().ok())

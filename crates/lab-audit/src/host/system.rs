@@ -8,7 +8,7 @@ use crate::value::{Thing, Value};
 pub struct System;
 
 impl Probe for System {
-    fn look(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         let (soft, hard) = open_files(root);
@@ -18,7 +18,7 @@ impl Probe for System {
         host.set("pids_share", Value::seen(pids_share(root), Value::share));
         let entropy = root.told("proc/sys/kernel/random/entropy_avail");
         host.set("entropy", Value::seen(entropy, |n| Value::count(n, "bits")));
-        let kernel = root.told_line("proc/sys/kernel/osrelease");
+        let kernel = root.required_line("proc/sys/kernel/osrelease");
         let newer = kernel.clone().and_then(|kernel| {
             since_5_18(&kernel).ok_or_else(|| format!("{kernel} is no version of Linux."))
         });
@@ -61,7 +61,7 @@ fn open_files(root: &Root) -> (Value, Value) {
 
 /// Error: why it cannot be seen.
 fn files_share(root: &Root) -> Result<f64, String> {
-    let line = root.told_line("proc/sys/fs/file-nr")?;
+    let line = root.required_line("proc/sys/fs/file-nr")?;
     let numbers: Vec<f64> = line
         .split_whitespace()
         .filter_map(|n| n.parse().ok())
@@ -74,7 +74,7 @@ fn files_share(root: &Root) -> Result<f64, String> {
 
 /// `/proc/loadavg` has running/all threads as its fourth word. Error: why it cannot be seen.
 fn pids_share(root: &Root) -> Result<f64, String> {
-    let line = root.told_line("proc/loadavg")?;
+    let line = root.required_line("proc/loadavg")?;
     let word = line.split_whitespace().nth(3);
     let all = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
     let all = all.ok_or("/proc/loadavg is not as expected.")?;

@@ -178,7 +178,7 @@ pub fn plan(
             .map(|a| [a.mode() & 0o7777, a.uid(), a.gid()]);
         let device = about.map(|about| about.dev());
         let disk = device.and_then(disk_of);
-        let wears = |disk: &&String| Medium::of(&Root::live(), disk).wears_out();
+        let wears = |disk: &&String| Medium::of(&Root::live(), disk).has_limited_writes();
         let wearing = disk.as_ref().filter(wears);
         Folder {
             size: scan::size(&path),

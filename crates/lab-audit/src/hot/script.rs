@@ -64,7 +64,7 @@ fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
 }
 
 fn in_memory(folder: &Folder) -> [String; 2] {
-    let name = shown(&folder.path.to_string_lossy());
+    let name = printable(&folder.path.to_string_lossy());
     [
         format!("# In memory from the next start on; what is in {name} now is then not seen."),
         format!("line {}", quoted(&folder.tmpfs())),
@@ -86,7 +86,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// In a comment, which ends with its line.
-fn shown(text: &str) -> String {
+fn printable(text: &str) -> String {
     text.replace(char::is_control, "?")
 }
 

@@ -152,7 +152,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 }
 
 /// Looks a name up and takes turns on its addresses. `step` is told how many rounds are done.
-pub fn look(asked: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
+pub fn observe(asked: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let began = Instant::now();
     let found = names::addresses(&asked.name, asked.port);
     let is_name = asked.name.parse::<IpAddr>().is_err();
@@ -701,7 +701,7 @@ fn ratio_table(all: &[NetObservation]) -> EvidenceTable {
 fn by(looked: &NetObservation, side: &Side) -> String {
     let mut thing = Thing::new("address", "");
     round_trip(looked, side, &mut thing);
-    let text = |name: &str| rule::shown(thing.values.get(name));
+    let text = |name: &str| rule::value_text(thing.values.get(name));
     let (time, by, hops) = (text("round_trip"), text("round_trip_by"), text("hops"));
     match side.hops {
         None => format!("{time} by {by}"),

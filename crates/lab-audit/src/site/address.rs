@@ -4,7 +4,7 @@
 use url::{Position, Url};
 
 /// A URL without its user, its fragment and the values of its query: `https://a.example/x?token=…`.
-pub fn shown(url: &Url) -> String {
+pub fn redacted(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -22,7 +22,7 @@ pub fn name(url: &Url) -> String {
 
 /// As a word of a command, whatever a server put into it. VALUE stands for what its query says: the reader knows it.
 pub fn word(url: &Url) -> String {
-    let text = shown(url).replace('…', "VALUE");
+    let text = redacted(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);
     if text.chars().all(plain) {
         text
@@ -51,11 +51,14 @@ mod tests {
     #[test]
     fn what_a_query_says_is_not_shown() {
         let of = |text: &str| Url::parse(text).expect("a URL");
-        let told = shown(&of(
+        let told = redacted(&of(
             "https://me:pass@a.example/x?token=s3cret&v=1&e=&plain#s3cret",
         ));
         assert_eq!(told, "https://a.example/x?token=…&v=…&e=&…");
-        assert_eq!(shown(&of("http://a.example:81/")), "http://a.example:81/");
+        assert_eq!(
+            redacted(&of("http://a.example:81/")),
+            "http://a.example:81/"
+        );
         assert_eq!(name(&of("http://a.example/i.png?s3cret")), "/i.png?…");
         assert_eq!(
             name(&of(&format!("http://a/{}", "x".repeat(99))))

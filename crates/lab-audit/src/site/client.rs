@@ -78,7 +78,7 @@ enum Failure {
 
 impl Response {
     /// Where it sends who asked for this URL, and nothing else: a status for that with a Location that can be loaded.
-    pub fn leads_to(&self, url: &Url) -> Option<Url> {
+    pub fn redirect_target(&self, url: &Url) -> Option<Url> {
         let to = self.field("location").and_then(|to| url.join(to).ok());
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
         to.filter(|_| matches!(self.status, 301 | 302 | 303 | 307 | 308))

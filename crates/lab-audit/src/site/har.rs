@@ -3,7 +3,7 @@
 
 use super::client::{MOST_BODY, Response};
 use super::server::{Redirects, recorded};
-use super::{Resource, Site, shown};
+use super::{Resource, Site, redacted};
 use crate::cookies::input::Collector;
 use crate::value::{Thing, Value, counted};
 use base64::Engine as _;
@@ -37,14 +37,14 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let (url, page, entry) = answers.get(on_the_way).ok_or("it holds no answer")?;
     let behind = answers[on_the_way..].iter();
     // A redirect that leads to nothing in the file is no page.
-    let loaded = behind.skip(usize::from(page.leads_to(url).is_some()));
+    let loaded = behind.skip(usize::from(page.redirect_target(url).is_some()));
     let of_page = |(other, ..): &&Answered| other.host_str() == url.host_str();
     let (own, others): (Vec<&Answered>, Vec<&Answered>) = loaded.partition(of_page);
     let mut site = Site {
         cookies: collector.done(),
         resources: own.into_iter().map(resource).collect(),
         things: server((url, page, entry), &redirects).into_iter().collect(),
-        others: others.iter().map(|(url, ..)| shown(url)).collect(),
+        others: others.iter().map(|(url, ..)| redacted(url)).collect(),
         ..Site::default()
     };
     let more = entries.len().saturating_sub(MOST);
@@ -110,13 +110,13 @@ fn resource((url, answer, entry): &Answered) -> Resource {
 /// On the way to the page.
 fn redirects(answers: &[Answered]) -> Redirects {
     let mut redirects = Redirects::default();
-    let leads = |(url, answer, _): &Answered| answer.leads_to(url);
+    let leads = |(url, answer, _): &Answered| answer.redirect_target(url);
     for pair in answers
         .windows(2)
         .take_while(|pair| leads(&pair[0]).is_some())
     {
         redirects.count += 1;
-        redirects.path.push(shown(&pair[1].0));
+        redirects.path.push(redacted(&pair[1].0));
         redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
         redirects.looped |= pair[0].0 == pair[1].0;
     }

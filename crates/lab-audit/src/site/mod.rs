@@ -11,7 +11,7 @@ mod served;
 mod server;
 pub mod tls;
 
-pub use address::shown;
+pub use address::redacted;
 pub use har::of_har;
 pub use page::references;
 pub use url::Url;
@@ -77,7 +77,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 ///
 /// # Errors
 /// The page cannot be had at all.
-pub fn look(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
+pub fn inspect(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
     let mut visit = Visit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
     visit.ask_again();
@@ -104,7 +104,7 @@ pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
         let command = format!("benchlab audit cookies {}", address::word(to));
         format!("The page is on another host, which was not asked: {command}")
     };
-    let unread = |why| format!("The answer for {} cannot be read: {why}.", shown(&url));
+    let unread = |why| format!("The answer for {} cannot be read: {why}.", redacted(&url));
     let lacking = [
         redirects.looped.then(|| circle.to_owned()),
         redirects.elsewhere.as_ref().map(elsewhere),
@@ -151,7 +151,7 @@ impl<'a> Visit<'a> {
     fn load(&mut self, url: &Url) -> Result<(Url, Response, Redirects), String> {
         (self.step)(url.as_str());
         let (url, page, redirects) = self.follow(url)?;
-        if page.leads_to(&url).is_none() {
+        if page.redirect_target(&url).is_none() {
             self.site.resources.push(Resource::new(&url, &page));
             self.load_files(&url, &page);
         }
@@ -164,14 +164,14 @@ impl<'a> Visit<'a> {
         let mut seen = vec![url.clone()];
         loop {
             let answer = self.client.ask_any(Method::Get, &url, "");
-            let answer = answer.map_err(|why| format!("{}: {why}", shown(&url)))?;
-            let Some(to) = answer.leads_to(&url) else {
+            let answer = answer.map_err(|why| format!("{}: {why}", redacted(&url)))?;
+            let Some(to) = answer.redirect_target(&url) else {
                 return Ok((url, answer, redirects));
             };
             let set = answer.all("set-cookie").map(str::to_owned);
             self.site.set_before.push((url.clone(), set.collect()));
             redirects.count += 1;
-            redirects.path.push(shown(&to));
+            redirects.path.push(redacted(&to));
             redirects.looped = seen.contains(&to) || redirects.count > REDIRECTS;
             redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
             let elsewhere = !self.client.may_ask(&to);
@@ -200,7 +200,7 @@ impl<'a> Visit<'a> {
         };
         let all = references(&html, page_url).into_iter();
         let (own, others): (Vec<Url>, Vec<Url>) = all.partition(|url| self.client.may_ask(url));
-        self.site.others = others.iter().map(shown).collect();
+        self.site.others = others.iter().map(redacted).collect();
         let left_out = own.len().saturating_sub(self.options.resources);
         if left_out > 0 {
             let files = counted(left_out as u64, "resource");
@@ -275,7 +275,7 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     }
     Audit {
         kind: AuditKind::Site,
-        targets: vec![shown(target)],
+        targets: vec![redacted(target)],
         facts: facts(site),
         findings: judge(rules, &things, &CLASSES),
         tables,
@@ -287,7 +287,9 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
 pub fn cookies(site: &Site, collector: &mut Collector) {
     set_and_sent(site, collector);
     site.notes.iter().for_each(|note| collector.note(note));
-    site.lacking.iter().for_each(|why| collector.lacks(why));
+    site.lacking
+        .iter()
+        .for_each(|why| collector.note_missing(why));
 }
 
 fn set_and_sent(site: &Site, collector: &mut Collector) {

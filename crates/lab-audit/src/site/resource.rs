@@ -119,7 +119,7 @@ impl Resource {
             set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
             varies: vary.contains('*') || vary.to_ascii_lowercase().contains("accept-encoding"),
             vary,
-            leads_to: answer.leads_to(url),
+            leads_to: answer.redirect_target(url),
             malformed: answer.malformed.clone(),
             lifetime_s: lifetime(answer),
         }
@@ -142,7 +142,7 @@ impl Resource {
         let ok = (200..300).contains(&self.status);
         thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
-        let to = self.leads_to.as_ref().map(address::shown);
+        let to = self.leads_to.as_ref().map(address::redacted);
         let leads = to.is_some();
         thing.set("leads_to", Value::Word(to.unwrap_or("nowhere".into())));
         // What a redirect says of itself, no browser uses.

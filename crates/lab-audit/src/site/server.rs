@@ -372,7 +372,7 @@ fn lead(redirects: &Redirects, thing: &mut Thing) {
     let elsewhere = redirects.elsewhere.as_ref();
     let no = || "no".to_owned();
     let word = |of: fn(&Url) -> String| Value::Word(elsewhere.map_or_else(no, of));
-    thing.set("elsewhere", word(address::shown));
+    thing.set("elsewhere", word(address::redacted));
     thing.set("elsewhere_word", word(address::word));
 }
 
@@ -382,7 +382,7 @@ fn told(url: &Url, page: &Response, thing: &mut Thing) {
     if url.scheme() == "https" {
         thing.set("hsts", hsts(page));
     }
-    if page.leads_to(url).is_none() {
+    if page.redirect_target(url).is_none() {
         security(page, thing);
         let html = resource::text(page).map(|html| safety(&html, url));
         of_html(page, &html, thing);
@@ -431,7 +431,7 @@ fn fields(page: &Response, thing: &mut Thing) {
 
 /// Whether an answer over plain HTTP leads to TLS.
 fn leads_to_tls(answer: &Response, url: &Url) -> Value {
-    match answer.leads_to(url) {
+    match answer.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
         Some(to) if to.host() != url.host() => {
             Value::Unknown("It leads to another host, which was not asked.".into())
@@ -501,7 +501,7 @@ fn of_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
         "unpinned",
         of_files(&|files| Value::count(files.len() as u64, "files")),
     );
-    thing.set("unpinned_first", first(address::shown));
+    thing.set("unpinned_first", first(address::redacted));
     thing.set("unpinned_word", first(address::word));
 }
 

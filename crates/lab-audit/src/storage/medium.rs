@@ -61,7 +61,7 @@ impl Medium {
     }
 
     /// Whether it can be written a certain number of times.
-    pub fn wears_out(&self) -> bool {
+    pub fn has_limited_writes(&self) -> bool {
         matches!(self, Medium::Nvme | Medium::Flash)
     }
 }
@@ -126,6 +126,6 @@ mod tests {
         fs::write(loop0.join("backing_file"), "/srv/image\n").expect("written");
         let found = Medium::of(&root, "loop0");
         assert_eq!(found, Medium::File("/srv/image".into()));
-        assert_eq!((found.word(), found.wears_out()), ("file", false));
+        assert_eq!((found.word(), found.has_limited_writes()), ("file", false));
     }
 }

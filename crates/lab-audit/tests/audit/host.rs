@@ -4,7 +4,7 @@
 
 use crate::measured::MEASURED;
 use lab_audit::host::{self, CLASSES, Machine};
-use lab_audit::own::with_folder;
+use lab_audit::user_rules::with_folder;
 use lab_audit::{Class, Root, Rule, cookies, net, site};
 use lab_model::audit::{Audit, EvidenceValue, Finding, State};
 use std::collections::BTreeSet;

@@ -16,7 +16,7 @@ fn audit(name: &str, port: u16) -> Audit {
         port,
         tls: false,
     };
-    let looked = net::look(&asked, 20, &mut |_| {});
+    let looked = net::observe(&asked, 20, &mut |_| {});
     net::audit(&[looked], &net::rules().expect("rules"))
 }
 
@@ -348,7 +348,7 @@ fn without_a_network_all_is_unknown() {
             port: 80,
             tls: false,
         };
-        space.within(|| net::look(&asked, 20, &mut |_| {}))
+        space.within(|| net::observe(&asked, 20, &mut |_| {}))
     });
     let Some(away) = with_root(away) else { return };
     for audit in [silent, away] {
@@ -398,7 +398,7 @@ fn a_handshake_that_always_fails_is_bad() {
     let audit = |name: &str| {
         let name = name.into();
         let tls = true;
-        let looked = net::look(&NetTarget { name, port, tls }, 20, &mut |_| {});
+        let looked = net::observe(&NetTarget { name, port, tls }, 20, &mut |_| {});
         net::audit(&[looked], &net::rules().expect("rules"))
     };
     let by_name = audit("localhost");

@@ -126,7 +126,7 @@ fn look_there(url: &str, ajp_port: u16) -> Result<Audit, String> {
         ajp_port,
         ..OPTIONS
     };
-    let seen = site::look(&url, &options, &mut |_| {})?;
+    let seen = site::inspect(&url, &options, &mut |_| {})?;
     Ok(site::audit(&url, &seen, &site::rules().expect("rules")))
 }
 
@@ -1114,7 +1114,7 @@ fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
             resources: 0,
             ajp_port: closed(),
         };
-        let seen = site::look(&url, &options, &mut |_| {});
+        let seen = site::inspect(&url, &options, &mut |_| {});
         server.kill().expect("an end");
         server.wait().expect("an end");
         let found = site::audit(&url, &seen.expect("a site"), &site::rules().expect("rules"));
@@ -1231,7 +1231,7 @@ fn malformed_certificates_end_in_words() {
             ajp_port: closed(),
         };
         let began = Instant::now();
-        let told = match site::look(&url, &options, &mut |_| {}) {
+        let told = match site::inspect(&url, &options, &mut |_| {}) {
             Err(why) => why,
             Ok(seen) => {
                 let found = site::audit(&url, &seen, &site::rules().expect("rules"));

@@ -4,7 +4,7 @@
 
 use super::{Adding, Batches, Explainer, missing};
 use crate::fault::SubjectResult;
-use crate::process::{Allocated, gone};
+use crate::process::{Allocated, connection_lost};
 use lab_model::{Counted, Metric};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -89,7 +89,7 @@ impl Library {
             .and_then(|()| std::fs::write(&path, [0; COUNTS]))
             .and_then(|()| File::open(&path));
         Ok(Library {
-            counts: made.map_err(gone)?,
+            counts: made.map_err(connection_lost)?,
             library,
             path,
         })
@@ -109,7 +109,9 @@ impl Library {
     /// Bytes and blocks so far.
     pub(super) fn read(&self) -> SubjectResult<Vec<f64>> {
         let mut bytes = [0; COUNTS];
-        self.counts.read_exact_at(&mut bytes, 0).map_err(gone)?;
+        self.counts
+            .read_exact_at(&mut bytes, 0)
+            .map_err(connection_lost)?;
         let number = |at: usize| {
             let bytes = bytes[at..at + 8].try_into().expect("eight bytes");
             u64::from_ne_bytes(bytes) as f64

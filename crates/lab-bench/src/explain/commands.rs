@@ -9,7 +9,7 @@ use crate::build::in_path;
 use crate::commands::order;
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{COUNTED, Counters};
-use crate::process::gone;
+use crate::process::connection_lost;
 use crate::scratch::Scratch;
 use crate::starter::{Ended, Order, Starter};
 use crate::sys;
@@ -73,12 +73,12 @@ impl<'a> CommandExplainer<'a> {
             Some(tracer) => self.traced(&mut counted, tracer),
             None => Err(missing("strace is not installed; --install installs it")),
         };
-        counted.lacks("system calls and round trips", calls)?;
+        counted.note_missing("system calls and round trips", calls)?;
         let allocated = self.allocations(&mut counted);
-        counted.lacks("allocations", allocated)?;
+        counted.note_missing("allocations", allocated)?;
         if self.counters.is_none() {
             let simulated = self.simulated(&mut counted);
-            counted.lacks("instructions and cache misses", simulated)?;
+            counted.note_missing("instructions and cache misses", simulated)?;
         }
         Ok(counted)
     }
@@ -103,7 +103,7 @@ impl<'a> CommandExplainer<'a> {
 
     fn untraced(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         let events = |counters: &Option<Counters>| match counters {
-            Some(counters) => counters.read().map_err(gone),
+            Some(counters) => counters.read().map_err(connection_lost),
             None => Ok(Vec::new()),
         };
         // Warm files.

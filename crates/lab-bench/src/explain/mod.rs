@@ -17,7 +17,7 @@ use crate::batch_subject::Starting;
 use crate::batches::targets;
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, Counters};
-use crate::process::{BatchResult, SubjectProcess, gone};
+use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::BenchError;
@@ -116,12 +116,12 @@ impl<'a> Explainer<'a> {
             Some(tracer) => self.traced(&mut counted, batches, tracer),
             None => Err(missing("strace is not installed; --install installs it")),
         };
-        counted.lacks("system calls and round trips", calls)?;
+        counted.note_missing("system calls and round trips", calls)?;
         let allocated = self.allocations(&mut counted, batches);
-        counted.lacks("allocations", allocated)?;
+        counted.note_missing("allocations", allocated)?;
         if !self.has_hardware {
             let simulated = self.simulated(&mut counted, batches);
-            counted.lacks("instructions and cache misses", simulated)?;
+            counted.note_missing("instructions and cache misses", simulated)?;
         }
         Ok(counted)
     }
@@ -138,13 +138,14 @@ impl<'a> Explainer<'a> {
         )?;
         counted.settings = settings;
         visit.verify(&mut process, self.plan, 1)?;
-        visit.look(self.plan)?;
+        visit.check_work(self.plan)?;
         let batches = self.sized(&mut process, &mut visit, operations)?;
-        let usage = |process: &SubjectProcess| procfs::usage(process.pid()).map_err(gone);
+        let usage =
+            |process: &SubjectProcess| procfs::usage(process.pid()).map_err(connection_lost);
         let counters = self.has_hardware.then(|| Counters::of(process.pid()));
-        let counters = counters.transpose().map_err(gone)?;
+        let counters = counters.transpose().map_err(connection_lost)?;
         let events = || match &counters {
-            Some(counters) => counters.read().map_err(gone),
+            Some(counters) => counters.read().map_err(connection_lost),
             None => Ok(Vec::new()),
         };
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
@@ -180,7 +181,7 @@ impl<'a> Explainer<'a> {
                     visit.run(process, self.plan, times * batches.operations)
                 };
                 *costs = cost(process, &mut run)?;
-                visit.look(self.plan)?;
+                visit.check_work(self.plan)?;
             }
             let each = costs[1].iter().zip(&costs[0]);
             let each = each.map(|(twice, once)| (twice - once) / batches.operations as f64);
@@ -208,7 +209,7 @@ impl<'a> Explainer<'a> {
         )?;
         for _ in 0..batches.warm_up {
             visit.run(&mut process, self.plan, batches.operations)?;
-            visit.look(self.plan)?;
+            visit.check_work(self.plan)?;
         }
         Ok((process, visit))
     }
@@ -224,7 +225,7 @@ impl<'a> Explainer<'a> {
         let mut one_ns = u64::MAX;
         for _ in 0..3 {
             let ran = visit.run(process, plan, 1)?;
-            visit.look(plan)?;
+            visit.check_work(plan)?;
             one_ns = one_ns.min(ran.wall_ns.max(1));
         }
         let (most, least) = OPERATIONS;
@@ -236,7 +237,7 @@ impl<'a> Explainer<'a> {
         };
         for _ in 0..batches.warm_up {
             visit.run(process, plan, batches.operations)?;
-            visit.look(plan)?;
+            visit.check_work(plan)?;
         }
         Ok(batches)
     }
@@ -251,7 +252,7 @@ impl<'a> Explainer<'a> {
         let n = batches.operations;
         for operations in [n, 2 * n].repeat(REPEATS).into_iter().chain([1]) {
             visit.run(&mut process, self.plan, operations)?;
-            visit.look(self.plan)?;
+            visit.check_work(self.plan)?;
         }
         process.close()?;
         process.quit()?;
@@ -332,7 +333,7 @@ fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
 /// What is added to what was counted.
 trait Adding {
     /// What could not be counted is told; a reader's wish to stop goes on.
-    fn lacks(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
+    fn note_missing(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
     /// A figure of each of the metrics that the rows have, one row for each pair of batches.
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
@@ -350,7 +351,7 @@ fn missing(why: &str) -> Fault {
 }
 
 impl Adding for Counted {
-    fn lacks(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()> {
+    fn note_missing(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()> {
         match outcome {
             Err(Fault::Failed(_, why)) => self.missing.push((what.into(), why)),
             outcome => return outcome,

@@ -6,7 +6,7 @@ use super::trace::read_windows;
 use super::{Adding, REPEATS, TraceError, USED, missing, tracing, used};
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, Counters};
-use crate::process::gone;
+use crate::process::connection_lost;
 use crate::scratch::Scratch;
 use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
 use crate::session::BenchError;
@@ -84,12 +84,12 @@ impl<'a> ServerExplainer<'a> {
             Some(tracer) => self.traced(&mut counted, &proven, tracer),
             None => Err(missing("strace is not installed; --install installs it")),
         };
-        counted.lacks("system calls", calls)?;
+        counted.note_missing("system calls", calls)?;
         let allocated = self.allocations(&mut counted, &proven);
-        counted.lacks("allocations", allocated)?;
+        counted.note_missing("allocations", allocated)?;
         if !self.has_hardware {
             let why = "the machine has no hardware counters, and Callgrind runs one thread of a server at a time";
-            counted.lacks("instructions and cache misses", Err(missing(why)))?;
+            counted.note_missing("instructions and cache misses", Err(missing(why)))?;
         }
         Ok(counted)
     }
@@ -106,9 +106,9 @@ impl<'a> ServerExplainer<'a> {
         let mut loaded = self.loaded(&setup, server, counted.point, &proven)?;
         let process = loaded.server.process.pid();
         let counters = self.has_hardware.then(|| Counters::of(process));
-        let counters = counters.transpose().map_err(gone)?;
+        let counters = counters.transpose().map_err(connection_lost)?;
         let events = || match &counters {
-            Some(counters) => counters.read().map_err(gone),
+            Some(counters) => counters.read().map_err(connection_lost),
             None => Ok(Vec::new()),
         };
         let rows = loaded.stretches(|loaded| {
@@ -191,7 +191,7 @@ impl<'a> ServerExplainer<'a> {
             serving: self.serving,
             folder: self.folder,
             temporary: self.scratch.temporary(),
-            files: files.map_err(gone)?,
+            files: files.map_err(connection_lost)?,
         })
     }
 

@@ -75,7 +75,7 @@ impl Explainer<'_> {
         };
         let (mut process, mut visit) = self.warm(counted, warm_up, &under_callgrind(&file))?;
         visit.run(&mut process, self.plan, times * batches.operations)?;
-        visit.look(self.plan)?;
+        visit.check_work(self.plan)?;
         process.close()?;
         process.quit()?;
         let wrong = |why: String| Fault::Failed("callgrind", why);

@@ -2,8 +2,8 @@
 //! Has the server end connections of a subject, as an administrator does.
 
 use super::proxy::Proxy;
-use crate::drawn::drawn;
-use lab_services::Ender;
+use crate::random::random;
+use lab_services::Terminator;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -21,11 +21,11 @@ struct Shared {
 
 impl Cutter {
     /// Ends one of a proxy's connections, taken at random, so many times a second.
-    pub fn start(ender: Ender, proxy: Arc<Proxy>, per_s: f64, seed: u64) -> Cutter {
+    pub fn start(terminator: Terminator, proxy: Arc<Proxy>, per_s: f64, seed: u64) -> Cutter {
         let shared = Arc::new(Shared::default());
         let cutting = shared.clone();
         thread::spawn(move || {
-            if let Err(why) = cutting.cut(ender, &proxy, per_s, seed) {
+            if let Err(why) = cutting.cut(terminator, &proxy, per_s, seed) {
                 let failure = cutting.failure.lock();
                 *failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
             }
@@ -52,8 +52,14 @@ impl Drop for Cutter {
 }
 
 impl Shared {
-    fn cut(&self, ender: Ender, proxy: &Proxy, per_s: f64, seed: u64) -> Result<(), String> {
-        let mut server = ender.connect().map_err(|e| e.to_string())?;
+    fn cut(
+        &self,
+        terminator: Terminator,
+        proxy: &Proxy,
+        per_s: f64,
+        seed: u64,
+    ) -> Result<(), String> {
+        let mut server = terminator.connect().map_err(|e| e.to_string())?;
         for cut in 0.. {
             thread::sleep(Duration::from_secs_f64(1.0 / per_s));
             if self.is_over.load(Ordering::Acquire) {
@@ -61,7 +67,7 @@ impl Shared {
             }
             let ports = proxy.server_ports();
             if self.is_at_work.load(Ordering::Acquire) && !ports.is_empty() {
-                let chosen = drawn(seed, &[cut]) as usize % ports.len();
+                let chosen = random(seed, &[cut]) as usize % ports.len();
                 server.end(ports[chosen]).map_err(|e| e.to_string())?;
             }
         }

@@ -3,9 +3,9 @@
 
 use super::fault;
 use super::outage::{Dependency, Outages, Recovery};
-use crate::drawn::drawn;
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
+use crate::random::random;
 use crate::sqlite_header::Header;
 use crate::sys;
 use lab_model::Injection;
@@ -87,7 +87,7 @@ impl FileInjector {
     }
 
     /// After work. Fault: the faults cannot be made.
-    pub fn look(&self) -> SubjectResult<()> {
+    pub fn check_work(&self) -> SubjectResult<()> {
         let failure = self.locker.as_ref().and_then(Locker::failure);
         failure.map_or(Ok(()), |why| Err(fault(why)))
     }
@@ -218,7 +218,7 @@ impl Shared {
     ) -> Result<(), String> {
         for number in 0.. {
             // A fault hits every call with the same chance: the calls between two are distributed exponentially.
-            let part = (drawn(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
+            let part = (random(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
             let wait = (-part.min(1.0).ln() * commits) as u32;
             let begun = lock.commits()?;
             while lock.commits()?.wrapping_sub(begun) < wait && !self.is_over() {

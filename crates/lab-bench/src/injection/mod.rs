@@ -7,9 +7,9 @@ mod locker;
 mod outage;
 mod proxy;
 
-use crate::drawn::drawn;
 use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
+use crate::random::random;
 use commits::Commits;
 use cutter::Cutter;
 use lab_model::{Injection, TargetKind};
@@ -51,12 +51,15 @@ impl Injector {
             Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
             Injection::LostAnswers(part) => *part,
         };
-        let loses = move |commit: u64| (drawn(seed, &[commit]) as f64) < part * u64::MAX as f64;
+        let loses = move |commit: u64| (random(seed, &[commit]) as f64) < part * u64::MAX as f64;
         let proxy = proxy(service, kind, loses)?;
         let cutter = match injection {
-            Injection::CutsPerS(rate) => {
-                Some(Cutter::start(service.ender(), proxy.clone(), *rate, seed))
-            }
+            Injection::CutsPerS(rate) => Some(Cutter::start(
+                service.terminator(),
+                proxy.clone(),
+                *rate,
+                seed,
+            )),
             _ => None,
         };
         let outages = match injection {
@@ -120,7 +123,7 @@ impl Injector {
     }
 
     /// After work. Fault: the faults cannot be made.
-    pub fn look(&self) -> SubjectResult<()> {
+    pub fn check_work(&self) -> SubjectResult<()> {
         if let Some(why) = self.cutter.as_ref().and_then(Cutter::failure) {
             return Err(fault(format!("connections cannot be cut: {why}")));
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Takes away what calls need while a subject makes them, brings it back, and sees when and how they come back.
 
-use crate::drawn::drawn;
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
+use crate::random::random;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,7 @@ impl Outages {
         let began = Instant::now();
         let requests = needed.requests();
         let number = self.made.replace(self.made.get() + 1);
-        let part = drawn(self.seed, &[number]) as f64 / u64::MAX as f64;
+        let part = random(self.seed, &[number]) as f64 / u64::MAX as f64;
         let free = turn.checked_sub(self.lasting).unwrap_or(turn);
         if process.replies_within(free.mul_f64(0.25 + part / 2.0))? {
             return Ok(Recovery::default());
@@ -110,7 +110,7 @@ fn seen(
         if back_ns.is_none() && needed.commits()? > commits {
             back_ns = Some(returned.elapsed().as_nanos() as f64);
         }
-        busiest.look(Instant::now(), needed.requests(), replied);
+        busiest.sample(Instant::now(), needed.requests(), replied);
         if replied || (returned.elapsed() >= AFTER && back_ns.is_some()) {
             let load = busiest.rate.zip(before);
             let load = load.map(|(after, before)| after / before);
@@ -138,7 +138,7 @@ impl Busiest {
     }
 
     /// Counts the second that is over; if it is the last look and none was, the part of one.
-    fn look(&mut self, now: Instant, requests: Option<u64>, is_last: bool) {
+    fn sample(&mut self, now: Instant, requests: Option<u64>, is_last: bool) {
         let passed = now - self.began;
         let is_part = is_last && self.rate.is_none() && passed >= LEAST;
         if passed >= SECOND || is_part {
@@ -166,7 +166,7 @@ mod tests {
         let mut busiest = Busiest::since(began, Some(1_000));
         for (number, (ms, requests)) in looks.iter().enumerate() {
             let now = began + Duration::from_millis(*ms);
-            busiest.look(now, Some(1_000 + requests), number + 1 == looks.len());
+            busiest.sample(now, Some(1_000 + requests), number + 1 == looks.len());
         }
         busiest.rate
     }

@@ -4,8 +4,8 @@
 //! is a block.
 
 mod generator;
+mod running_load;
 mod server;
-mod stretch;
 
 pub use generator::{Generator, Generators, LoadFault, Piece, first_errors};
 pub use server::{LoadShare, LoadedServer, LoadedServers};
@@ -17,9 +17,9 @@ use crate::server_usage::{ServerWatch, Usage, with_server};
 use crate::workload::{Done, Turn, TurnResult, Workload};
 use lab_model::{AgentId, Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
 use lab_store::StoreError;
+use running_load::RunningLoad;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use stretch::RunningLoad;
 
 /// For each server what tells of its processes, if they are known.
 pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
@@ -314,7 +314,7 @@ impl Workload for LoadWorkload<'_> {
         })
     }
 
-    fn dismiss(
+    fn exclude(
         &mut self,
         block: &mut BlockContext,
         fault: Fault,

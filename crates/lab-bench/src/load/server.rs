@@ -51,7 +51,7 @@ pub struct LoadShare {
 
 impl LoadShare {
     /// All of a plan's load at a point, with the arrivals of a block.
-    pub fn whole(plan: &Plan, how: &Load, point: PointId, block: u32) -> LoadShare {
+    pub fn all(plan: &Plan, how: &Load, point: PointId, block: u32) -> LoadShare {
         LoadShare {
             connections: plan.connections(point),
             threads: how.threads,
@@ -171,7 +171,7 @@ impl<'a> LoadedServers<'a> {
 
     /// Sends one request to a server at a point and tells what came of it. Error: it cannot be sent.
     pub fn ask(&self, subject: SubjectId, point: PointId) -> Result<Record, String> {
-        self.servers[subject].ask(&LoadShare::whole(self.plan, self.how, point, 0))
+        self.servers[subject].ask(&LoadShare::all(self.plan, self.how, point, 0))
     }
 }
 
@@ -182,7 +182,7 @@ impl Generators for LoadedServers<'_> {
         point: PointId,
         block: u32,
     ) -> Result<Box<dyn Generator>, LoadFault> {
-        let share = LoadShare::whole(self.plan, self.how, point, block);
+        let share = LoadShare::all(self.plan, self.how, point, block);
         let engine = self.servers[subject].engine(&share);
         let mut engine = engine.map_err(LoadFault::Failed)?;
         engine.stop_when(interrupt::requested);

@@ -173,7 +173,9 @@ impl<'a> ServerWorkload<'a> {
     /// Where nothing is said of an answer, it is the same from all.
     fn same_as_others(&self, proven: &Proven) -> SubjectResult<()> {
         let differs = |(&other, answered): (&SubjectId, &Proven)| {
-            proven.unlike(answered).map(|example| (other, example))
+            proven
+                .first_difference(answered)
+                .map(|example| (other, example))
         };
         match self.proven.iter().find_map(differs) {
             None => Ok(()),
@@ -409,7 +411,7 @@ impl Workload for ServerWorkload<'_> {
     }
 
     /// A server on which no load can be put at a point has failed there; any other has failed everywhere.
-    fn dismiss(
+    fn exclude(
         &mut self,
         block: &mut BlockContext,
         fault: Fault,

@@ -31,8 +31,8 @@ impl Others {
 }
 
 fn clock(pid: Pid) -> Option<CpuClock> {
-    let helps = kernel::helps(&procfs::name(pid));
-    CpuClock::of(pid).ok().filter(|_| !helps)
+    let is_helper = kernel::is_helper(&procfs::name(pid));
+    CpuClock::of(pid).ok().filter(|_| !is_helper)
 }
 
 /// The CPU clocks of some processes.

@@ -51,7 +51,7 @@ impl Proven {
     }
 
     /// A request whose answer nothing is said of, and that another server answered otherwise.
-    pub fn unlike<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
+    pub fn first_difference<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
             example.answer == Content::Any && plain(other.body(example)) != plain(body)
@@ -183,7 +183,7 @@ impl Prover<'_> {
             let path = &example.path;
             connection.send(&rendered("HEAD", path, None, false))?;
             let head = connection.answer(true)?;
-            self.alive(&head, &format!("HEAD {path}"))?;
+            self.stays_open(&head, &format!("HEAD {path}"))?;
             self.anew_if_refused(connection, &head)?;
             let got = self.exchange(connection, &example)?;
             if head.status != got.status {
@@ -339,10 +339,10 @@ impl Prover<'_> {
 
     fn right(&mut self, example: &Example, answer: &Response, how: &str) -> Checked {
         self.fitting(example, answer, how)?;
-        self.alive(answer, &asked(example, how))
+        self.stays_open(answer, &request_line(example, how))
     }
 
-    fn alive(&mut self, answer: &Response, asked: &str) -> Checked {
+    fn stays_open(&mut self, answer: &Response, asked: &str) -> Checked {
         if answer.closes() && answer.status < 400 {
             Err(format!(
                 "{asked}: the server closes the connection, which nobody asked it to"
@@ -354,7 +354,7 @@ impl Prover<'_> {
 
     /// Status, body and header are what they must be.
     fn fitting(&mut self, example: &Example, answer: &Response, how: &str) -> Checked {
-        let asked = asked(example, how);
+        let asked = request_line(example, how);
         expect_status(answer, example.status, &asked)?;
         let date = date(answer).map_err(|why| format!("{asked}: {why}"))?;
         let now = SystemTime::now();
@@ -429,7 +429,7 @@ fn same_value(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn asked(example: &Example, how: &str) -> String {
+fn request_line(example: &Example, how: &str) -> String {
     match how {
         "" => format!("{} {}", example.method, example.path),
         how => format!("{} {}, {how}", example.method, example.path),

@@ -5,7 +5,7 @@ use super::files::ServedFiles;
 use super::proof::{Proven, prove};
 use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
-use crate::process::{SubjectProcess, gone};
+use crate::process::{SubjectProcess, connection_lost};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;
@@ -213,7 +213,7 @@ impl RunningServer {
     /// Gives its processes all cores.
     pub fn free(&self) -> SubjectResult<()> {
         self.process.free()?;
-        let cores = sys::allowed_cores().map_err(gone)?;
+        let cores = sys::allowed_cores().map_err(connection_lost)?;
         self.keep_on(&cores)
     }
 
@@ -259,7 +259,7 @@ impl RunningServer {
     /// metrics.
     pub fn close(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         self.process.wake()?;
-        let closed = self.process.close_and_tell(metrics);
+        let closed = self.process.close_with_metrics(metrics);
         closed.map_err(|fault| fault.with_log(&self.process))
     }
 

@@ -166,7 +166,7 @@ impl Link {
         while let Some(bytes) = stream.data().await {
             let bytes = bytes?;
             stream.flow_control().release_capacity(bytes.len())?;
-            let room = job.expect.body_room() - body.len();
+            let room = job.expect.body_capacity() - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
         Ok(Response {

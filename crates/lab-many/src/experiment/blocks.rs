@@ -7,7 +7,7 @@ use crate::agents::Agents;
 use crate::link::Event;
 use crate::work::Work;
 use lab_bench::{
-    Executor, Machine, Progress, RunContext, Scratch, Stop, Tell, ThisMachine, finds_peaks,
+    Executor, Machine, OnProgress, Progress, RunContext, Scratch, Stop, ThisMachine, finds_peaks,
     missing_block, unix_seconds,
 };
 use lab_model::{AgentId, Block, BlockState, Metric, Outcome, Plan, PointId};
@@ -101,7 +101,7 @@ impl<'a> BlockAgents<'a> {
     }
 
     /// Until somebody has done a piece of work, or was lost in one.
-    fn wait(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+    fn wait(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         loop {
             if (self.stops)() {
                 return Err(Stop::Interrupted);
@@ -115,16 +115,16 @@ impl<'a> BlockAgents<'a> {
             let name = self.agents.name(agent).to_owned();
             match event {
                 Event::Work(head, body) => match serde_json::from_value(head) {
-                    Ok(Report::Step(step)) => tell(step.into()),
+                    Ok(Report::Step(step)) => on_progress(step.into()),
                     Ok(Report::Done { outcomes }) => {
-                        return self.done(agent, (outcomes, &body), run, tell);
+                        return self.done(agent, (outcomes, &body), run, on_progress);
                     }
-                    _ => return self.lost(agent, "its words are not understood", run, tell),
+                    _ => return self.lost(agent, "its words are not understood", run, on_progress),
                 },
-                Event::Line(line) => tell(Progress::Note(&format!("{name}: {line}"))),
+                Event::Line(line) => on_progress(Progress::Note(&format!("{name}: {line}"))),
                 Event::Clock(_) => {}
                 Event::Failed(why) | Event::Lost(why) => {
-                    return self.lost(agent, &why, run, tell);
+                    return self.lost(agent, &why, run, on_progress);
                 }
             }
         }
@@ -136,22 +136,22 @@ impl<'a> BlockAgents<'a> {
         agent: AgentId,
         (outcomes, records): (Vec<Outcome>, &[u8]),
         run: &mut RunContext,
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> Result<(), Stop> {
         let file = self.scratch.folder().join("received.lab");
         let written = std::fs::write(&file, records);
         written.map_err(|e| StoreError::Other(file.clone(), e.to_string()))?;
         let came = match lab_store::load(&file) {
             Ok(came) if came.plan.as_ref() == Some(self.plan) => came,
-            Ok(_) => return self.lost(agent, "it measured another plan", run, tell),
-            Err(e) => return self.lost(agent, &e.to_string(), run, tell),
+            Ok(_) => return self.lost(agent, "it measured another plan", run, on_progress),
+            Err(e) => return self.lost(agent, &e.to_string(), run, on_progress),
         };
         if let Some(why) = self.other_work(outcomes) {
-            return self.lost(agent, &why, run, tell);
+            return self.lost(agent, &why, run, on_progress);
         }
         self.under_way.remove(&agent);
         let place = self.earlier + agent;
-        run.writer.take_in(&file, place)?;
+        run.writer.merge(&file, place)?;
         run.run.pilots.extend(came.pilots);
         run.run.settings.extend(came.settings);
         for service in came.services {
@@ -161,7 +161,7 @@ impl<'a> BlockAgents<'a> {
         for failure in came.failures {
             run.participants.exclude(failure.subject, failure.point);
             run.run.failures.push(failure.clone());
-            tell(Progress::Failed(failure));
+            on_progress(Progress::Failed(failure));
         }
         for mut block in came.blocks {
             block.agent = Some(place);
@@ -173,8 +173,8 @@ impl<'a> BlockAgents<'a> {
             let took = Duration::from_nanos(block.duration_ns) / self.at_once();
             run.run.blocks.push(block);
             match state {
-                BlockState::Complete => tell(Progress::Complete(&run.run, took)),
-                BlockState::Disturbed => tell(Progress::Disturbed(number)),
+                BlockState::Complete => on_progress(Progress::Complete(&run.run, took)),
+                BlockState::Disturbed => on_progress(Progress::Disturbed(number)),
                 BlockState::Incomplete => {}
             }
         }
@@ -216,11 +216,11 @@ impl<'a> BlockAgents<'a> {
         agent: AgentId,
         why: &str,
         run: &mut RunContext,
-        tell: Tell,
+        on_progress: OnProgress,
     ) -> Result<(), Stop> {
         let name = self.agents.name(agent).to_owned();
         if self.agents.lost(agent).is_none() {
-            self.agents.dismiss(agent, why.to_owned());
+            self.agents.exclude(agent, why.to_owned());
         }
         let place = self.earlier + agent;
         run.writer.agent_lost(place, why)?;
@@ -244,7 +244,7 @@ impl<'a> BlockAgents<'a> {
             None => String::new(),
         };
         let text = format!("the host {name} was lost: {why}{redone}");
-        tell(Progress::Note(&text));
+        on_progress(Progress::Note(&text));
         if self.strict {
             return Err(Stop::AgentsLost(format!(
                 "the host {name} was lost, and --strict was given: {why}"
@@ -274,7 +274,7 @@ impl Executor for BlockAgents<'_> {
     }
 
     /// One host pilots for all, so that a batch has the same operations on each.
-    fn prepare(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+    fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         self.keep(run.writer.outcomes()?);
         if run.run.complete_blocks().next().is_some() {
             return Ok(());
@@ -282,7 +282,7 @@ impl Executor for BlockAgents<'_> {
         while let Some(&agent) = self.agents.present().first() {
             self.give(agent, None, run);
             while self.under_way.contains_key(&agent) {
-                self.wait(run, tell)?;
+                self.wait(run, on_progress)?;
             }
             if self.agents.lost(agent).is_none() {
                 return Ok(());
@@ -291,9 +291,9 @@ impl Executor for BlockAgents<'_> {
         Err(Stop::AgentsLost("all hosts were lost".into()))
     }
 
-    fn block(&mut self, run: &mut RunContext, tell: Tell) -> Result<(), Stop> {
+    fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         self.hand_out(run);
-        self.wait(run, tell)
+        self.wait(run, on_progress)
     }
 
     fn finish(&mut self, _: &mut RunContext) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agent's end of a load: lab-load's engine, which begins when it is told to.
 
-use super::{Order, Report, sent};
+use super::{Order, Report, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::Reading;
 use lab_bench::{LoadShare, LoadedServer, first_errors, give_back, host};
@@ -126,7 +126,7 @@ fn wait_until(begin_ns: i64) {
 
 fn tell(record: &Record, (number, late_ns): (u64, u64), to: &Coordinator) -> Result<(), String> {
     let mut slice = record.slice(0, 0, 0);
-    let body = sent::take(&mut slice)?;
+    let body = bytes::take(&mut slice)?;
     let report = Report::Slice {
         number,
         late_ns,

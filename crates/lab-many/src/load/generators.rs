@@ -2,7 +2,7 @@
 //! The coordinator's end of a load: a generator that is many.
 
 use super::gather::Gather;
-use super::{Order, Report, sent};
+use super::{Order, Report, bytes};
 use crate::agents::{Agents, StartError, Starting};
 use crate::clock::Reading;
 use crate::link::Event;
@@ -74,7 +74,7 @@ impl<'a> LoadAgents<'a> {
         }
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
-        let whole = LoadShare::whole(plan, how, 0, 0);
+        let whole = LoadShare::all(plan, how, 0, 0);
         let orders = (0..agents.len()).map(|agent| {
             let servers = start.servers.iter().map(|server| ServerRequests {
                 // Not all in step.
@@ -147,7 +147,7 @@ impl Generators for LoadAgents<'_> {
     ) -> Result<Box<dyn Generator>, LoadFault> {
         let mut shared = lock(&self.shared);
         let all = shared.agents.len();
-        let whole = LoadShare::whole(self.plan, self.how, point, block);
+        let whole = LoadShare::all(self.plan, self.how, point, block);
         let shares: Vec<LoadShare> = (0..all).map(|agent| whole.of(agent, all)).collect();
         for agent in shared.agents.present() {
             let share = shares[agent].clone();
@@ -363,7 +363,7 @@ impl Shared {
                         mut slice,
                         errors,
                     } if number == current => {
-                        sent::put_back(&mut slice, &body).map_err(|e| format!("{name}: {e}"))?;
+                        bytes::put_back(&mut slice, &body).map_err(|e| format!("{name}: {e}"))?;
                         gather.slice(agent, late_ns, *slice, errors);
                     }
                     Report::Ended { number } if number == current => gather.ended(agent),

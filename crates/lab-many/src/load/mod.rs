@@ -3,9 +3,9 @@
 //! the same moment, and what they measured is added up.
 
 pub mod agent;
+pub mod bytes;
 mod gather;
 mod generators;
-pub mod sent;
 
 pub use generators::{LoadAgents, LoadStart};
 

@@ -149,7 +149,7 @@ fn a_saw_is_seen() {
         snapshots: snapshots.into(),
         ..Massif::default()
     };
-    assert_eq!(massif.teeth(), (3, 83));
+    assert_eq!(massif.sawtooth(), (3, 83));
 }
 
 #[test]
@@ -410,7 +410,7 @@ proptest! {
             prop_assert!(join(&profile, &profile).iter().all(|j| j.before == j.after));
         }
         let _ = read_callgrind(&bytes[..]).map(|profile| profile.calls().count());
-        let _ = read_massif(&bytes[..]).map(|massif| massif.teeth());
+        let _ = read_massif(&bytes[..]).map(|massif| massif.sawtooth());
         let _ = read_dhat(&bytes[..]).map(|dhat| churn(&dhat).len());
         let text = String::from_utf8_lossy(&bytes);
         let _ = (clean(&text).len(), Frame::parse(&text).place(), text.parse::<Condition>().is_ok());

@@ -3,7 +3,7 @@
 //! logarithmic scale, which has no zero that a bar could begin at, a dot takes the bar's place.
 
 use super::canvas::{
-    self, Canvas, Dot, DrawResult, Legend, Pixel, Side, Type, fit, look, width_of,
+    self, Canvas, Dot, DrawResult, Legend, Pixel, Side, Type, colour_and_dot, fit, width_of,
 };
 use super::frame::below;
 use super::scale::{Span, reach};
@@ -33,7 +33,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     let entries = bars
         .parts
         .iter()
-        .map(|(name, number)| (name.clone(), look(*number).0, Dot::Square));
+        .map(|(name, number)| (name.clone(), colour_and_dot(*number).0, Dot::Square));
     let legend = Legend::new(entries.collect(), width * columns as f64 - 16.0);
     let head = if panels.iter().any(|p| !p[0].group.is_empty()) {
         HEAD
@@ -83,12 +83,12 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
 pub fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     let same = |a: &BarRow, b: &BarRow| b.group.is_empty() || a.group == b.group;
     let panels: Vec<&[BarRow]> = bars.rows.chunk_by(same).collect();
-    let own = apart(bars, &panels);
+    let own = has_own_scales(bars, &panels);
     (panels, own)
 }
 
 /// Whether bars of one panel would be too short to be seen on the scale of another.
-fn apart(bars: &Bars, panels: &[&[BarRow]]) -> bool {
+fn has_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     let most = |panel: &&[BarRow]| {
         let ends = panel.iter().flat_map(|row| ends(bars, row));
         ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
@@ -160,7 +160,7 @@ impl Panel<'_> {
         let mut stretch = |from: f64, to: f64, number: usize| {
             end = f64::max(end, to);
             let corners = ((from, y - BAR / 2.0 + 3.0), (to, y + BAR / 2.0 - 3.0));
-            canvas.rectangle(corners, look(number).0, 0.88)
+            canvas.rectangle(corners, colour_and_dot(number).0, 0.88)
         };
         let mut from = 0.0;
         for part in &row.parts {
@@ -176,7 +176,7 @@ impl Panel<'_> {
         if let Some(part) = self.span.part(row.total.value) {
             let to = left + part * (right - left);
             if logarithmic {
-                let (colour, dot) = look(row.colour);
+                let (colour, dot) = colour_and_dot(row.colour);
                 canvas.dot((to, y), 4.0, colour, dot)?;
                 end = end.max(to + 3.0);
             } else if row.parts.is_empty() {

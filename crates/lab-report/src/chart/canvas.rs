@@ -178,7 +178,7 @@ fn style(kind: Type, side: Side) -> TextStyle<'static> {
 }
 
 /// The colour and the dot of a number.
-pub fn look(number: usize) -> (RGBColor, Dot) {
+pub fn colour_and_dot(number: usize) -> (RGBColor, Dot) {
     let again = number != crate::document::NEUTRAL && number / super::colour::COLOURS % 2 == 1;
     let dot = if again { Dot::Square } else { Dot::Disc };
     (numbered(number), dot)
@@ -248,7 +248,7 @@ const BOLD: f64 = 8.0;
 
 /// Places of at least `gap` apart, as near as possible to the wanted ones and within the limits as far as
 /// they have room: for names.
-pub fn apart(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
+pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let mut places = wanted.to_vec();

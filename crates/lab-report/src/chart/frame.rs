@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A rectangle with an axis below and one beside it, and names at the ends of its lines.
 
-use super::canvas::{Canvas, DrawResult, NAME, Pixel, Side, Type, apart, fit, width_of};
+use super::canvas::{Canvas, DrawResult, NAME, Pixel, Side, Type, fit, spread_out, width_of};
 use super::scale::Span;
 use crate::document::Axis;
 use crate::format::text::cut;
@@ -62,7 +62,7 @@ impl Frame {
     /// Names at the right, moved apart, each with a leader from its line's end.
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
-        let places = apart(&wanted, 16.0, (self.top, self.bottom));
+        let places = spread_out(&wanted, 16.0, (self.top, self.bottom));
         for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
             let x = self.right + 14.0;
             canvas.path(&[(end.0 + 5.0, end.1), (x, y)], colour, 0.75)?;

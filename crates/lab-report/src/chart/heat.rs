@@ -112,7 +112,7 @@ impl Panel<'_> {
             0.5
         };
         let (left, right) = (self.across(place), self.across(place + 1) - gap);
-        let colour: RGBColor = canvas::look(self.map.colour).0;
+        let colour: RGBColor = canvas::colour_and_dot(self.map.colour).0;
         for (i, count) in rows.iter().enumerate().filter(|(_, n)| **n > 0.0) {
             let foot = self.foot - i as f64 * ROW;
             let corners = ((left, foot - ROW + 0.5), (right, foot));

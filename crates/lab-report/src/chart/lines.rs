@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values over a quantity: a line for each series, intervals as bands, names at the lines' ends.
 
-use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, look};
+use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, colour_and_dot};
 use super::frame::{BOTTOM, Frame, LEFT, room_for};
 use super::scale::{Span, reach};
 use crate::Error;
@@ -51,7 +51,7 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
         let ends: Vec<Pixel> = named.iter().filter_map(end).collect();
         let names: Vec<_> = named
             .iter()
-            .map(|l| (l.name.as_str(), look(l.colour).0))
+            .map(|l| (l.name.as_str(), colour_and_dot(l.colour).0))
             .collect();
         frame.names(canvas, &names, &ends)
     })
@@ -110,7 +110,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
     if line.band == Band::Hidden {
         return Ok(());
     }
-    let (colour, _) = look(line.colour);
+    let (colour, _) = colour_and_dot(line.colour);
     for stretch in stretches(frame, line) {
         let side = |upper: bool| -> Vec<Pixel> {
             let bound = stretch
@@ -139,7 +139,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
 }
 
 fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
-    let (colour, dot) = look(line.colour);
+    let (colour, dot) = colour_and_dot(line.colour);
     for stretch in stretches(frame, line) {
         let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();
         match line.stroke {

@@ -58,7 +58,7 @@ pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
 }
 
 /// A count: `1,234,567`.
-pub fn whole(count: u64) -> String {
+pub fn integer(count: u64) -> String {
     grouped(count)
 }
 

@@ -170,7 +170,9 @@ impl Page {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Paragraph(text) => self.text(text),
-            Item::List(texts) => texts.iter().for_each(|text| self.hanging("- ", text)),
+            Item::List(texts) => texts
+                .iter()
+                .for_each(|text| self.hanging_indent("- ", text)),
             Item::Facts(facts) => facts
                 .iter()
                 .for_each(|(name, value)| self.fact(name, value)),
@@ -181,7 +183,9 @@ impl Page {
                 self.blank();
             }
             Item::Finding(finding) => self.finding(finding, usize::MAX),
-            Item::Log(lines) => lines.iter().for_each(|line| self.hanging("| ", line)),
+            Item::Log(lines) => lines
+                .iter()
+                .for_each(|line| self.hanging_indent("| ", line)),
         }
     }
 
@@ -207,7 +211,7 @@ impl Page {
     }
 
     /// Text behind a mark, its further lines below its first.
-    fn hanging(&mut self, mark: &str, text: &str) {
+    fn hanging_indent(&mut self, mark: &str, text: &str) {
         let lead = mark.chars().count();
         let lines = wrap(&clean(text), self.width - lead);
         for (i, line) in lines.iter().enumerate() {
@@ -217,7 +221,7 @@ impl Page {
     }
 
     fn fact(&mut self, name: &str, value: &str) {
-        self.hanging("", &format!("{name}: {value}"));
+        self.hanging_indent("", &format!("{name}: {value}"));
     }
 
     fn finding(&mut self, finding: &Finding, lines: usize) {

@@ -50,10 +50,10 @@ static HELD: [Metric; 7] = [
 pub fn parts(scopes: &[Scope]) -> Parts {
     let first = scopes[0];
     let schemes = side_by_side::answer(&first);
-    let of_calls = calls::is_asked(&first);
+    let of_calls = calls::is_present(&first);
     let mut found: Vec<Finding> = match schemes {
         _ if of_calls => calls::findings(scopes),
-        _ if links::is_asked(&first) => links::findings(&first),
+        _ if links::is_present(&first) => links::findings(&first),
         Some(_) => side_by_side::findings(&first),
         None => scopes.iter().flat_map(findings).collect(),
     };
@@ -66,7 +66,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     Parts {
         chart: if of_calls {
             calls::chart(scopes)
-        } else if links::is_asked(&first) {
+        } else if links::is_present(&first) {
             links::chart(&first)
         } else {
             schemes.or_else(|| charts::answer(scopes, first.plan.answer()))

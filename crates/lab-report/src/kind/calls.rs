@@ -37,7 +37,7 @@ static AT_POINTS: [Metric; 4] = [
 ];
 
 /// Whether it has such calls.
-pub fn is_asked(scope: &Scope) -> bool {
+pub fn is_present(scope: &Scope) -> bool {
     let mut cases = scope.plan.cases.iter();
     cases.any(|case| case.check == Check::Effects)
 }

@@ -482,7 +482,7 @@ fn number(value: f64) -> String {
         return format!("{} million", decimals(value / 1e6, 1));
     }
     if value.abs() >= 1e3 {
-        quantity::whole(value.round() as u64)
+        quantity::integer(value.round() as u64)
     } else {
         decimals(value, 2)
     }

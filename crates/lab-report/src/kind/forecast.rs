@@ -152,7 +152,7 @@ fn said(place: &PlannedComparison, plan: &Plan) -> String {
 }
 
 fn one(blocks: Option<u32>) -> String {
-    blocks.map_or("> 10,000".into(), |n| quantity::whole(n.into()))
+    blocks.map_or("> 10,000".into(), |n| quantity::integer(n.into()))
 }
 
 /// `24 (14 to 60)`.

@@ -84,7 +84,7 @@ fn resources(run: &Run) -> Table {
     for (import, name) in named(run) {
         let cells = rows::WHOLE
             .iter()
-            .zip(rows::whole(import))
+            .zip(rows::process_values(import))
             .map(|(metric, value)| {
                 let quantity = value.map(|v| Quantity::exact(v as f64, metric.unit.clone()));
                 quantity.map_or(NONE.into(), Cell::from)

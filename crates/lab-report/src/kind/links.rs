@@ -14,7 +14,7 @@ const FAR_OFF: f64 = 0.1;
 const SHOWN: usize = 2;
 
 /// Whether the subjects are at the ends of links.
-pub fn is_asked(scope: &Scope) -> bool {
+pub fn is_present(scope: &Scope) -> bool {
     scope.kind() == Some(TargetKind::Link)
 }
 

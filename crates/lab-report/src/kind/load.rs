@@ -4,7 +4,7 @@
 use super::measured::SubjectScope;
 use super::say::{self, count};
 use super::scope::Scope;
-use super::{Parts, agents, asked, charts, findings, scaling, shift, slices, table};
+use super::{Parts, agents, charts, findings, load_sent, scaling, shift, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{
     Arrivals, Cores, ErrorKind, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit,
@@ -72,14 +72,14 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
         chart: chart(scope),
         findings: found,
         sections: vec![
-            asked::section(scope, load, None),
+            load_sent::section(scope, load, None),
             times(scope, load, &places),
             requests(scope, load, &places),
             many(scope),
             cost,
             agents::section(scope),
         ],
-        how: asked::how(scope, load, None),
+        how: load_sent::how(scope, load, None),
     }
 }
 

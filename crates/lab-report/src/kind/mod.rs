@@ -2,7 +2,6 @@
 //! Documents: one builder for each kind of run, of parts that they share.
 
 mod agents;
-mod asked;
 pub mod audit;
 mod batches;
 mod between;
@@ -22,6 +21,7 @@ mod hosts;
 mod imports;
 mod links;
 mod load;
+mod load_sent;
 mod measured;
 mod method;
 mod percentiles;

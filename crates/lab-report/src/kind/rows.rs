@@ -223,7 +223,7 @@ pub static WHOLE: [Metric; 5] = [
 ];
 
 /// The same of one of them, in these metrics' units.
-pub fn whole(import: &Imported) -> [Option<u64>; 5] {
+pub fn process_values(import: &Imported) -> [Option<u64>; 5] {
     [
         import.threads,
         import.rss_bytes,
@@ -252,7 +252,7 @@ fn of_import(run: &Run, import: &Imported) -> Vec<Row> {
             row(&time.title, &Metric::OPERATIONS, time.count as f64),
         ]
     });
-    let known = WHOLE.iter().zip(whole(import));
+    let known = WHOLE.iter().zip(process_values(import));
     let known = known.filter_map(|(metric, value)| Some(row("", metric, value? as f64)));
     times.chain(known).collect()
 }

@@ -56,7 +56,7 @@ pub fn span(low: f64, high: f64) -> String {
 pub fn reading(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::Share => percent(value),
-        Unit::Count(_) if value.fract() == 0.0 && value >= 0.0 => quantity::whole(value as u64),
+        Unit::Count(_) if value.fract() == 0.0 && value >= 0.0 => quantity::integer(value as u64),
         Unit::Count(_) => quantity::tick(value, unit, value),
         unit => quantity::alone(&Quantity::exact(value, unit.clone())),
     }
@@ -122,7 +122,7 @@ pub fn inverse(interval: &Interval, of: f64) -> Interval {
 pub fn count(n: usize, word: &str) -> String {
     match n {
         1 => format!("1 {word}"),
-        n => format!("{} {word}s", quantity::whole(n as u64)),
+        n => format!("{} {word}s", quantity::integer(n as u64)),
     }
 }
 

@@ -6,8 +6,8 @@ use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
 use super::{
-    Parts, asked, cell, charts, costs, findings, hosts, load, percentiles, scaling, shift, slices,
-    table,
+    Parts, cell, charts, costs, findings, hosts, load, load_sent, percentiles, scaling, shift,
+    slices, table,
 };
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
@@ -36,7 +36,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let view = View::new(*scope);
     let found = [cpu(&view), most(&view), latency(&view)];
     let sections = vec![
-        asked::section(scope, &servers.load, Some(&servers.serving)),
+        load_sent::section(scope, &servers.load, Some(&servers.serving)),
         costs(&view),
         numbered(&view),
         rates(&view),
@@ -49,7 +49,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
         chart: chart(&view),
         findings: found.into_iter().flatten().collect(),
         sections,
-        how: asked::how(scope, &servers.load, Some(&servers.serving))
+        how: load_sent::how(scope, &servers.load, Some(&servers.serving))
             .into_iter()
             .chain([hosts::measured_on(scope)])
             .collect(),
@@ -113,7 +113,7 @@ impl<'a> View<'a> {
 
     /// The part of their peaks in the middle, at which response times are told by one figure.
     fn middle(&self) -> Option<f64> {
-        let parts = asked::parts(&self.scope);
+        let parts = load_sent::parts(&self.scope);
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 

@@ -198,7 +198,9 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
             let cell = cell::value(scope, place, metric);
             match ratio(scope, subject, point, metric) {
                 Some(ratio) => cell.noted(say::figure(ratio, &Unit::Ratio, scope.level())),
-                None if cell.is_figure() => cell.noted(whole(scope, subject, point, metric)),
+                None if cell.is_figure() => {
+                    cell.noted(operations_of_batch(scope, subject, point, metric))
+                }
                 None => cell,
             }
         },
@@ -225,11 +227,16 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
 }
 
 /// `of 5,000,000`: the operations of a batch, of which a metric is a part.
-fn whole(scope: &Scope, subject: SubjectId, point: PointId, metric: &Metric) -> String {
+fn operations_of_batch(
+    scope: &Scope,
+    subject: SubjectId,
+    point: PointId,
+    metric: &Metric,
+) -> String {
     let mut pilots = scope.run.pilots.iter();
     let pilot = pilots.find(|p| (p.subject, p.point) == (subject, point));
     match (&metric.unit, pilot) {
-        (Unit::Share, Some(pilot)) => format!("of {}", quantity::whole(pilot.operations)),
+        (Unit::Share, Some(pilot)) => format!("of {}", quantity::integer(pilot.operations)),
         _ => String::new(),
     }
 }

@@ -10,7 +10,7 @@ use lab_report::document::{
 };
 use lab_report::kind;
 use lab_report::kind::profile::ProfileReport;
-use lab_report::{BetweenReport, NamedRuns, Past, Report};
+use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -531,9 +531,9 @@ fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
     let day = |(i, mut run): (usize, Run)| {
         run.started_unix_s += 86_400.0 * i as f64;
         run.name = format!("{i}-{name}.lab");
-        Past::new(&run, &HashMap::new()).expect("a run with a plan")
+        RunSummary::new(&run, &HashMap::new()).expect("a run with a plan")
     };
-    let runs: Vec<Past> = runs.into_iter().enumerate().map(day).collect();
+    let runs: Vec<RunSummary> = runs.into_iter().enumerate().map(day).collect();
     let document = kind::history::document(name, &runs, &[]);
     assert_is_whole(&document);
     outline(&document)

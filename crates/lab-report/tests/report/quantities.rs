@@ -4,7 +4,7 @@
 use lab_model::Unit;
 use lab_report::document::{Precision, Quantity};
 use lab_report::format::quantity::{
-    alone, common_magnitude, label, level, parts, sentence, short, tick, whole,
+    alone, common_magnitude, integer, label, level, parts, sentence, short, tick,
 };
 
 const TIME: Unit = Unit::Nanoseconds;
@@ -106,7 +106,10 @@ fn rates_and_counts_are_written_out() {
         alone(&Quantity::exact(1_234_567.0, threads)),
         "1,234,567 threads"
     );
-    assert_eq!([whole(0), whole(999), whole(1_000)], ["0", "999", "1,000"]);
+    assert_eq!(
+        [integer(0), integer(999), integer(1_000)],
+        ["0", "999", "1,000"]
+    );
 }
 
 #[test]

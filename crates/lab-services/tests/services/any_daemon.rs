@@ -99,7 +99,7 @@ fn it_serves_is_charged_and_leaves_nothing() {
     let pid = processes_in(scratch.path())[0];
     let processes = server.processes(nix::unistd::Pid::from_raw(pid));
     assert!(processes.cpu_ns().unwrap() > 0 && processes.memory_bytes().unwrap() > 1 << 20);
-    assert!(running.alive() && running.failure().is_none());
+    assert!(running.is_alive() && running.failure().is_none());
     drop(running);
     assert!(soon(|| processes_in(scratch.path()).is_empty()));
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
@@ -114,7 +114,7 @@ fn its_end_and_its_refusals_are_told_in_its_own_words() {
         Signal::SIGKILL,
     )
     .unwrap();
-    assert!(soon(|| !running.alive()));
+    assert!(soon(|| !running.is_alive()));
     let failure = running.failure().unwrap().to_string();
     assert!(
         failure.starts_with("Python's file server ended with signal SIGKILL"),

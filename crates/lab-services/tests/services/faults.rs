@@ -269,7 +269,7 @@ fn the_readers_own_server_is_measured_and_left_alone() {
         own.admin().create_schema("made").unwrap();
         own.admin().drop_schema("made").unwrap();
         drop(own);
-        assert!(fixture.service.alive());
+        assert!(fixture.service.is_alive());
         client.run("SELECT 1");
     }
 }

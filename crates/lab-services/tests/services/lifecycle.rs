@@ -53,7 +53,7 @@ fn a_stopped_server_leaves_nothing() {
             (!names.is_empty(), segments),
             (kind == &POSTGRESQL, names.len().min(1))
         );
-        assert!(service.alive() && !is_empty(scratch.path()));
+        assert!(service.is_alive() && !is_empty(scratch.path()));
         let mut client = Client::connect(kind, &service.target(Transport::Tcp, "tests").unwrap());
         client.run("SELECT 1");
         service.stop();
@@ -79,15 +79,15 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
         let pids = service.pids();
         let (names, _) = shared_memory(&pids);
         kill(pids[0], Signal::SIGKILL).unwrap();
-        assert!(soon(|| !service.alive()), "{kind}");
+        assert!(soon(|| !service.is_alive()), "{kind}");
         let failure = service.failure().unwrap().to_string();
         assert!(failure.starts_with(&format!("{kind} ended")), "{failure}");
         let error = service.counters().unwrap_err();
         assert!(matches!(error, ServiceError::Ended { .. }), "{error:?}");
         let again = Service::start(kind, &request(&scratch, &[])).unwrap();
-        assert!(again.alive() && again.failure().is_none());
+        assert!(again.is_alive() && again.failure().is_none());
         drop(service);
-        assert!(again.alive());
+        assert!(again.is_alive());
         assert!(names.iter().all(|name| !name.exists()), "{kind}");
         assert_eq!(shared_memory(&pids).1, 0, "{kind}");
         drop(again);

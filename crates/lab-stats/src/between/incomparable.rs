@@ -52,7 +52,7 @@ pub enum Incomparable {
 }
 
 /// The plan of a run of which something can be said. Errors: it cannot.
-pub(crate) fn sound(run: &Run) -> Result<&Plan, Incomparable> {
+pub(crate) fn checked_plan(run: &Run) -> Result<&Plan, Incomparable> {
     let name = || run.name.clone();
     if run.plan.is_none() {
         return Err(Incomparable::Imported(name()));

@@ -2,7 +2,7 @@
 //! Two runs on one target, and what they have in common.
 
 use super::changed::{Changed, Program};
-use super::incomparable::{Incomparable, sound};
+use super::incomparable::{Incomparable, checked_plan};
 use super::work;
 use crate::analysis::{Interval, Refusal};
 use crate::ratio::{Level, Ratio};
@@ -47,7 +47,7 @@ impl<'a> Side<'a> {
         named: bool,
     ) -> Result<Side<'a>, Incomparable> {
         let run = &part.run;
-        let plan = sound(run)?;
+        let plan = checked_plan(run)?;
         Ok(Side {
             run,
             plan,

@@ -11,7 +11,7 @@ pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
         let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
         let input = plan.commands().into_iter().flat_map(|c| c.input.clone());
         facts.extend(input.map(|file| ("the input file".into(), file)));
-        facts.extend(plan.load().into_iter().flat_map(asked));
+        facts.extend(plan.load().into_iter().flat_map(load_facts));
         facts
     };
     unequal(facts(first), facts(second))
@@ -34,7 +34,7 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
 }
 
 /// What a load asks of its servers, wherever they listen, and how much of it.
-fn asked(load: &Load) -> Facts {
+fn load_facts(load: &Load) -> Facts {
     let path = |url: &str| match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),
         None => url.to_string(),

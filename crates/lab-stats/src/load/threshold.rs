@@ -188,20 +188,20 @@ impl Threshold {
     }
 
     fn sentence(&self, value: f64, interval: Option<&Interval>) -> String {
-        let shown = |value| self.quantity.shown(value);
+        let formatted = |value| self.quantity.formatted(value);
         let across = |i: &&Interval| {
             self.comparison.holds(i.low, self.bound) != self.comparison.holds(i.high, self.bound)
         };
         let doubt = interval.filter(across).map(|i| {
             format!(
                 ", but its interval, {} to {}, reaches across the bound: another run may find otherwise",
-                shown(i.low),
-                shown(i.high)
+                formatted(i.low),
+                formatted(i.high)
             )
         });
         format!(
             "{self}: it is {}{}",
-            shown(value),
+            formatted(value),
             doubt.unwrap_or_default()
         )
     }
@@ -376,7 +376,7 @@ impl Quantity {
         })
     }
 
-    fn shown(self, value: f64) -> String {
+    fn formatted(self, value: f64) -> String {
         match self.unit() {
             Unit::Nanoseconds => {
                 in_unit(value, &[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)])

@@ -12,7 +12,7 @@ use crate::latencies::{self, Histogram};
 use crate::refusals::failed;
 use crate::sign_flip::Logs;
 use crate::table::{Table, Visit, sound_plan};
-use crate::{mean, scaling, spending, sweeps, uses};
+use crate::{mean, scaling, spending, sweeps, usage};
 use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectPoint};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
@@ -56,11 +56,11 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
 pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
-    asked(basis, table, told).judged()
+    family(basis, table, told).judged()
 }
 
 /// The same before it is judged.
-pub(crate) fn asked<'b, 'r>(
+pub(crate) fn family<'b, 'r>(
     basis: &'b Basis<'r>,
     table: &Table,
     told: &Observed,
@@ -150,7 +150,7 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
         cells: Vec::new(),
     };
     let latencies: Vec<_> = run.complete_blocks().map(latencies::histograms).collect();
-    let exits = uses::by_place(run);
+    let exits = usage::by_place(run);
     for point in 0..plan.points.len() {
         for subject in (0..plan.subjects.len()).filter(|&s| !failed(run, s, point)) {
             let place = (subject, point);
@@ -164,7 +164,7 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
             calls::add_latencies(basis, &latencies, place, &mut levels);
             if let Some(blocks) = exits.get(&place) {
                 used(place, blocks, &mut levels);
-                let statuses = uses::statuses(blocks);
+                let statuses = usage::statuses(blocks);
                 results.statuses.push((subject, point, statuses));
             }
         }
@@ -278,7 +278,7 @@ fn used((subject, point): SubjectPoint, blocks: &[Vec<&Exit>], levels: &mut Leve
     for (metric, value) in all {
         let means: Blocks = blocks
             .iter()
-            .map(|exits| Some(uses::mean(exits, value)))
+            .map(|exits| Some(usage::mean(exits, value)))
             .collect();
         levels.add(key(subject, point, &metric), Summary::Median, &means);
     }

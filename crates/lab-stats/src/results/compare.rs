@@ -255,7 +255,7 @@ impl<'b, 'r> Family<'b, 'r> {
         against: Vec<(SubjectId, Blocks)>,
     ) {
         let against = against.into_iter();
-        let against = against.map(|(s, logs)| (s, Index::Member(self.unlike(logs))));
+        let against = against.map(|(s, logs)| (s, Index::Member(self.member_of_blocks(logs))));
         let against = against.collect();
         self.rank_members((over, metric), margin, against, false);
     }
@@ -263,12 +263,12 @@ impl<'b, 'r> Family<'b, 'r> {
     /// Asks what lies between two points within each subject, by the logarithms of second / first.
     pub fn spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
-        let members = members.map(|(subject, logs)| (subject, self.unlike(logs)));
+        let members = members.map(|(subject, logs)| (subject, self.member_of_blocks(logs)));
         let members = members.collect();
         self.spreads.push((points, members));
     }
 
-    fn unlike(&mut self, by_block: Blocks) -> usize {
+    fn member_of_blocks(&mut self, by_block: Blocks) -> usize {
         self.member(Logs {
             by_block,
             unlike: true,

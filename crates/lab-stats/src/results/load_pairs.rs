@@ -84,7 +84,11 @@ pub(super) fn ask<'v>(
                 Some(Rc::new(PairPercentiles::new(plan, point, blocks, &parts)))
             });
             let both = Rc::clone(both.as_ref()?);
-            if both.blocks.iter().any(|blocks| lacks(blocks, part)) {
+            if both
+                .blocks
+                .iter()
+                .any(|blocks| lacks_percentile(blocks, part))
+            {
                 return None;
             }
             Some(Pooled {
@@ -179,7 +183,7 @@ fn in_both<'v, 'r>(
 }
 
 /// Whether errors take the place of a percentile, or there are too few requests for it.
-fn lacks(blocks: &[&Visit], per_10_000: u32) -> bool {
+fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     let [served, failed] = [
         visits::total(blocks, |v| v.served),
         visits::total(blocks, |v| v.failed()),

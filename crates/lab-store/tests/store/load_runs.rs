@@ -165,7 +165,7 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
         run.agent(usize::from(name == "y"), &agent).unwrap();
     }
     let block = run.begin_block(0, 0, 0, 101.5).unwrap();
-    let kept = block.put_away(whole.clone(), false).unwrap();
+    let kept = block.move_to_file(whole.clone(), false).unwrap();
     assert!(matches!(kept.response, SliceTimes::InFile(_)));
     assert_eq!(kept, whole);
     drop(kept);
@@ -190,7 +190,7 @@ fn slices_that_were_made_again_are_kept_and_do_not_count() {
     let run = RunWriter::create(&path, "1", 100.0).unwrap();
     run.plan(&plan(&["a"], &["1"])).unwrap();
     let block = run.begin_block(0, 0, 0, 101.5).unwrap();
-    drop(block.put_away(slice(0, 1), true).unwrap());
+    drop(block.move_to_file(slice(0, 1), true).unwrap());
     block.slice(&slice(0, 0)).unwrap();
     let calm = Disturbance::default();
     block.finish(BlockState::Complete, 99, &calm).unwrap();
@@ -476,7 +476,7 @@ fn slices_of_another_file_are_taken_in_with_their_errors() {
     written(&other, &plan, &[slice(0, 0), with_errors]);
     let run = RunWriter::resume(&path).unwrap();
     run.agent(0, &Agent::default()).unwrap();
-    run.take_in(&other, 0).unwrap();
+    run.merge(&other, 0).unwrap();
     run.finish(None, None).unwrap();
     let [run, theirs] = [&path, &other].map(|path| load(path).unwrap());
     assert_eq!(run.blocks.len(), 2);

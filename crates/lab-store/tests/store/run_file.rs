@@ -570,7 +570,7 @@ fn what_another_file_holds_is_taken_in() {
     };
     run.service(&older).unwrap();
     let before = run.load().unwrap();
-    run.take_in(&other, 1).unwrap();
+    run.merge(&other, 1).unwrap();
     run.lost_block(7, 2, 0, 5.0).unwrap();
     run.finish(None, None).unwrap();
     let run = load(&path).unwrap();
@@ -592,7 +592,7 @@ fn what_another_file_holds_is_taken_in() {
     // What is no run file is not taken in, and harms nothing.
     fs::write(&other, "no run").unwrap();
     let writer = RunWriter::resume(&path).unwrap();
-    writer.take_in(&other, 1).unwrap_err();
+    writer.merge(&other, 1).unwrap_err();
     assert_eq!(writer.load().unwrap().blocks, run.blocks);
 }
 

@@ -7,8 +7,8 @@
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
 use crate::entry::Entry;
-use crate::near::{self, Baseline, Width, leading_number};
 use crate::read::LONGEST_LINE;
+use crate::registers::{self, Baseline, Width, leading_number};
 use crate::time::{ClfTimes, number, scaled};
 use memchr::{memchr, memchr2};
 
@@ -64,7 +64,7 @@ impl Combined {
         width: impl Width,
     ) -> Option<(Entry<'a>, usize)> {
         let mut fields = Fields::of(text, width)?;
-        let end = near::find(width, [b'\n'], fields.rest)?;
+        let end = registers::find(width, [b'\n'], fields.rest)?;
         let length = text.len() - fields.rest.len() + end + 1;
         // Of the time all is looked at but the blank.
         if length > LONGEST_LINE || fields.time[20] == b'\n' {
@@ -78,7 +78,7 @@ impl Combined {
     #[inline(always)]
     fn entry<'a>(&mut self, fields: &Fields<'a>) -> Option<Entry<'a>> {
         let (time_s, offset_s) = self.times.read(fields.time)?;
-        let (method, target) = asked(fields.request);
+        let (method, target) = method_and_target(fields.request);
         let duration_ns = match &self.duration {
             Some(duration) => duration.of(fields.rest),
             None => None,
@@ -102,7 +102,7 @@ const METHOD: usize = 16;
 
 /// Method and target of a request line; of something else the whole of it as a target.
 #[inline(always)]
-pub fn asked(request: &[u8]) -> (&[u8], &[u8]) {
+pub fn method_and_target(request: &[u8]) -> (&[u8], &[u8]) {
     // Most requests.
     if let Some(rest) = request.strip_prefix(b"GET ")
         && let Some(target) = rest.strip_suffix(b" HTTP/1.1")
@@ -147,7 +147,7 @@ impl<'a> Fields<'a> {
     // As a call it returns through memory, where wide reads wait for narrow writes: several ns.
     #[inline(always)]
     fn of(text: &'a [u8], width: impl Width) -> Option<Fields<'a>> {
-        let open = near::find(width, [b'[', b'\n'], text)?;
+        let open = registers::find(width, [b'[', b'\n'], text)?;
         let &[b'[', ref behind @ ..] = &text[open..] else {
             return None;
         };
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
 /// Where the quotation ends that a text is in: at a `"` without a `\` before it, in the same line.
 #[inline(always)]
 fn closing(text: &[u8], width: impl Width) -> Option<usize> {
-    let at = near::find(width, [b'"', b'\n'], text)?;
+    let at = registers::find(width, [b'"', b'\n'], text)?;
     match (text[..at].last(), text[at]) {
         (_, b'\n') => None,
         (Some(b'\\'), _) => closing_behind_escapes(text, at),
@@ -211,7 +211,7 @@ fn closing_behind_escapes(text: &[u8], first: usize) -> Option<usize> {
         if !is_escaped(&text[..at]) {
             return Some(at);
         }
-        at += 1 + near::find(Baseline, [b'"', b'\n'], &text[at + 1..])?;
+        at += 1 + registers::find(Baseline, [b'"', b'\n'], &text[at + 1..])?;
     }
     None
 }
@@ -451,8 +451,11 @@ mod tests {
             (entry.method, entry.target),
             (&b""[..], &br"\x16\x03\x01"[..])
         );
-        assert_eq!(asked(b"GET / HTTP/2"), (&b"GET"[..], &b"/"[..]));
-        assert_eq!(asked(b"GET /a b HTTP/1.1"), (&b"GET"[..], &b"/a b"[..]));
+        assert_eq!(method_and_target(b"GET / HTTP/2"), (&b"GET"[..], &b"/"[..]));
+        assert_eq!(
+            method_and_target(b"GET /a b HTTP/1.1"),
+            (&b"GET"[..], &b"/a b"[..])
+        );
         assert!(
             parsed("127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 2x0 1").is_none()
         );

@@ -4,8 +4,8 @@
 use super::combined::{Combined, Duration};
 use crate::entry::Entry;
 #[cfg(target_arch = "x86_64")]
-use crate::near::Avx2;
-use crate::near::Baseline;
+use crate::registers::Avx2;
+use crate::registers::Baseline;
 use crate::time::{clf, offset};
 use proptest::prelude::*;
 

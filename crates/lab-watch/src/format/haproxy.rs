@@ -5,7 +5,7 @@
 //!
 //! Source: HAProxy configuration manual 2.8, 8.2.3.
 
-use super::combined::asked;
+use super::combined::method_and_target;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, number};
 use memchr::{memchr, memrchr};
@@ -41,7 +41,7 @@ impl HaProxy {
         let status = words.next()?;
         let bytes = words.next()?;
         let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
-        let (method, target) = asked(&rest[begin + 1..end]);
+        let (method, target) = method_and_target(&rest[begin + 1..end]);
         let offset_s = self.zone.offset_of_local(local);
         Some(Entry {
             time_s: Some(local - i64::from(offset_s)),

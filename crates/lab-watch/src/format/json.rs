@@ -3,7 +3,7 @@
 //!
 //! Source: Caddy, *logging*; Traefik, *access logs*.
 
-use super::combined::asked;
+use super::combined::method_and_target;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, offset, scaled};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -79,7 +79,7 @@ impl Json {
         let found = &self.found;
         let (mut method, mut target) = (found.method.as_bytes(), found.target.as_bytes());
         if target.is_empty() && !found.request.is_empty() {
-            (method, target) = asked(found.request.as_bytes());
+            (method, target) = method_and_target(found.request.as_bytes());
         }
         (!target.is_empty()).then_some(Entry {
             time_s: found.time_s,

@@ -11,7 +11,7 @@ mod pattern;
 mod w3c;
 
 use crate::entry::{Entry, Line};
-use crate::near::Width;
+use crate::registers::Width;
 use crate::time::Zone;
 use combined::Combined;
 use database::{Postgresql, SlowLog};
@@ -86,7 +86,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
         .filter(|line| !line.is_empty())
         .take(LOOKED_AT)
         .collect();
-    if let Some(whole) = whole(&lines) {
+    if let Some(whole) = document(&lines) {
         return Ok(Found::Document(whole));
     }
     let tried = [w3c, slow_log, json, haproxy, combined, postgresql];
@@ -102,7 +102,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
     })
 }
 
-fn whole(lines: &[&[u8]]) -> Option<Document> {
+fn document(lines: &[&[u8]]) -> Option<Document> {
     let first = lines.first()?.to_ascii_lowercase();
     let heads: Vec<&[u8]> = first
         .split(|b| matches!(b, b',' | b'\t'))

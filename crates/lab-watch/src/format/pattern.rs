@@ -3,7 +3,7 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config; Tomcat 10, AccessLogValve; nginx, ngx_http_log_module.
 
-use super::combined::asked;
+use super::combined::method_and_target;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, number, offset, scaled};
 use memchr::memmem::Finder;
@@ -132,7 +132,7 @@ impl Pattern {
                     let time = (scaled(value, 1_000_000)? / scale / 1_000_000) as i64;
                     (entry.time_s, entry.offset_s) = (Some(time), self.zone.offset_at(time));
                 }
-                Field::Request => (entry.method, entry.target) = asked(value),
+                Field::Request => (entry.method, entry.target) = method_and_target(value),
                 Field::Method => entry.method = value,
                 Field::Target => entry.target = value,
                 Field::Status => {

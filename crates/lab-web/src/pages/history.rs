@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Html;
 use lab_report::kind::history::document;
-use lab_report::{Past, clean, format::html::body};
+use lab_report::{RunSummary, clean, format::html::body};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub async fn history(
 }
 
 /// The latest runs of a name that can be read, the oldest of them first.
-fn pasts(library: &Library, name: &str, last: usize) -> Result<Vec<Past>, Problem> {
+fn pasts(library: &Library, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
     let entries = library.entries().into_iter();
     let entries: Vec<Entry> = entries
         .filter(|e| named(e).is_some_and(|(known, _)| known == name))
@@ -78,7 +78,7 @@ fn pasts(library: &Library, name: &str, last: usize) -> Result<Vec<Past>, Proble
         )));
     }
     let past = |entry: &Entry| library.past(&entry.name).ok().flatten();
-    let mut runs: Vec<Past> = entries
+    let mut runs: Vec<RunSummary> = entries
         .iter()
         .filter_map(past)
         .take(last)
@@ -94,8 +94,8 @@ fn named(entry: &Entry) -> Option<(String, f64)> {
 }
 
 /// Which subjects, and how many runs.
-fn choice(runs: &[Past], wanted: &[String], last: usize) -> Markup {
-    let mut subjects: Vec<&str> = runs.iter().flat_map(Past::subjects).collect();
+fn choice(runs: &[RunSummary], wanted: &[String], last: usize) -> Markup {
+    let mut subjects: Vec<&str> = runs.iter().flat_map(RunSummary::subjects).collect();
     subjects.sort_unstable();
     subjects.dedup();
     html! {

@@ -89,12 +89,12 @@ impl Follower {
                     _ = ending.changed() => return None,
                 }
             }
-            self.look().await;
+            self.refresh().await;
         }
         Some(self.queue.remove(0))
     }
 
-    async fn look(&mut self) {
+    async fn refresh(&mut self) {
         let run = self.run.clone();
         let seen = self.app.blocking(move |library| {
             let measured = library.is_measured(&run)?;

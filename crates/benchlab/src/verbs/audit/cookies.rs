@@ -2,7 +2,7 @@
 //! `benchlab audit cookies`: of URLs, which are asked, or of files.
 
 use super::args::CookiesArgs;
-use super::site::{asked, page};
+use super::site::{inspected, page};
 use super::{finished, now, rules, text};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
@@ -20,9 +20,9 @@ pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
     for from in &args.from {
         if from.starts_with("http://") || from.starts_with("https://") {
             let url = page(from)?;
-            let seen = asked(&url, &args.asking, site::load)?;
+            let seen = inspected(&url, &args.asking, site::load)?;
             site::cookies(&seen, &mut collector);
-            targets.push(site::shown(&url));
+            targets.push(site::redacted(&url));
         } else {
             let text = text(from)?;
             let read = collector.text(&text);

@@ -15,7 +15,7 @@ use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditOf, Auditing};
 use lab_audit::cookies::input::LONGEST;
-use lab_audit::{Class, Rule, own};
+use lab_audit::{Class, Rule, user_rules};
 use lab_bench::unix_seconds;
 use lab_model::Audit;
 use lab_report::kind::audit::{AuditReport, document, harmless};
@@ -46,7 +46,7 @@ fn rules(
     let rules = built_in.map_err(wrong)?;
     match &args.rules {
         None => Ok(rules),
-        Some(folder) => own::with_folder(rules, folder, classes).map_err(wrong),
+        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(wrong),
     }
 }
 

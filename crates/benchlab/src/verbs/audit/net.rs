@@ -27,7 +27,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
             tls: !args.plain,
         };
         let shown = lab_report::clean(name);
-        looked.push(net::look(&asked, args.rounds, &mut |done| {
+        looked.push(net::observe(&asked, args.rounds, &mut |done| {
             bar.set_message(format!("{shown}: {done} of {} rounds", args.rounds));
             bar.tick();
         }));

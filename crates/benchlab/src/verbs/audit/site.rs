@@ -18,7 +18,7 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
         read.map_err(|why| Exit::wrong(format!("{}: {why}", args.of)))?
     } else {
         let url = page(&args.of)?;
-        let seen = asked(&url, &args.asking, site::look)?;
+        let seen = inspected(&url, &args.asking, site::inspect)?;
         (url, seen)
     };
     finished(
@@ -37,17 +37,17 @@ pub fn page(text: &str) -> Result<Url, Exit> {
 }
 
 /// How a site is asked: all of it, or its cookies.
-type Look = fn(&Url, &Options, &mut dyn FnMut(&str)) -> Result<Site, String>;
+type Inspect = fn(&Url, &Options, &mut dyn FnMut(&str)) -> Result<Site, String>;
 
 /// Asks a site, with progress on a terminal.
-pub fn asked(url: &Url, asking: &SiteRequestArgs, look: Look) -> Result<Site, Exit> {
+pub fn inspected(url: &Url, asking: &SiteRequestArgs, inspect: Inspect) -> Result<Site, Exit> {
     let bar = progress();
     let options = Options {
         rate: asking.ask_rate,
         resources: asking.resources as usize,
         ajp_port: asking.ajp_port,
     };
-    let seen = look(url, &options, &mut |step| {
+    let seen = inspect(url, &options, &mut |step| {
         bar.set_message(lab_report::clean(step));
         bar.tick();
     });

@@ -3,9 +3,9 @@
 
 use super::args::ValuesArgs;
 use crate::exit::Exit;
-use crate::output::{hanging, say, widest};
+use crate::output::{hanging_indent, say, widest};
 use lab_audit::value::counted;
-use lab_audit::{Class, own};
+use lab_audit::{Class, user_rules};
 use std::process::ExitCode;
 
 /// Lines of a screen, less the two that say how to see more.
@@ -13,7 +13,7 @@ const LINES: usize = 38;
 
 /// The classes of things, or the values of one.
 pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
-    let classes = own::all_classes();
+    let classes = user_rules::all_classes();
     let Some(name) = &args.class else {
         let rows = classes.iter().map(|class| (class.name, some_of(class)));
         let table = table(&Vec::from_iter(rows));
@@ -31,7 +31,7 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
         say!("{table}");
     } else {
         let names = Vec::from_iter(all.iter().map(|(name, _)| *name)).join(", ");
-        let names = hanging("", &names);
+        let names = hanging_indent("", &names);
         say!("{names}\n\nWhat each of them is: benchlab audit values {name} --full");
     }
     Ok(ExitCode::SUCCESS)
@@ -55,6 +55,6 @@ fn some_of(class: &Class) -> String {
 /// Names with what they are beside them.
 fn table(rows: &[(&str, String)]) -> String {
     let width = widest(rows.iter().map(|(name, _)| *name));
-    let row = |(name, what): &(&str, String)| hanging(&format!("{name:<width$}  "), what);
+    let row = |(name, what): &(&str, String)| hanging_indent(&format!("{name:<width$}  "), what);
     Vec::from_iter(rows.iter().map(row)).join("\n")
 }

@@ -3,7 +3,7 @@
 
 use super::{missing, parameters, role, selections};
 use crate::exit::Exit;
-use crate::output::{SCREEN, hanging, say, widest};
+use crate::output::{SCREEN, hanging_indent, say, widest};
 use lab_plan::{Experiment, Subject, Toolchains};
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
 
 /// What begins a text, if it is longer than a line.
 fn line(lead: &str, text: &str) -> String {
-    let whole = hanging(lead, text);
+    let whole = hanging_indent(lead, text);
     let Some((first, _)) = whole.split_once('\n') else {
         return whole;
     };
@@ -62,7 +62,7 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
             _ => format!(" ({})", cases.join(", ")),
         };
         let text = format!("{values}{of}");
-        say!("{}", hanging(&format!("  {name:<width$}  "), &text));
+        say!("{}", hanging_indent(&format!("  {name:<width$}  "), &text));
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
             }
         }
         let lead = format!("  {language:<width$}  ");
-        say!("{}", hanging(&lead, &told.join(", ")));
+        say!("{}", hanging_indent(&lead, &told.join(", ")));
     }
     Ok(())
 }
@@ -134,7 +134,7 @@ fn lacking(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit>
     for (title, names) in titles {
         let names: Vec<&str> = names.into_iter().collect();
         let text = format!("{title}, for {}", names.join(", "));
-        say!("{}", hanging("missing: ", &text));
+        say!("{}", hanging_indent("missing: ", &text));
     }
     Ok(())
 }

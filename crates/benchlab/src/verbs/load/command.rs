@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load that is to be put on.
 
-use super::asked::RequestedServer;
+use super::requested::RequestedServer;
 use super::resumed::Resumed;
 use crate::cli::Sending;
 use lab_many::launcher::Launcher;

@@ -70,7 +70,7 @@ impl<'a> LoadGenerators<'a> {
     }
 
     /// Tells what makes the load's machines unfit, once of each machine. Error: one is unfit, and `strict`.
-    pub fn tell_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
+    pub fn report_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
             LoadGenerators::Own(_) => Vec::new(),
             LoadGenerators::Agents(agents) => agents.described().map(|(_, a)| a.clone()).collect(),
@@ -82,10 +82,10 @@ impl<'a> LoadGenerators<'a> {
             ..Run::default()
         };
         if run.is_loaded_here() {
-            measuring::tell_unfit("the host", host, strict)?;
+            measuring::report_unfit("the host", host, strict)?;
         }
         for agent in run.machines_elsewhere() {
-            measuring::tell_unfit(&agent.name, &agent.host, strict)?;
+            measuring::report_unfit(&agent.name, &agent.host, strict)?;
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ fn ports(plan: &Plan, loopback: bool) {
         visits
     };
     let length = Duration::from_nanos(how.stretch_ns) * visits as u32;
-    let outlook = Ports::read().outlook(rate, length, loopback);
+    let outlook = Ports::read().forecast(rate, length, loopback);
     if outlook.short {
         outlook
             .words

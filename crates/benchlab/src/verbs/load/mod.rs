@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab load`: plan, ask once, put load on, report, judge.
 
-mod asked;
 mod check;
 mod command;
 mod follow;
 mod generators;
+mod requested;
 mod resumed;
 mod view;
 mod words;
@@ -15,7 +15,6 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::verbs::compare::{exports, sweeps};
 use crate::verbs::{report, runs_folder};
-pub use asked::RequestedServer;
 pub use command::LoadCommand;
 use follow::Follower;
 use generators::LoadGenerators;
@@ -26,6 +25,7 @@ use lab_plan::{Loading, Server};
 use lab_report::{Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
+pub use requested::RequestedServer;
 pub use resumed::{Resumed, began, is_one_changing_stretch, keeps_words, seed, words};
 use std::path::Path;
 use std::process::ExitCode;
@@ -121,7 +121,7 @@ impl LoadCommand<'_> {
         // The generator's own; the server has those of its machine.
         let mut host = with_trust(host::inspect(1), self.sending);
         let watches = generators::watches(&self, &mut host)?;
-        generators.tell_unfit(&plan, &host, self.strict)?;
+        generators.report_unfit(&plan, &host, self.strict)?;
         let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
         let writer = match &self.resumed {
             Some(resumed) => resumed.writer(&plan)?,

@@ -143,7 +143,7 @@ impl FollowedFile {
             // A short log's format is found out at once, so that it is seen.
             let begun = self.log.begin_if_whole(&mut watch.tally);
             begun
-                .and_then(|()| self.look(watch))
+                .and_then(|()| self.poll(watch))
                 .map_err(|e| self.wrong(e))?;
         }
         Ok(all)
@@ -160,7 +160,7 @@ impl FollowedFile {
     }
 
     /// Whether the file was rotated or truncated.
-    fn look(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+    fn poll(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
         let Ok(now) = std::fs::metadata(&self.path) else {
             return Ok(());
         };

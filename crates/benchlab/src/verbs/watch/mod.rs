@@ -7,8 +7,8 @@ mod fetch;
 mod follow;
 mod gates;
 mod keep;
-mod on;
 mod releases;
+mod remote;
 mod sources;
 
 use crate::cli::{Cli, WatchArgs};
@@ -47,7 +47,7 @@ pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
     let mut watch = Watch::new(args)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     match &args.on.on {
-        Some(launcher) => on::read(&mut watch, &args.on.starting(launcher))?,
+        Some(launcher) => remote::read(&mut watch, &args.on.starting(launcher))?,
         None => {
             let sources = sources::sources(&args.logs, args.rotated)?;
             if args.follow {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab load`: what is sent, what is counted, what is kept, and how it ends.
 
-mod asked;
 mod faults;
 mod long;
+mod requests_sent;
 mod stopped;
 mod tls;
 mod turns;

@@ -18,7 +18,7 @@ fn statuses_are_codes_and_classes() {
             "{status}"
         );
     }
-    assert_eq!(usual.body_room(), 0);
+    assert_eq!(usual.body_capacity(), 0);
     assert_eq!(usual.words(), ["status 2xx or 3xx"]);
     let some = Statuses::parse("404, 200,5xx,503,200").unwrap();
     assert_eq!(some.to_string(), "200, 404 or 5xx");
@@ -41,7 +41,7 @@ fn a_body_is_compared_byte_by_byte() {
     for wrong in [&b"OK"[..], b"", b"OK\n\n", b"ok\n", b"OK\0"] {
         assert!(!expect.body(wrong));
     }
-    assert_eq!(expect.body_room(), 4);
+    assert_eq!(expect.body_capacity(), 4);
     assert_eq!(expect.words(), ["status 2xx or 3xx", r#"body "OK\n""#]);
     assert!(Expect::new(Statuses::default(), Some(Vec::new()), Vec::new()).body(b""));
 }
@@ -109,7 +109,7 @@ fn what_is_not_json_is_wrong() {
     ] {
         assert!(!expect.body(wrong));
     }
-    let mut long = vec![b' '; expect.body_room() - 1];
+    let mut long = vec![b' '; expect.body_capacity() - 1];
     assert_eq!(long.len(), 16 << 20);
     long[..7].copy_from_slice(b"{\"a\":1}");
     assert!(expect.body(&long));

@@ -190,9 +190,9 @@ fn secrets_are_not_shown() {
         ..to("http://me:secret@127.0.0.1/")
     };
     let requests = Requests::new(std::slice::from_ref(&request), true, 1).unwrap();
-    let shown = format!("{request:?} {requests:?} {:?}", requests.asked());
+    let shown = format!("{request:?} {requests:?} {:?}", requests.planned());
     assert!(!shown.contains("secret"), "{shown}");
-    assert_eq!(requests.asked()[0].url, "http://127.0.0.1/");
+    assert_eq!(requests.planned()[0].url, "http://127.0.0.1/");
     let error = Header::parse("Authorization: secret\0")
         .unwrap_err()
         .to_string();
@@ -325,7 +325,7 @@ fn weights_are_shortened_and_limited() {
     let same = [to("http://h/1"), to("http://h/1"), to("http://h/2")];
     let requests = Requests::new(&same, true, 1).unwrap();
     let asked: Vec<(&str, u32)> = requests
-        .asked()
+        .planned()
         .iter()
         .map(|a| (a.url.as_str(), a.weight))
         .collect();

@@ -179,7 +179,7 @@ impl Data {
         } else {
             ChartType::BarStacked
         };
-        let mut native = Native::lying(kind, chart, rows.len());
+        let mut native = Native::horizontal(kind, chart, rows.len());
         if bars.parts.is_empty() {
             let points = rows.iter().map(|row| {
                 let mut fill = native::fill(colour(row.colour));

@@ -34,7 +34,7 @@ impl Native {
     }
 
     /// With so many bars that lie one below the other: the x axis is the one of the values.
-    pub fn lying(kind: ChartType, of: &Chart, bars: usize) -> Native {
+    pub fn horizontal(kind: ChartType, of: &Chart, bars: usize) -> Native {
         let mut native = Native::new(kind, of, 120 + 26 * bars.clamp(2, 60) as u32);
         let small = ChartFont::new().set_size(8).clone();
         let values = native.chart.x_axis();

@@ -259,14 +259,14 @@ fn quantity(cell: &Cell) -> Option<&Quantity> {
 /// A number of a unit; nothing for what is no number.
 pub fn value(number: f64, unit: &Unit) -> Value {
     if number.is_finite() {
-        Value::Number(number, shown(number, unit))
+        Value::Number(number, number_format(number, unit))
     } else {
         Value::Blank
     }
 }
 
 /// How a number is shown: about four digits, thousands apart.
-fn shown(number: f64, unit: &Unit) -> String {
+fn number_format(number: f64, unit: &Unit) -> String {
     let format = match (unit, number.abs()) {
         (Unit::Share, _) => "0.0 %",
         (_, n) if n >= 1e12 => "0.000E+0",

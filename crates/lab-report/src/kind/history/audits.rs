@@ -3,14 +3,14 @@
 
 use super::super::say::{self, count};
 use super::audited::{Audited, COUNTED};
-use super::past::Past;
+use super::summary::RunSummary;
 use crate::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
 
 /// The audits of one kind, the oldest first.
-pub fn document(name: &str, runs: &[Past]) -> Document {
-    let audits: Vec<(&Past, &Audited)> = runs
+pub fn document(name: &str, runs: &[RunSummary]) -> Document {
+    let audits: Vec<(&RunSummary, &Audited)> = runs
         .iter()
         .filter_map(|run| Some((run, run.audit.as_ref()?)))
         .collect();
@@ -35,7 +35,7 @@ pub fn document(name: &str, runs: &[Past]) -> Document {
 }
 
 /// What is bad in the latest, and what became so or was mended since the one before it.
-fn answer(audits: &[(&Past, &Audited)]) -> Answer {
+fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
     let Some((_, last)) = audits.last() else {
         return Answer::default();
     };
@@ -85,7 +85,7 @@ fn unit() -> Unit {
     Unit::Count("findings".into())
 }
 
-fn table(audits: &[(&Past, &Audited)]) -> Table {
+fn table(audits: &[(&RunSummary, &Audited)]) -> Table {
     let words = ["began (UTC)", "of"].map(Column::from);
     let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
     let mut table = Table::new("", words.into_iter().chain(counts))
@@ -105,7 +105,7 @@ fn table(audits: &[(&Past, &Audited)]) -> Table {
     table
 }
 
-fn rows(run: &Past, audit: &Audited) -> Vec<Row> {
+fn rows(run: &RunSummary, audit: &Audited) -> Vec<Row> {
     let row = |(state, n): (State, usize)| {
         let metric = Metric::new("findings", "findings", unit(), Direction::Neither);
         Row {

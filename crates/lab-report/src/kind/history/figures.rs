@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Figures from run to run that have next to no noise, such as those of a profile.
 
-use super::past::Past;
 use super::say;
+use super::summary::RunSummary;
 use crate::document::{Cell, Column, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::{Metric, Unit};
 
@@ -22,7 +22,7 @@ const COLUMNS: [&str; 8] = [
 const LEAST: f64 = 0.001;
 
 /// The subjects that have figures in some run, in the order in which they came.
-fn subjects<'p>(runs: &'p [Past], wanted: &[String]) -> Vec<&'p str> {
+fn subjects<'p>(runs: &'p [RunSummary], wanted: &[String]) -> Vec<&'p str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, ..) in runs.iter().flat_map(|run| &run.figures) {
         let is_wanted = wanted.is_empty() || wanted.contains(name);
@@ -33,13 +33,13 @@ fn subjects<'p>(runs: &'p [Past], wanted: &[String]) -> Vec<&'p str> {
     names
 }
 
-fn figure<'p>(run: &'p Past, subject: &str, id: &str) -> Option<&'p (String, Metric, f64)> {
+fn figure<'p>(run: &'p RunSummary, subject: &str, id: &str) -> Option<&'p (String, Metric, f64)> {
     let mut figures = run.figures.iter();
     figures.find(|(name, metric, _)| name == subject && metric.id == id)
 }
 
 /// A table for each subject, a row for each run.
-pub fn section(runs: &[Past], wanted: &[String]) -> Section {
+pub fn section(runs: &[RunSummary], wanted: &[String]) -> Section {
     let mut section = Section::new("Profiles");
     for subject in subjects(runs, wanted) {
         let known = |id: &&&str| runs.iter().any(|run| figure(run, subject, id).is_some());
@@ -52,7 +52,7 @@ pub fn section(runs: &[Past], wanted: &[String]) -> Section {
         let columns = [Column::from("began (UTC)"), "commit".into()];
         let columns = columns.into_iter().chain(ids.iter().map(column));
         let mut table = Table::new(subject, columns).captioned("A row for each run.");
-        let mut before: Option<&Past> = None;
+        let mut before: Option<&RunSummary> = None;
         for run in runs {
             if !run.figures.iter().any(|(name, ..)| name == subject) {
                 continue;
@@ -68,7 +68,7 @@ pub fn section(runs: &[Past], wanted: &[String]) -> Section {
     section
 }
 
-fn cell(run: &Past, before: Option<&Past>, subject: &str, id: &str) -> Cell {
+fn cell(run: &RunSummary, before: Option<&RunSummary>, subject: &str, id: &str) -> Cell {
     let Some((_, metric, value)) = figure(run, subject, id) else {
         return Cell::default();
     };
@@ -82,7 +82,7 @@ fn cell(run: &Past, before: Option<&Past>, subject: &str, id: &str) -> Cell {
 }
 
 /// What changed from the run before to the latest, the greatest change first.
-pub fn findings(runs: &[Past], wanted: &[String]) -> Vec<Finding> {
+pub fn findings(runs: &[RunSummary], wanted: &[String]) -> Vec<Finding> {
     let mut changes: Vec<(f64, Finding)> = Vec::new();
     for subject in subjects(runs, wanted) {
         let mut with = runs.iter().rev();
@@ -132,8 +132,8 @@ pub fn findings(runs: &[Past], wanted: &[String]) -> Vec<Finding> {
 }
 
 /// Every figure of every run.
-pub fn rows(runs: &[Past], wanted: &[String]) -> Vec<Row> {
-    let row = |run: &Past, (name, metric, value): &(String, Metric, f64)| Row {
+pub fn rows(runs: &[RunSummary], wanted: &[String]) -> Vec<Row> {
+    let row = |run: &RunSummary, (name, metric, value): &(String, Metric, f64)| Row {
         case: "program".into(),
         value: Some(Quantity::exact(*value, metric.unit.clone())),
         note: say::minute(run.started_unix_s),

@@ -6,8 +6,8 @@ mod audited;
 mod audits;
 mod changed;
 mod figures;
-mod past;
 mod record;
+mod summary;
 mod tables;
 
 use super::say::{self, count};
@@ -19,8 +19,8 @@ use crate::document::{
 use changed::Changes;
 use lab_model::{Direction, Metric, TargetKind, Unit};
 use lab_stats::analysis::Interval;
-pub use past::Past;
 use record::{Record, records};
+pub use summary::RunSummary;
 
 /// What there are runs of.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct NamedRuns {
 }
 
 /// The runs of one name, the oldest first, with those subjects alone that are named, or all.
-pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
+pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
     if runs.iter().any(|run| run.audit.is_some()) {
         return audits::document(name, runs);
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A row of a history: a run and a subject, and what is other in it than in the latest run.
 
-use super::past::{Past, Standing};
+use super::summary::{RunSummary, Standing};
 use std::ops::Deref;
 
 /// A run and a subject.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     /// The run.
-    pub past: &'a Past,
+    pub past: &'a RunSummary,
     /// The subject's name, with its target, where there are several.
     pub name: String,
     /// The letters of [`REMARKS`] that hold.
@@ -60,14 +60,14 @@ impl<'a> Record<'a> {
 }
 
 /// The rows of runs, the oldest first. Where some run has several targets, the target is in every subject's name.
-pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
-    let several = |past: &Past| {
+pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<Record<'a>> {
+    let several = |past: &RunSummary| {
         let mut pairs = past.standings.windows(2);
         pairs.any(|pair| pair[0].target != pair[1].target)
     };
     let several = runs.iter().any(several);
     let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
-    let record = |past: &'a Past, standing: &'a Standing| Record {
+    let record = |past: &'a RunSummary, standing: &'a Standing| Record {
         past,
         name: match standing.target.filter(|_| several) {
             Some(target) => format!("{} on {}", standing.subject.name, target.name()),
@@ -83,7 +83,7 @@ pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
     all.collect()
 }
 
-fn remarks(runs: &[Past], past: &Past, standing: &Standing) -> String {
+fn remarks(runs: &[RunSummary], past: &RunSummary, standing: &Standing) -> String {
     let later = runs.iter().rev().flat_map(|run| &run.standings);
     let later = || later.clone().filter(|other| other.is_like(standing));
     let subject = later().find(|other| other.subject.name == standing.subject.name);

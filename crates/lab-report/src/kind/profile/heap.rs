@@ -289,7 +289,7 @@ pub fn churn_sentence(pair: &Pair) -> Option<String> {
 
 /// That a heap rises and falls, as far as snapshots show it.
 fn saw(massif: &Massif) -> Option<String> {
-    let (teeth, fall) = massif.teeth();
+    let (teeth, fall) = massif.sawtooth();
     let largest = massif.sites.iter().filter(|site| site.depth == 1);
     let largest = largest
         .max_by_key(|site| site.bytes)

@@ -13,7 +13,7 @@ pub fn of_agents(run: &Run, plan: &Plan) -> Vec<Warning> {
         lost(run, plan, &results),
         left_out(run),
         unfit(run.machines_elsewhere().into_iter()),
-        unlike(run, &results),
+        disturbed_agents(run, &results),
     ];
     let texts = texts.into_iter().flatten();
     texts
@@ -86,7 +86,7 @@ pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<Strin
     (!each.is_empty()).then(|| format!("Hosts are not fit to measure: {}.", list(each)))
 }
 
-fn unlike(run: &Run, results: &[AgentResult]) -> Option<String> {
+fn disturbed_agents(run: &Run, results: &[AgentResult]) -> Option<String> {
     let said = |r: &AgentResult, mark: &AgentTrouble| match mark {
         AgentTrouble::Lost => None,
         AgentTrouble::BeganLate => Some(format!("began {:.0} ms late", r.late_ns as f64 / 1e6)),

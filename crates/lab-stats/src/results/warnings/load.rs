@@ -2,7 +2,9 @@
 //! What a reader of the figures of a load must know.
 
 use super::agents::of_agents;
-use super::server::{Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole};
+use super::server::{
+    Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole_percent,
+};
 use super::{
     Evidence, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails, unfit,
 };
@@ -134,7 +136,7 @@ impl Naming<'_> {
     fn saturated(&self) -> Option<Warning> {
         let busy = self.busy();
         let parts = self.each(&busy, |cell| {
-            percent(whole(cell.number(&Metric::GENERATOR_BUSY)))
+            percent(whole_percent(cell.number(&Metric::GENERATOR_BUSY)))
         });
         warning(WarningKind::Saturated, &busy, || {
             format!(

@@ -153,7 +153,7 @@ pub(super) fn of_servers(servers: &[&Server]) -> Vec<(SubjectId, Option<PointId>
 }
 
 /// Parts in whole percent.
-pub(super) fn whole(part: f64) -> f64 {
+pub(super) fn whole_percent(part: f64) -> f64 {
     (100.0 * part).round() / 100.0
 }
 

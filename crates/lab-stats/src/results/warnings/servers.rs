@@ -2,7 +2,7 @@
 //! What a reader of the figures of many servers at many points must know: how often it is so, with whom, and
 //! where it is worst.
 
-use super::server::{Loaded, Server, interrupted, percent_of_errors, warning, whole};
+use super::server::{Loaded, Server, interrupted, percent_of_errors, warning, whole_percent};
 use super::{disturbances, failed, fewest, list, percent, places, shortfall, tails, unfit};
 use crate::load::peaks::calibrating_blocks;
 use crate::results::{Warning, WarningKind};
@@ -116,7 +116,7 @@ impl Counting<'_> {
              only with servers that are behind even so, and are left out of the scalability law. CPU time per \
              request does not depend on it.",
                 self.counted(&busy),
-                percent(whole(worst.number(&Metric::GENERATOR_BUSY))),
+                percent(whole_percent(worst.number(&Metric::GENERATOR_BUSY))),
             )
         })
     }

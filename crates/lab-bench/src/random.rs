@@ -2,7 +2,7 @@
 //! Random numbers that a seed and a place decide, whatever was drawn before.
 
 /// The number of a place (SplitMix64: Steele, Lea & Flood, OOPSLA 2014).
-pub fn drawn(seed: u64, place: &[u64]) -> u64 {
+pub fn random(seed: u64, place: &[u64]) -> u64 {
     let mixed = |state: u64, word: &u64| {
         let z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

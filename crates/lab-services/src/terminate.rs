@@ -6,29 +6,29 @@ use crate::address::Address;
 use crate::database::{Database, DatabaseKind};
 
 /// Where the server is. It can be sent to another thread, which a connection cannot.
-pub struct Ender {
+pub struct Terminator {
     kind: &'static DatabaseKind,
     address: Address,
 }
 
-/// An [`Ender`] that is connected.
-pub struct ConnectedEnder {
+/// An [`Terminator`] that is connected.
+pub struct ConnectedTerminator {
     database: Box<dyn Database>,
 }
 
-impl Ender {
-    pub(crate) fn new(kind: &'static DatabaseKind, address: Address) -> Ender {
-        Ender { kind, address }
+impl Terminator {
+    pub(crate) fn new(kind: &'static DatabaseKind, address: Address) -> Terminator {
+        Terminator { kind, address }
     }
 
     /// Connects as the subjects' user, who may end connections of its own.
-    pub fn connect(self) -> Result<ConnectedEnder, ServiceError> {
+    pub fn connect(self) -> Result<ConnectedTerminator, ServiceError> {
         let database = (self.kind.connect)(self.address)?;
-        Ok(ConnectedEnder { database })
+        Ok(ConnectedTerminator { database })
     }
 }
 
-impl ConnectedEnder {
+impl ConnectedTerminator {
     /// Ends the connection that comes from this TCP port of its client, if there is one.
     pub fn end(&mut self, port: u16) -> Result<(), ServiceError> {
         self.database.end_connection(port)

@@ -45,7 +45,7 @@ impl Sending {
             families.collect()
         };
         let expect = self.expect()?;
-        if expect.body_room() > 0 && list.iter().any(|r| r.method.as_str() == "HEAD") {
+        if expect.body_capacity() > 0 && list.iter().any(|r| r.method.as_str() == "HEAD") {
             return Err(Exit::wrong(
                 "the answer to HEAD has no body that --expect-body or --expect-json could look at: ask with GET, \
                  or leave them out",
@@ -64,7 +64,7 @@ impl Sending {
             };
             Ok(RequestedServer {
                 origin: origin.clone(),
-                planned: asked.rendered()?.asked().to_vec(),
+                planned: asked.rendered()?.planned().to_vec(),
                 asked,
             })
         };

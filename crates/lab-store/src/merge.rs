@@ -31,7 +31,7 @@ const TABLES: [&str; 17] = [
 const BY_NUMBER: [&str; 2] = ["failure", "log"];
 
 /// Adds the records of the run file at `from`; its blocks are of this agent.
-pub fn take_in(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
+pub fn merge(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
     db.execute("ATTACH ? AS other", [from.to_string_lossy()])?;
     let taken = copy(db, agent);
     let detached = db.execute("DETACH other", []);

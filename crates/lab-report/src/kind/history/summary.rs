@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// One run, without its samples.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct RunSummary {
     pub(super) run: String,
     pub(super) started_unix_s: f64,
     pub(super) ended: bool,
@@ -80,14 +80,14 @@ struct Quantity {
     all_points: Vec<PointId>,
 }
 
-impl Past {
+impl RunSummary {
     /// What a history shows of a run, which it analyses. `hashes` are those in the run file, by
     /// [`Plan::subject_label`] or by the subjects' names. Nothing of a file of imported figures.
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
-    pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<Past> {
+    pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
         if let Some(audit) = &run.audit {
-            return Some(Past {
+            return Some(RunSummary {
                 run: run.name.clone(),
                 started_unix_s: run.started_unix_s,
                 ended: run.ending.is_some(),
@@ -123,7 +123,7 @@ impl Past {
                 standings.extend(all.map(|&s| Standing::new(&scope, &respect, s, hashes)));
             }
         }
-        Some(Past {
+        Some(RunSummary {
             run: run.name.clone(),
             started_unix_s: run.started_unix_s,
             ended: run.ending.is_some(),
