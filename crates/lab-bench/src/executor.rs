@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A server that is lost more often than this in one run ends it.
 const MOST_LOSSES: u32 = 3;
 
-/// What is told of every step.
+/// Called with every step.
 pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
 /// What has blocks measured.

@@ -37,7 +37,7 @@ const CHARTED: [&str; 9] = [
 const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
 /// Whether a function has a thousandth of some event.
-pub fn is_significant(costs: &[u64], totals: &[u64]) -> bool {
+pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
     let mut both = costs.iter().zip(totals);
     both.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
 }

@@ -352,7 +352,7 @@ fn rows(pair: &Pair) -> Vec<Row> {
         };
         for function in costs
             .functions()
-            .filter(|f| costs::is_significant(f.costs, &costs.totals))
+            .filter(|f| costs::is_above_threshold(f.costs, &costs.totals))
         {
             let case = format!("{}:{}", function.file, function.name);
             for (event, cost) in costs.events.iter().zip(function.costs) {
