@@ -4,10 +4,11 @@
 
 use crate::random::random;
 use crate::{Scratch, interrupt};
+use nix::sys::signal::Signal;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -328,8 +329,8 @@ fn answer(git: &mut Command) -> Result<Vec<u8>, Fault> {
         io::ErrorKind::NotFound => Fault::Other(WorktreeError::NoGit),
         _ => Fault::Refused(e.to_string()),
     })?;
-    // A Ctrl-C reaches git too.
-    if interrupt::requested() {
+    // A Ctrl-C reaches git too, and may end it before this process has taken notice.
+    if interrupt::requested() || output.status.signal() == Some(Signal::SIGINT as i32) {
         return Err(Fault::Other(WorktreeError::Interrupted));
     }
     if !output.status.success() {
