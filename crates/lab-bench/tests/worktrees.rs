@@ -3,6 +3,7 @@
 //! nothing is left.
 
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
+use lab_services::procfs;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use std::fs;
@@ -289,11 +290,12 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
     place.assert_nothing_left();
 }
 
-/// Ctrl-C reaches the lab and git; SIGTERM may reach the lab alone.
+/// Ctrl-C reaches the lab and git, and may end git first; SIGTERM may reach the lab alone.
 #[test]
 fn stopped_while_git_checks_out() {
-    let strike: [fn(Pid) -> nix::Result<()>; 2] = [
+    let strike: [fn(Pid) -> nix::Result<()>; 3] = [
         |group| killpg(group, Signal::SIGINT),
+        |lab| kill(procfs::children(lab)[0], Signal::SIGINT),
         |lab| kill(lab, Signal::SIGTERM),
     ];
     for strike in strike {
