@@ -423,15 +423,19 @@ def test_a_call_that_loses_its_connection_each_time_is_given_up(
 def test_no_call_is_lost_while_connections_are_ended(
         subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
     opened = open_case("order", 4)
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(opened.run, 2000)
-        end = time.monotonic() + 1
-        while not running.done() and time.monotonic() < end:
-            for number in sessions(subject, server)[:1]:
-                end_session(server, number)
-            time.sleep(0.02)
-        ran = running.result()
-    assert ran.count("disconnected") > 0
+
+    def run() -> Batch:
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(opened.run, 2000)
+            end = time.monotonic() + 1
+            while not running.done() and time.monotonic() < end:
+                for number in sessions(subject, server)[:1]:
+                    end_session(server, number)
+                time.sleep(0.02)
+            return running.result()
+
+    # On a busy machine a batch may end before a connection does.
+    assert any(run().count("disconnected") for _ in range(BATCHES_MAX))
     applied = effects(server)
     assert set(opened.answered()) <= set(applied)
     if behaviour.has_key:

@@ -236,9 +236,6 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
         );
         for slice in &slices {
             let label = plan.label(slice.point);
-            // Of requests that are due at random none may be due in so short a turn.
-            let due = !plan.is_open(slice.point);
-            assert!(slice.served > 0 || !due, "{name} at {label}");
             assert_eq!(
                 (slice.offered, &slice.errors),
                 (slice.served, &Vec::new()),
@@ -260,6 +257,13 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
                 "{label}: {}",
                 slice.connects
             );
+        }
+        // In one short turn a busy machine may serve none, and of those due at random none may be due.
+        let closed = (0..plan.points.len()).filter(|&point| !plan.is_open(point));
+        for point in closed {
+            let of_point = slices.iter().filter(|slice| slice.point == point);
+            let served: u64 = of_point.map(|slice| slice.served).sum();
+            assert!(served > 0, "{name} at {}", plan.label(point));
         }
         halves_are_halves(&run, &slices);
         let at_rate = slices.iter().filter(|s| plan.rate(s.point).is_some());
