@@ -325,7 +325,7 @@ fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
 
 #[test]
 fn a_file_is_locked_while_calls_are_made() {
-    let faults = "\n[target.sqlite.injection]\nbusy = { busy = { part = 0.1, lock_s = 0.06 } }\n\
+    let faults = "\n[target.sqlite.injection]\nbusy = { busy = { part = 0.5, lock_s = 0.06 } }\n\
                   down = { outage_s = 0.1 }\n\n[[case]]";
     let text = FILE
         .replace("\n[[case]]", faults)
