@@ -10,6 +10,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::Pid;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -53,8 +54,7 @@ impl HostSettings {
                 let known = settings.changed.iter().any(|setting| setting.path == path);
                 if let Some(original) = original(&path).filter(|_| !known) {
                     // What is read while another lab changes it is not how the host was.
-                    unnoted(&original.0, |_| true)
-                        .map_err(|e| BenchError::System(path.display().to_string(), e))?;
+                    unnoted(&path).map_err(|e| BenchError::System(NOTES.into(), e))?;
                     let now = None;
                     settings.changed.push(Setting {
                         path,
@@ -181,11 +181,7 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
 /// Puts back what labs that were killed left changed: what was done, in words.
 pub fn restore_abandoned() -> Vec<String> {
     let mut said = Vec::new();
-    let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
-    for path in entries
-        .map(|entry| entry.path())
-        .filter(|path| is_note(path))
-    {
+    for path in notes() {
         let Ok(file) = File::open(&path) else {
             continue;
         };
@@ -258,7 +254,7 @@ impl Note {
             return Err(io::Error::other("the folder is somebody else's"));
         }
         for setting in settings {
-            unnoted(&setting.original.0, is_locked)?;
+            unnoted(&setting.path)?;
         }
         let path = Path::new(NOTES).join(format!("{PREFIX}{}", std::process::id()));
         let file = OpenOptions::new()
@@ -276,25 +272,31 @@ impl Note {
     }
 }
 
-/// Error: a note, of those that count, names a setting.
-fn unnoted(setting: &Path, counts: fn(&Path) -> bool) -> io::Result<()> {
-    let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
-    let mut notes = entries
-        .map(|entry| entry.path())
-        .filter(|path| is_note(path));
-    let other = notes.find(|path| {
-        let names = fs::read_to_string(path)
-            .is_ok_and(|text| noted(&text).any(|(path, _)| path == setting));
-        names && counts(path)
-    });
-    other.map_or(Ok(()), |other| {
-        let why = format!("another run changes it, as {} says", other.display());
+/// Error: a note names a setting, or the other form of the same limit.
+fn unnoted(setting: &Path) -> io::Result<()> {
+    let names = |note: &PathBuf| {
+        fs::read_to_string(note)
+            .is_ok_and(|text| noted(&text).any(|(path, _)| limit(path) == limit(setting)))
+    };
+    notes().find(names).map_or(Ok(()), |note| {
+        let (setting, note) = (setting.display(), note.display());
+        let why = format!("another run changes {setting}, as {note} says");
         Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
     })
 }
 
-fn is_locked(note: &Path) -> bool {
-    File::open(note).is_ok_and(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err())
+/// What a setting limits: `dirty_bytes` and `dirty_ratio` are one limit (vm.rst).
+fn limit(setting: &Path) -> &[u8] {
+    let path = setting.as_os_str().as_bytes();
+    let of = [&b"_bytes"[..], b"_ratio"].map(|unit| path.strip_suffix(unit));
+    of.into_iter().flatten().next().unwrap_or(path)
+}
+
+/// All notes of this user's labs.
+fn notes() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| is_note(path))
 }
 
 fn is_note(path: &Path) -> bool {
@@ -392,6 +394,20 @@ mod tests {
             original(&file("dirty_bytes")),
             Some((file("dirty_bytes"), "4096".into()))
         );
+    }
+
+    #[test]
+    fn two_forms_of_a_limit_are_one() {
+        let of = |name| limit(Path::new(name));
+        assert_eq!(
+            of("/proc/sys/vm/dirty_bytes"),
+            of("/proc/sys/vm/dirty_ratio")
+        );
+        assert_ne!(
+            of("/proc/sys/vm/dirty_bytes"),
+            of("/proc/sys/vm/dirty_background_bytes")
+        );
+        assert_eq!(of("/proc/sys/vm/swappiness"), b"/proc/sys/vm/swappiness");
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub struct Terminator {
     address: Address,
 }
 
-/// An [`Terminator`] that is connected.
+/// A [`Terminator`] that is connected.
 pub struct ConnectedTerminator {
     database: Box<dyn Database>,
 }

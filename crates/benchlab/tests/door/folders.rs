@@ -519,9 +519,10 @@ fn ctrl_c_puts_back_what_was_changed() {
     let mut lab = started(&project, &device, "1000");
     // How another run found the host would not be how it was.
     let (other, _) = device.project();
+    let why = format!("another run changes {}", device.scheduler().display());
     run_on(&other, &[device.place()], &[])
         .expect(1)
-        .says(&["another run changes it"]);
+        .says(&[&why]);
     signal(&lab, "-INT");
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_eq!(device.present(), "none");
