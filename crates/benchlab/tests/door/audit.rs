@@ -357,7 +357,11 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
         mount -o loop image fast || { echo "no loop devices"; exit 77; }
         : >fstab
         "$LAB" audit host --no-run --watch 20s --under "$PWD" --fast fast --script move.sh >screen 2>&1 &
-        sleep 1.5
+        # Until it watches a filesystem, or, where it cannot, for ten seconds.
+        for i in $(seq 100); do
+            if cat /proc/$!/fdinfo/* 2>/dev/null | grep -q '^fanotify .*mask'; then break; fi
+            sleep 0.1
+        done
         for i in 1 2 3 4; do cat "$hot/a b" >/dev/null; done
         sleep 0.5
         kill -TERM $!
@@ -411,7 +415,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
     if !root.is_ok_and(|o| o.status.success()) || !there("rsync") {
         return println!("left out: it takes root and rsync");
     }
-    let folder = TempDir::new_in(".").expect("a folder");
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", TRY]);
     command

@@ -197,7 +197,7 @@ fn latencies_below_those_of_a_medium_are_those_of_a_cache() {
 /// A scratch file is written, a file of the reader is not; nothing is left.
 #[test]
 fn a_folder_and_a_file_are_measured_side_by_side() {
-    let folder = TempDir::new_in(".").expect("a folder");
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let file = folder.path().join("mine");
     let content = vec![7; 8 << 20];
     fs::write(&file, &content).expect("a file");
@@ -250,7 +250,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
 /// What `cat` reads and `dd` writes is found in the folders where it was, with fanotify or without.
 #[test]
 fn folders_that_are_read_and_written_are_told_apart() {
-    let folder = TempDir::new_in(".").expect("a folder");
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let under = folder.path().canonicalize().expect("a path");
     for name in ["hot", "log", "idle"] {
         fs::create_dir(under.join(name)).expect("a folder");
