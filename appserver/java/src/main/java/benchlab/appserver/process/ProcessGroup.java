@@ -57,16 +57,38 @@ final class ProcessGroup {
     }
 
     private boolean isMarked(String environment) {
-        return environment.contains(variable + "=");
+        return environment != null && environment.contains(variable + "=");
     }
 
-    /** Empty if it has ended, is another user's, or is at this moment starting another program. */
+    /** Null if it has ended or is another user's. Empty also while it becomes another program. */
     private static String environment(Path process) {
+        return read(process.resolve("environ"));
+    }
+
+    /**
+     * Whether one that was read as empty is not, or not for long. execve(2) sets the start of the
+     * code last of all. Kernel threads and zombies have no memory. Fields of proc_pid_stat(5).
+     */
+    private static boolean hasEnvironment(Path process) {
+        String stat = read(process.resolve("stat"));
+        if (stat == null) {
+            return false;
+        }
+        // From the third field on; the second is a name, which may have spaces and parentheses.
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        String memory = fields[23 - 3];
+        String code = fields[26 - 3];
+        String start = fields[50 - 3];
+        String end = fields[51 - 3];
+        return !memory.equals("0") && (code.equals("0") || !start.equals(end));
+    }
+
+    private static String read(Path file) {
         // No channel: one fails in a thread that is interrupted.
-        try (var file = new FileInputStream(process.resolve("environ").toFile())) {
-            return new String(file.readAllBytes(), StandardCharsets.ISO_8859_1);
+        try (var stream = new FileInputStream(file.toFile())) {
+            return new String(stream.readAllBytes(), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            return "";
+            return null;
         }
     }
 
@@ -107,11 +129,15 @@ final class ProcessGroup {
             var unmarked = new HashSet<Path>();
             try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
                 for (Path process : processes) {
-                    String environment = strangers.contains(process) ? "" : environment(process);
+                    String environment = strangers.contains(process) ? null : environment(process);
                     if (isMarked(environment)) {
                         signalMarked(process);
-                    } else if (!environment.isEmpty()) {
-                        unmarked.add(process);
+                    } else if (environment != null) {
+                        if (environment.isEmpty() && hasEnvironment(process)) {
+                            isIncomplete = true;
+                        } else {
+                            unmarked.add(process);
+                        }
                     }
                 }
             } catch (IOException e) {

@@ -249,9 +249,8 @@ public final class RunningProcess implements AutoCloseable {
     /**
      * Kills the program and all that it started, in any depth, and also what has outlived it:
      * SIGKILL. Only a program that has thrown away its environment and whose parent has ended is
-     * not found, and one of another user; one whose parent has ended and that becomes another
-     * program (exec) while it is looked at may be missed. Each start sets a variable for that,
-     * {@code APPSERVER_GROUP_...}.
+     * not found, and one of another user. Each start sets a variable for that, {@code
+     * APPSERVER_GROUP_...}.
      */
     public void kill() {
         group.kill(process);

@@ -321,13 +321,31 @@ class ProcessTest {
     void killsWhatOutlivedTheProgramThatStartedIt() throws Exception {
         Path pids = folder.resolve("pids");
         Command orphan = shell("sh -c 'sleep 1000 & echo $! >> pids'").directory(folder);
-        assertThrows(TimeoutException.class, () -> orphan.run("", Duration.ofMillis(300)));
+        try (var process = orphan.start()) {
+            until(() -> lines(pids) == 1);
+            assertThrows(
+                    TimeoutException.class,
+                    () -> process.communicate(new byte[0], Duration.ofMillis(20)));
+        }
         untilGone(pids);
         try (var process = orphan.start()) {
             assertEquals(new Exited(0), process.waitFor());
         }
         untilGone(pids);
         assertEquals(2, lines(pids));
+    }
+
+    /** While a process becomes another program, its environment cannot be read. */
+    @RepeatedTest(100)
+    void killsWhatBecomesAnotherProgram() throws Exception {
+        Path pids = folder.resolve("pids");
+        Files.writeString(folder.resolve("again"), "exec sh again");
+        Command orphan = shell("sh again >again.log 2>&1 & echo $! >> pids").directory(folder);
+        try (var process = orphan.start()) {
+            process.waitFor();
+            process.kill();
+        }
+        untilGone(pids);
     }
 
     /** Or the end of a child would be seen, and answered with another child. */
