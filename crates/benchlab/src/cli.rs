@@ -358,7 +358,7 @@ pub struct CompareArgs {
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
     #[command(flatten, next_help_heading = "Of two run files")]
-    pub shown: DisplayArgs,
+    pub display: DisplayArgs,
     #[command(flatten)]
     pub measuring: Measuring,
     /// Connections that are kept open to each server [default: 50]
@@ -496,7 +496,7 @@ pub struct Sending {
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
     #[command(flatten)]
-    pub on: AgentPlacement,
+    pub agents: AgentPlacement,
 }
 
 /// Where the options are in a help that belong to load alone.
@@ -574,7 +574,7 @@ pub struct ProfileArgs {
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
-    pub shown: DisplayArgs,
+    pub display: DisplayArgs,
     /// Where the run file of the measurement goes [default: the project's runs/, or outside of a project
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
@@ -639,7 +639,7 @@ pub struct ExplainArgs {
     #[arg(long)]
     pub install: bool,
     #[command(flatten)]
-    pub shown: DisplayArgs,
+    pub display: DisplayArgs,
 }
 
 /// `benchlab build`

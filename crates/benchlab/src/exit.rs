@@ -3,6 +3,7 @@
 
 use lab_bench::BenchError;
 use lab_load::JobError;
+use lab_many::StartError;
 use lab_plan::PlanError;
 use lab_store::StoreError;
 
@@ -61,6 +62,15 @@ impl From<StoreError> for Exit {
             _ => WRONG,
         };
         Exit::new(code, e.to_string())
+    }
+}
+
+impl From<StartError> for Exit {
+    fn from(e: StartError) -> Exit {
+        match e {
+            StartError::Stopped => Exit::new(INTERRUPTED, "stopped; nothing was kept"),
+            StartError::Refused(reason) => Exit::new(FAILED, reason),
+        }
     }
 }
 

@@ -6,7 +6,6 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
-use crate::starting::exit_of;
 use crate::verbs::project;
 use lab_bench::host;
 use lab_many::experiment::{Bench, HostRequirements, Hosts, HostsStart};
@@ -25,13 +24,13 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     if args.on.len() > 1 {
         return Err(Exit::wrong("--on names hosts once"));
     }
-    let other = [
+    let for_one_machine = [
         ("--plan", args.plan.is_some()),
         ("--explain", args.explain),
         ("--why", args.why),
         ("--service", !args.service.is_empty()),
     ];
-    match other.iter().find(|(_, asked)| *asked) {
+    match for_one_machine.iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => Err(Exit::wrong(format!(
             "{name} is for one machine: leave it out, or --on"
         ))),
@@ -63,7 +62,7 @@ pub fn start(
     prepared: &Prepared,
     earlier: usize,
 ) -> Result<Hosts, Exit> {
-    let wanted = HostRequirements {
+    let requirements = HostRequirements {
         plan: plan.clone(),
         folder: project.folder().to_path_buf(),
         hashes: prepared.hashes.clone(),
@@ -75,12 +74,12 @@ pub fn start(
     eprintln!("benchlab: making {places} hosts ready");
     let start = HostsStart {
         starting: args.lost.starting(launcher),
-        wanted,
+        wanted: requirements,
         earlier,
     };
     let hosts = Hosts::start(start, &mut |line| eprintln!("benchlab: {line}"));
     hosts.map_err(|e| {
-        let Exit { code, message } = exit_of(e);
+        let Exit { code, message } = e.into();
         Exit::new(code, format!("{message}\nnothing was measured"))
     })
 }
@@ -93,29 +92,25 @@ pub fn coordinator() -> Host {
     }
 }
 
-/// Makes this machine, an agent's, ready. Error: it is not what is wanted, in words for people.
-pub fn make_ready(cli: &Cli, wanted: &HostRequirements) -> Result<Bench, String> {
-    ready(cli, wanted).map_err(|exit| exit.message)
-}
-
-fn ready(cli: &Cli, wanted: &HostRequirements) -> Result<Bench, Exit> {
-    let plan = &wanted.plan;
-    let project = found(cli, &wanted.folder)?;
+/// Makes this machine, an agent's, ready. Error: it does not meet the requirements.
+pub fn make_ready(cli: &Cli, requirements: &HostRequirements) -> Result<Bench, Exit> {
+    let plan = &requirements.plan;
+    let project = find_project(cli, &requirements.folder)?;
     let folder = project.folder();
     let experiment = Experiment::read(&project, &plan.experiment)?;
     if let Some(subject) = changed_subject(&experiment, plan) {
         return Err(other_revision(folder, &subject.name));
     }
-    same(
-        wanted,
+    check_sources(
+        requirements,
         &prepare(&project, &experiment, plan, false)?,
         folder,
     )?;
-    let host = measuring::fit_host(wanted.strict, measuring::CORES);
+    let host = measuring::fit_host(requirements.strict, measuring::CORES);
     let host =
         host.map_err(|e| Exit::new(exit::UNFIT, format!("the host is not fit: {}", e.message)))?;
-    let scratch = measuring::scratch(wanted.scratch.as_deref())?;
-    let servers = services::start(plan, &[], &scratch, &wanted.failures)?;
+    let scratch = measuring::scratch(requirements.scratch.as_deref())?;
+    let servers = services::start(plan, &[], &scratch, &requirements.failures)?;
     Ok(Bench {
         folder: folder.to_path_buf(),
         host: with_scratch(host, &scratch, plan),
@@ -125,9 +120,9 @@ fn ready(cli: &Cli, wanted: &HostRequirements) -> Result<Bench, Exit> {
 }
 
 /// The project where the coordinator has it, or else where this machine says that it is.
-fn found(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
-    let same_place = folder.join("experiments").is_dir();
-    match (same_place, &cli.project) {
+fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
+    let is_there = folder.join("experiments").is_dir();
+    match (is_there, &cli.project) {
         (true, _) => Ok(Project::find(folder)?),
         (false, Some(_)) => project(cli),
         (false, None) => Err(Exit::wrong(format!(
@@ -139,31 +134,36 @@ fn found(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
 
 /// A subject of the plan that the experiment does not have, or has with another program.
 pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
-    let is_other = |s: &&Subject| {
-        let now = experiment.subject(plan, s);
-        now.is_none_or(|now| now.model.program != s.program)
+    let has_changed = |s: &&Subject| {
+        let current = experiment.subject(plan, s);
+        current.is_none_or(|current| current.model.program != s.program)
     };
     let mut subjects = plan.subjects.iter().filter(|s| s.control_of.is_none());
-    subjects.find(is_other)
+    subjects.find(has_changed)
 }
 
 /// Error: a subject was made from something else than the coordinator's, or cannot run.
-fn same(wanted: &HostRequirements, here: &Prepared, folder: &Path) -> Result<(), Exit> {
-    for (name, hash) in &wanted.hashes {
-        let own = here.hashes.iter().find(|(own, _)| own == name);
-        match own {
-            Some((_, own)) if own == hash => {}
+fn check_sources(
+    requirements: &HostRequirements,
+    prepared: &Prepared,
+    folder: &Path,
+) -> Result<(), Exit> {
+    for (name, hash) in &requirements.hashes {
+        let local = prepared.hashes.iter().find(|(local, _)| local == name);
+        match local {
+            Some((_, local_hash)) if local_hash == hash => {}
             Some(_) => return Err(other_revision(folder, name)),
             None => {
-                let failed = here.failures.iter();
-                let mut mine = failed.filter(|f| wanted.plan.subject_label(f.subject) == *name);
-                let why = mine
+                let failures = prepared.failures.iter();
+                let mut failures =
+                    failures.filter(|f| requirements.plan.subject_label(f.subject) == *name);
+                let reason = failures
                     .next()
                     .map_or("it is not built", |f| f.message.as_str());
                 return Err(Exit::new(
                     exit::FAILED,
                     format!(
-                        "`{name}` runs on the coordinator's machine, but cannot run here: {why}"
+                        "`{name}` runs on the coordinator's machine, but cannot run here: {reason}"
                     ),
                 ));
             }

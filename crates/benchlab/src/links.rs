@@ -6,7 +6,8 @@ use lab_bench::netem_unavailable;
 use lab_model::{Host, LINK, Plan, Shape, Shaper, grouped};
 use lab_plan::{Experiment, Selection};
 
-/// The plan, without links that the kernel cannot shape here, which are named.
+/// The plan, without links that the kernel cannot shape here; a line on standard error names those. Error: one of them
+/// was asked for with `--set`.
 pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, Exit> {
     let plan = selection.plan(experiment)?;
     let by_kernel: Vec<String> = links(&plan)
@@ -16,25 +17,26 @@ pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, 
     if by_kernel.is_empty() {
         return Ok(plan);
     }
-    let Some(why) = netem_unavailable() else {
+    let Some(reason) = netem_unavailable() else {
         return Ok(plan);
     };
-    let asked = selection.set.iter().find(|(key, _)| key == LINK);
-    let is_asked = |name: &&String| asked.is_some_and(|(_, values)| values.contains(name));
-    if let Some(name) = by_kernel.iter().find(is_asked) {
-        return Err(Exit::wrong(format!("--set {LINK}={name}: {why}")));
+    let requested = selection.set.iter().find(|(key, _)| key == LINK);
+    let is_requested = |name: &&String| requested.is_some_and(|(_, values)| values.contains(name));
+    if let Some(name) = by_kernel.iter().find(is_requested) {
+        return Err(Exit::wrong(format!("--set {LINK}={name}: {reason}")));
     }
     let names = by_kernel.join(", ");
-    eprintln!("benchlab: {names} is left out, which the kernel would shape: {why}");
+    eprintln!("benchlab: {names} is left out, which the kernel would shape: {reason}");
     let absent = by_kernel.into_iter().map(|name| (LINK.to_owned(), name));
     selection.absent = absent.collect();
     Ok(selection.plan(experiment)?)
 }
 
-/// What the plan's links are like, among the facts of the host.
-pub fn told(mut host: Host, plan: &Plan) -> Host {
+/// The host, with a fact for each of the plan's links: rates, delay, size of packets.
+pub fn with_links(mut host: Host, plan: &Plan) -> Host {
     for (name, shape) in links(plan) {
-        host.facts.push((format!("link {name}"), words(shape)));
+        host.facts
+            .push((format!("link {name}"), description(shape)));
     }
     host
 }
@@ -51,7 +53,7 @@ fn links(plan: &Plan) -> impl Iterator<Item = (&str, &Shape)> {
         .map(|(name, shape)| (name.as_str(), shape))
 }
 
-fn words(shape: &Shape) -> String {
+fn description(shape: &Shape) -> String {
     let [up, down] = [shape.up_kbit_s, shape.down_kbit_s].map(grouped);
     let by = match shape.by {
         Shaper::Lab => "the lab",

@@ -13,7 +13,6 @@ mod prepared;
 mod progress;
 mod ready;
 mod services;
-mod starting;
 mod verbs;
 
 use clap::Parser;
@@ -23,10 +22,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    for said in lab_bench::host_settings::restore_abandoned() {
-        eprintln!("benchlab: {said}");
+    for message in lab_bench::host_settings::restore_abandoned() {
+        eprintln!("benchlab: {message}");
     }
-    let ended = match &cli.verb {
+    let outcome = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
         Verb::Compare(args) => verbs::compare::compare(&cli, args),
         Verb::Load(args) => verbs::load::load(&cli, args),
@@ -48,7 +47,7 @@ fn main() -> ExitCode {
         Verb::Agent(args) => verbs::agent::agent(&cli, args),
         Verb::KubernetesJob(args) => verbs::kubernetes::job(args),
     };
-    match ended {
+    match outcome {
         Ok(code) => code,
         Err(Exit { code, message }) => {
             if !message.is_empty() {

@@ -27,7 +27,8 @@ pub fn seed(given: Option<u64>) -> u64 {
     given.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53))
 }
 
-/// Measures what is missing in a run file. An interruption is an end with what to do next.
+/// Measures what is missing in a run file. Errors: the run was interrupted, or a server or all agents were lost; the
+/// message says how to go on.
 pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,
@@ -40,9 +41,9 @@ pub fn measure<'a>(
     let ending = session.measure(&mut |step| follower.step(step));
     follower.end();
     let ending = ending.map_err(|error| match error {
-        BenchError::ServerLost(why) | BenchError::AgentsLost(why) => {
+        BenchError::ServerLost(reason) | BenchError::AgentsLost(reason) => {
             let message = format!(
-                "{why}\nwhat was measured is kept: go on with `benchlab resume {}`",
+                "{reason}\nwhat was measured is kept: go on with `benchlab resume {}`",
                 path.display()
             );
             Exit::new(exit::FAILED, message)
@@ -51,7 +52,7 @@ pub fn measure<'a>(
     });
     match ending? {
         Ending::Interrupted => {
-            report::so_far(&path)?;
+            report::answer_so_far(&path)?;
             let next = if plan.of_revisions() {
                 "see what was measured with `benchlab report"
             } else {
@@ -65,7 +66,7 @@ pub fn measure<'a>(
 }
 
 /// The exit code of a run that ended so.
-pub fn ended(ending: Ending) -> Result<ExitCode, Exit> {
+pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
     match ending {
         Ending::Failed => Err(Exit::new(
             exit::FAILED,

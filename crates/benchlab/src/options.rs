@@ -4,6 +4,8 @@
 use crate::exit::Exit;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use lab_bench::interrupt;
+use lab_many::Starting;
 use lab_many::launcher::{self, Launcher};
 use lab_report::Format;
 use std::path::PathBuf;
@@ -28,6 +30,21 @@ pub struct AgentLoss {
     /// An agent that says nothing for so long is lost [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = silence)]
     pub lost_after: Option<Duration>,
+}
+
+/// How long an agent may be silent where nothing else is asked for.
+const LOST_AFTER: Duration = Duration::from_secs(10);
+
+impl AgentLoss {
+    /// How agents are started by a launcher.
+    pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> Starting {
+        Starting {
+            launcher: launcher.clone(),
+            lost_after: self.lost_after.unwrap_or(LOST_AFTER),
+            stops: interrupt::requested,
+            tells: |line| eprintln!("benchlab: {}", lab_report::clean(line)),
+        }
+    }
 }
 
 /// How a document is shown.
@@ -58,8 +75,10 @@ pub enum Color {
     Never,
 }
 
-pub fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
+/// Parses the name of one of these formats.
+pub fn formats(allowed: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(allowed.iter().map(|f| f.name()))
+        .try_map(|name| name.parse::<Format>())
 }
 
 /// Requests per second.
@@ -91,11 +110,11 @@ pub fn time(text: &str) -> Result<Duration, String> {
         .ok_or("a time from 1ms to 720h is wanted".into())
 }
 
-/// Agents say every second that they are there.
+/// How long an agent may be silent, 3 s or more: agents say every second that they are there.
 fn silence(text: &str) -> Result<Duration, String> {
-    let long = time(text)?;
-    if long >= Duration::from_secs(3) {
-        Ok(long)
+    let duration = time(text)?;
+    if duration >= Duration::from_secs(3) {
+        Ok(duration)
     } else {
         Err("at least 3s are wanted: agents say every second that they are there".into())
     }
@@ -132,8 +151,8 @@ mod tests {
     fn each_parameter_has_a_set_of_its_own() {
         let set = |word: &str| set_values(&[word.to_owned()]);
         let values = set("limit=1,100").ok();
-        let wanted = ["1", "100"].map(String::from).to_vec();
-        assert_eq!(values, Some(vec![("limit".to_owned(), wanted)]));
+        let expected = ["1", "100"].map(String::from).to_vec();
+        assert_eq!(values, Some(vec![("limit".to_owned(), expected)]));
         assert!(set("connections=8,16,files=50").is_err());
     }
 }

@@ -6,7 +6,7 @@ use lab_report::clean;
 use lab_report::format::text::wrap;
 use std::io::Write;
 
-/// A reader that closes the pipe early, such as `head`, has seen what it wanted.
+/// Writes to standard output. A reader that closes the pipe early, such as `head`, is no error.
 pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -28,23 +28,28 @@ pub(crate) use say;
 /// Columns of a screen.
 pub const SCREEN: usize = 80;
 
-/// Of text whose lead is too long to stand beside it.
+/// Columns before text whose lead is too long to stand beside it.
 const INDENT: usize = 8;
 
-/// Text behind what leads to it, in lines that fit a screen, the further ones below the first one's text; below a lead
-/// that takes more than half of a screen.
+/// Text behind its lead, wrapped to a screen and indented below the first line's text. A lead that is wider than half
+/// of a screen has a line of its own.
 pub fn hanging_indent(lead: &str, text: &str) -> String {
     let width = lead.chars().count();
-    let (indent, lead) = match lead.trim_end() {
-        _ if width <= SCREEN / 2 => (width, lead.to_owned()),
-        "" => (INDENT, " ".repeat(INDENT)),
-        long => (INDENT, format!("{long}\n{}", " ".repeat(INDENT))),
+    let (indent, lead) = if width <= SCREEN / 2 {
+        (width, lead.to_owned())
+    } else if lead.trim().is_empty() {
+        (INDENT, " ".repeat(INDENT))
+    } else {
+        (
+            INDENT,
+            format!("{}\n{}", lead.trim_end(), " ".repeat(INDENT)),
+        )
     };
     let lines = wrap(&clean(text), SCREEN - indent);
     lead + &lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
-/// The columns of the widest of some names.
+/// Columns of the widest name; 0 if there is none.
 pub fn widest<'n>(names: impl Iterator<Item = &'n str>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
 }

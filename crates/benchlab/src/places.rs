@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The folders that subjects of an experiment about disks work in, and what is known of them.
+//! The folders in which subjects of an experiment about disks work, and the settings of the host for them.
 
 use crate::cli::{RunArgs, RunOn};
 use crate::exit::{self, Exit};
@@ -13,15 +13,16 @@ use lab_stats::results::Over;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Those that were asked for, or else all; none for an experiment whose subjects work in no folder.
+/// The folders that `--on` names, or else all places; none for an experiment whose subjects work in no folder. Errors: a
+/// folder cannot be used or is named twice, or the experiment works in no folder.
 pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
     let in_folder = experiment
         .targets
         .iter()
         .any(|t| t.kind == TargetKind::Folder);
-    let asked: Vec<&PathBuf> = args.on.iter().flat_map(RunOn::folders).collect();
+    let requested: Vec<&PathBuf> = args.on.iter().flat_map(RunOn::folders).collect();
     if !in_folder {
-        return if asked.is_empty() {
+        return if requested.is_empty() {
             Ok(Vec::new())
         } else {
             Err(Exit::wrong(format!(
@@ -30,20 +31,20 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
             )))
         };
     }
-    let wrong = |why| Exit::wrong(format!("--on {why}"));
-    let mut places: Vec<Place> = if asked.is_empty() {
+    let wrong = |reason| Exit::wrong(format!("--on {reason}"));
+    let mut places: Vec<Place> = if requested.is_empty() {
         Place::all()
     } else {
-        let asked = asked.iter();
-        let asked = asked.map(|folder| Place::at(folder).map_err(wrong));
-        asked.collect::<Result<_, _>>()?
+        let places = requested.iter();
+        let places = places.map(|folder| Place::at(folder).map_err(wrong));
+        places.collect::<Result<_, _>>()?
     };
-    if let Some(twice) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {
-        let folder = places[twice].folder.display().to_string();
+    if let Some(duplicate) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {
+        let folder = places[duplicate].folder.display().to_string();
         return Err(wrong(format!("{folder}: it is named twice")));
     }
     if !experiment.each_place {
-        if places.len() > 1 && !asked.is_empty() {
+        if places.len() > 1 && !requested.is_empty() {
             return Err(wrong(format!(
                 "…: `{}` works in one folder",
                 experiment.name
@@ -63,15 +64,15 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
             place.description()
         );
     }
-    for what in on_one_disk(&places) {
-        eprintln!("benchlab: {what}: {WITH_ITSELF}");
+    for shared in on_one_disk(&places) {
+        eprintln!("benchlab: {shared}: {WITH_ITSELF}");
     }
     Ok(places)
 }
 
 const WITH_ITSELF: &str = "a disk is compared with itself";
 
-/// Which places are on the same disk, in words.
+/// A phrase for each disk that several places are on, such as `/a and /c are on vda`.
 fn on_one_disk(places: &[Place]) -> Vec<String> {
     let mut disks: Vec<(&str, Vec<String>)> = Vec::new();
     for place in places {
@@ -79,26 +80,26 @@ fn on_one_disk(places: &[Place]) -> Vec<String> {
             continue;
         };
         let folder = place.folder.display().to_string();
-        match disks.iter_mut().find(|(known, _)| *known == disk) {
+        match disks.iter_mut().find(|(name, _)| *name == disk) {
             Some((_, folders)) => folders.push(folder),
             None => disks.push((disk, vec![folder])),
         }
     }
     disks.retain(|(_, folders)| folders.len() > 1);
-    let words = disks.iter();
-    let words = words.map(|(disk, folders)| format!("{} are on {disk}", folders.join(" and ")));
-    words.collect()
+    let phrases = disks.iter();
+    let phrases = phrases.map(|(disk, folders)| format!("{} are on {disk}", folders.join(" and ")));
+    phrases.collect()
 }
 
-/// What the places are on, among the facts of the host; what is no disk, among its findings.
-pub fn told(mut host: Host, places: &[Place]) -> Host {
+/// The host, with a fact for each place, and findings about places that are on no disk or on the same one.
+pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     for place in places {
         let folder = place.folder.display().to_string();
         host.facts.push((folder.clone(), place.description()));
-        let other = place.disk.as_deref().and_then(not_a_disk);
-        host.findings.extend(other.map(|what| Finding {
+        let cache = place.disk.as_deref().and_then(not_a_disk);
+        host.findings.extend(cache.map(|cache| Finding {
             unfit: false,
-            what: format!("{folder} is on {what}"),
+            what: format!("{folder} is on {cache}"),
             advice: "its figures are of that cache as much as of a disk".into(),
         }));
     }
@@ -112,9 +113,13 @@ pub fn told(mut host: Host, places: &[Place]) -> Host {
 }
 
 /// The subject whose settings the host has now: what others are compared with, unless the reader says otherwise.
-pub fn present(experiment: &Experiment, args: &RunArgs, places: &[Place]) -> Option<String> {
+pub fn current_subject(
+    experiment: &Experiment,
+    args: &RunArgs,
+    places: &[Place],
+) -> Option<String> {
     let place = places.first()?.folder.to_str()?;
-    let named = |name: &String| {
+    let is_selected = |name: &String| {
         let members = args
             .subjects
             .iter()
@@ -126,21 +131,21 @@ pub fn present(experiment: &Experiment, args: &RunArgs, places: &[Place]) -> Opt
     let mut subjects = experiment
         .subjects
         .iter()
-        .filter(|s| !s.model.host.is_empty() && named(&s.model.name));
-    let present = subjects.find(|s| host_settings::is_present(&s.model.host, Some(place)));
-    present.map(|subject| subject.model.name.clone())
+        .filter(|s| !s.model.host.is_empty() && is_selected(&s.model.name));
+    let current = subjects.find(|s| host_settings::is_present(&s.model.host, Some(place)));
+    current.map(|subject| subject.model.name.clone())
 }
 
-/// Subjects for which the lab cannot make the host as they want it.
+/// A failure for each subject whose settings of the host the lab cannot make.
 pub fn unavailable(plan: &Plan) -> Vec<Failure> {
-    let mut found = Vec::new();
+    let mut failures = Vec::new();
     for (number, subject) in plan.subjects.iter().enumerate() {
-        let why = host_settings::unavailable(&subject.host, subject.place.as_deref());
-        if let Some(message) = why {
+        let message = host_settings::unavailable(&subject.host, subject.place.as_deref());
+        if let Some(message) = message {
             if subject.control_of.is_none() {
                 eprintln!("benchlab: {} cannot run: {message}", subject.name);
             }
-            found.push(Failure {
+            failures.push(Failure {
                 subject: number,
                 point: None,
                 block: None,
@@ -150,11 +155,11 @@ pub fn unavailable(plan: &Plan) -> Vec<Failure> {
             });
         }
     }
-    found
+    failures
 }
 
-/// How the settings of the subject that won are made permanent; nothing of a run that changed none.
-pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
+/// Prints how the settings of the winning subject are made permanent; nothing for a run that changed none.
+pub fn print_permanent_settings(plan: &Plan, file: &Path) -> Result<(), Exit> {
     if plan.subjects.iter().all(|subject| subject.host.is_empty()) {
         return Ok(());
     }
@@ -179,14 +184,14 @@ pub fn rule(plan: &Plan, file: &Path) -> Result<(), Exit> {
     say!("\n{} is ahead of all others.", winner.name);
     let place = winner.place.as_deref().map(Path::new);
     let disk = place.and_then(|place| Place::at(place).ok()?.disk);
-    for (file, line) in permanent(winner, disk.as_deref()) {
+    for (file, line) in permanent_lines(winner, disk.as_deref()) {
         say!("To make it permanent, in {file}:\n{line}");
     }
     Ok(())
 }
 
 /// Files of the host and a line for each, which make a subject's settings permanent: those of a queue for its disk.
-fn permanent(
+fn permanent_lines(
     subject: &Subject,
     disk: Option<&str>,
 ) -> impl Iterator<Item = (&'static str, String)> {
@@ -204,8 +209,13 @@ fn permanent(
     })
 }
 
-/// Runs the experiment's program that shows who waits while it is slow, in a folder in the run's first place.
-pub fn why(project: &Project, experiment: &Experiment, plan: &Plan) -> Result<(), Exit> {
+/// Runs the experiment's program that shows who waits while it is slow, in a folder in the run's first place, and
+/// prints its output. Errors: there is none, or it failed.
+pub fn run_why_program(
+    project: &Project,
+    experiment: &Experiment,
+    plan: &Plan,
+) -> Result<(), Exit> {
     let Some((program, arguments)) = experiment.why.split_first() else {
         let name = &experiment.name;
         return Err(Exit::wrong(format!(
@@ -261,7 +271,7 @@ mod tests {
             "/etc/udev/rules.d/60-io-scheduler.rules",
             r#"ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="vda", ATTR{queue/scheduler}="bfq""#,
         );
-        let lines = |disk| permanent(&subject, disk).collect::<Vec<_>>();
+        let lines = |disk| permanent_lines(&subject, disk).collect::<Vec<_>>();
         let owned = |(file, line): (&'static str, &str)| (file, line.to_owned());
         assert_eq!(lines(Some("vda")), [limits(), rule].map(owned));
         // Without a disk there is none to name in a rule.

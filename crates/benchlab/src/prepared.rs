@@ -3,37 +3,37 @@
 
 use crate::exit::{self, Exit};
 use crate::places;
-use crate::ready::ready;
+use crate::ready::build_subjects;
 use lab_bench::Scratch;
 use lab_model::{Failure, Host, Plan, Subject, SubjectId, TargetKind};
 use lab_plan::{Experiment, Project};
 
-/// The subjects of a plan, made ready.
+/// What came of making a plan's subjects ready.
 pub struct Prepared {
-    /// What each was made from: name and SHA-256.
+    /// Of each subject that can run: its label, and the SHA-256 of what it was made from.
     pub hashes: Vec<(String, String)>,
-    /// Those that cannot run.
+    /// Why the others cannot run.
     pub failures: Vec<Failure>,
 }
 
-/// Makes the subjects of a plan ready.
+/// Makes the subjects of a plan ready. Error: none can run.
 pub fn prepare(
     project: &Project,
     experiment: &Experiment,
     plan: &Plan,
     install: bool,
 ) -> Result<Prepared, Exit> {
-    let made_as = |s: &Subject| {
+    let described = |s: &Subject| {
         let original = s.control_of.map_or(s, |original| &plan.subjects[original]);
-        let made = experiment.subject(plan, original);
-        made.expect("a plan's subjects are of its experiment")
+        let described = experiment.subject(plan, original);
+        described.expect("a plan's subjects are of its experiment")
     };
     let (mut hashes, mut failures) = (Vec::new(), places::unavailable(plan));
-    let able = able(plan, &failures);
-    let subjects: Vec<_> = able.iter().map(|&s| made_as(&plan.subjects[s])).collect();
+    let able = able_subjects(plan, &failures);
+    let subjects: Vec<_> = able.iter().map(|&s| described(&plan.subjects[s])).collect();
     let external = plan.targets.iter().filter(|t| t.external);
     let external: Vec<TargetKind> = external.map(|t| t.kind).collect();
-    let outcomes = ready(project, experiment, &subjects, install, &external)?;
+    let outcomes = build_subjects(project, experiment, &subjects, install, &external)?;
     for (subject, outcome) in able.into_iter().zip(outcomes) {
         match outcome {
             Ok(hash) => hashes.push((plan.subject_label(subject), hash)),
@@ -54,13 +54,13 @@ pub fn prepare(
 }
 
 /// The subjects that have not failed.
-fn able(plan: &Plan, failures: &[Failure]) -> Vec<SubjectId> {
+fn able_subjects(plan: &Plan, failures: &[Failure]) -> Vec<SubjectId> {
     let has_failed = |subject: &SubjectId| failures.iter().any(|f| f.subject == *subject);
     let subjects = 0..plan.subjects.len();
     subjects.filter(|subject| !has_failed(subject)).collect()
 }
 
-/// What the databases are on, among the facts of the host.
+/// The host, with a fact that says whether databases are in memory or on a disk.
 pub fn with_scratch(mut host: Host, scratch: &Scratch, plan: &Plan) -> Host {
     if !plan.targets.iter().any(|target| target.kind.is_database()) {
         return host;

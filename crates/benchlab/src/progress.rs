@@ -19,11 +19,12 @@ const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 /// Follows the builds of subjects, of which several are done at once: a bar on a terminal, elsewhere a line for each.
 pub struct Building {
     bar: ProgressBar,
-    begun: Mutex<Vec<String>>,
+    /// Labels of the builds under way.
+    under_way: Mutex<Vec<String>>,
 }
 
 impl Building {
-    /// So many are to be done.
+    /// Shows nothing of `builds` yet.
     pub fn new(builds: usize) -> Building {
         let bar = ProgressBar::with_draw_target(
             Some(builds as u64),
@@ -37,26 +38,26 @@ impl Building {
         }
         Building {
             bar,
-            begun: Mutex::default(),
+            under_way: Mutex::default(),
         }
     }
 
     /// Shows a step.
     pub fn step(&self, step: Step) {
-        let mut begun = self.begun.lock().expect("showing does not panic");
+        let mut under_way = self.under_way.lock().expect("showing does not panic");
         match step {
             Step::Begins(label) => {
-                begun.push(label.to_owned());
+                under_way.push(label.to_owned());
                 if self.bar.is_hidden() {
                     eprintln!("benchlab: building {label}");
                 }
             }
             Step::Ended(label) => {
-                begun.retain(|other| other != label);
+                under_way.retain(|other| other != label);
                 self.bar.inc(1);
             }
         }
-        self.bar.set_message(begun.join(", "));
+        self.bar.set_message(under_way.join(", "));
     }
 
     /// Clears the bar.
@@ -73,7 +74,7 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
-    /// In which subjects have made their files.
+    /// Those in which subjects have made their files.
     places: BTreeSet<&'a str>,
     /// When the last line was written where there is no terminal, and of which part.
     last_line: Option<(Instant, String)>,
@@ -112,7 +113,7 @@ impl<'a> Follower<'a> {
                 done,
                 of,
             } => {
-                self.files(subject);
+                self.note_files(subject);
                 let subject = &self.plan.subjects[subject].name;
                 let point = self.plan.label(point);
                 self.show("pilot", format!("{done}/{of}  {point}  {subject}"));
@@ -125,16 +126,16 @@ impl<'a> Follower<'a> {
                 of,
             } => {
                 let part = (done as f64 / of as f64 * 100.0) as u32;
-                let who = match subject {
+                let activity = match subject {
                     Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
                     None => "all in turns".to_owned(),
                 };
-                let what = match self.estimate.as_str() {
-                    "" if of == 1 => who,
-                    "" => format!("{part:2} %  {}  {who}", self.plan.label(point)),
+                let text = match self.estimate.as_str() {
+                    "" if of == 1 => activity,
+                    "" => format!("{part:2} %  {}  {activity}", self.plan.label(point)),
                     estimate => estimate.to_owned(),
                 };
-                self.show(&format!("block {}", block + 1), what);
+                self.show(&format!("block {}", block + 1), text);
             }
             Progress::Slice { .. } => {}
             Progress::Note(text) => self.note(text),
@@ -144,14 +145,14 @@ impl<'a> Follower<'a> {
                     block + 1
                 ));
             }
-            Progress::Restored(why) => {
+            Progress::Restored(reason) => {
                 self.note(&format!(
-                    "{why}; it was started again, and the block is redone"
+                    "{reason}; it was started again, and the block is redone"
                 ));
             }
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
-                // Only whole commands have one, and without a line nobody would read it.
+                // Only commands have an estimate, and only a terminal's line shows it.
                 if self.plan.commands().is_some() && !self.bar.is_hidden() {
                     self.estimate = estimate(run);
                 }
@@ -169,8 +170,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Of subjects that work in a folder the first one in a place makes the files there.
-    fn files(&mut self, subject: SubjectId) {
+    /// Says in which place files are made: the first subject that works in a place makes them.
+    fn note_files(&mut self, subject: SubjectId) {
         let plan = self.plan;
         if let Some(place) = plan.subjects[subject].place.as_deref()
             && self.places.insert(place)
@@ -189,11 +190,11 @@ impl<'a> Follower<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// A terminal cuts a line's end, so the time left is before what is measured.
-    fn show(&mut self, part: &str, what: String) {
+    /// Shows which part of the run goes on. The time left comes first, since a terminal cuts a line's end.
+    fn show(&mut self, part: &str, text: String) {
         let left = self.time_left();
-        let left = left.map_or(String::new(), |left| format!("  {}", left_of(left)));
-        let line = format!("{part}{left}  {what}");
+        let left = left.map_or(String::new(), |left| format!("  {}", time_left_text(left)));
+        let line = format!("{part}{left}  {text}");
         if !self.bar.is_hidden() {
             self.bar.set_message(line);
             self.bar.tick();
@@ -216,14 +217,14 @@ impl<'a> Follower<'a> {
     fn time_left(&self) -> Option<Duration> {
         let by_time = self.end.map(|end| end.saturating_sub(self.began.elapsed()));
         let blocks = self.plan.measure.max_blocks.saturating_sub(self.blocks);
-        let known = self.last_block > Duration::ZERO && blocks < 1000;
-        let by_blocks = known.then(|| self.last_block * blocks);
+        let is_known = self.last_block > Duration::ZERO && blocks < 1000;
+        let by_blocks = is_known.then(|| self.last_block * blocks);
         [by_time, by_blocks].into_iter().flatten().min()
     }
 }
 
 /// `about 40 s left`, `about 9 min left`.
-fn left_of(left: Duration) -> String {
+fn time_left_text(left: Duration) -> String {
     match left.as_secs() {
         seconds @ ..120 => format!("about {seconds} s left"),
         seconds => format!("about {} min left", seconds.div_ceil(60)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects installed for, built, and complained about.
+//! Builds subjects, after installing what is missing, and says which cannot run.
 
 use crate::exit::{self, Exit};
 use crate::progress::Building;
@@ -8,9 +8,9 @@ use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Subject, Toolchain, Toolchains};
 use std::collections::BTreeSet;
 
-/// Makes subjects ready: of each, in their order, the SHA-256 of what it was made from, or why it cannot run. The reader
-/// has servers of their own of the `external` kinds.
-pub fn ready(
+/// Builds subjects: of each, in their order, the SHA-256 of what it was made from, or why it cannot run. Of the
+/// `external` kinds the reader has servers, so that nothing is needed for them.
+pub fn build_subjects(
     project: &Project,
     experiment: &Experiment,
     subjects: &[&Subject],
@@ -35,25 +35,26 @@ pub fn ready(
     let labels = subjects.iter().map(|subject| experiment.label(subject));
     let failed = labels.zip(&outcomes);
     let failed = failed.filter_map(|(label, outcome)| Some((label, outcome.as_ref().err()?)));
-    complain(&failed.collect::<Vec<_>>(), &experiment.name);
+    report_unready(&failed.collect::<Vec<_>>(), &experiment.name);
     Ok(outcomes)
 }
 
 /// Says why subjects cannot run; what is missing is said once, with the one command that brings it.
-fn complain(failed: &[(String, &Unready)], experiment: &str) {
-    let (broken, lacking): (Vec<_>, Vec<_>) =
-        failed.iter().partition(|(_, why)| why.lacks.is_empty());
-    let mut told = Vec::new();
+fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
+    let (broken, lacking): (Vec<_>, Vec<_>) = failed
+        .iter()
+        .partition(|(_, unready)| unready.lacks.is_empty());
+    let mut reported = Vec::new();
     for (label, unready) in broken {
         // A control and its original, or a subject in several folders, are one program.
-        if told.contains(&(label, &unready.message)) {
+        if reported.contains(&(label, &unready.message)) {
             continue;
         }
-        told.push((label, &unready.message));
+        reported.push((label, &unready.message));
         eprintln!("benchlab: {label} cannot run: {}", unready.message);
         unready.log.iter().for_each(|line| eprintln!("  {line}"));
     }
-    for (labels, lacks) in alike(&lacking) {
+    for (labels, lacks) in group_by_missing(&lacking) {
         let titles: Vec<String> = lacks.iter().map(title).collect();
         eprintln!(
             "benchlab: {} cannot run: not here: {}",
@@ -61,7 +62,7 @@ fn complain(failed: &[(String, &Unready)], experiment: &str) {
             titles.join(", ")
         );
     }
-    let lacks = lacking.iter().flat_map(|(_, why)| &why.lacks);
+    let lacks = lacking.iter().flat_map(|(_, unready)| &unready.lacks);
     let packages: BTreeSet<&str> = lacks.flat_map(|t| &t.debian).map(|p| &**p).collect();
     if !packages.is_empty() {
         let packages: Vec<&str> = packages.into_iter().collect();
@@ -80,14 +81,16 @@ fn title(toolchain: &Toolchain) -> String {
     }
 }
 
-/// The labels of those that lack the same, in the order in which that first occurs.
-fn alike<'f>(lacking: &[&'f (String, &Unready)]) -> Vec<(Vec<&'f str>, &'f [Toolchain])> {
+/// Labels of the subjects that lack the same toolchains, in the order of the first of each group.
+fn group_by_missing<'f>(
+    lacking: &[&'f (String, &Unready)],
+) -> Vec<(Vec<&'f str>, &'f [Toolchain])> {
     let mut groups: Vec<(Vec<&str>, &[Toolchain])> = Vec::new();
-    for (label, why) in lacking {
-        match groups.iter_mut().find(|(_, lacks)| *lacks == why.lacks) {
+    for (label, unready) in lacking {
+        match groups.iter_mut().find(|(_, lacks)| *lacks == unready.lacks) {
             Some((labels, _)) if labels.contains(&&**label) => {}
             Some((labels, _)) => labels.push(label),
-            None => groups.push((vec![label], &why.lacks)),
+            None => groups.push((vec![label], &unready.lacks)),
         }
     }
     groups

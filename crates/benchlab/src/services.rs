@@ -6,22 +6,23 @@ use lab_bench::{Scratch, Server, Servers, interrupt};
 use lab_model::{Failure, Plan, Target, TargetId, TargetKind};
 use lab_services::{Database, Request, Service, ServiceError, Starting};
 
-/// Starts a private server for each target that needs one, or connects to the reader's own. A target
-/// whose subjects all failed before gets none.
+/// Starts a private server for each target that needs one, or connects to the reader's, whose URLs `external_urls`
+/// has. A target whose subjects all failed before gets none.
 pub fn start(
     plan: &Plan,
-    own: &[(TargetKind, String)],
+    external_urls: &[(TargetKind, String)],
     scratch: &Scratch,
     failures: &[Failure],
 ) -> Result<Servers, Exit> {
-    let needed = needed(plan, failures);
-    if let Some((kind, _)) = own
+    let needed = needed_services(plan, failures);
+    if let Some((kind, _)) = external_urls
         .iter()
         .find(|(k, _)| !plan.targets.iter().any(|t| t.kind == *k))
     {
         let name = kind.name();
-        let what = format!("--service {name}=…: this run has no target `{name}`");
-        return Err(Exit::wrong(what));
+        return Err(Exit::wrong(format!(
+            "--service {name}=…: this run has no target `{name}`"
+        )));
     }
     for (_, target) in &needed {
         let name = target.kind.title();
@@ -35,21 +36,21 @@ pub fn start(
         );
     }
     // All begin before the first is waited for.
-    let begun: Result<Vec<_>, Exit> = needed
+    let started: Result<Vec<_>, Exit> = needed
         .into_iter()
-        .map(|(id, target)| Ok((id, target, begin(target, own, scratch)?)))
+        .map(|(id, target)| Ok((id, target, begin(target, external_urls, scratch)?)))
         .collect();
     let mut servers = Servers::default();
-    for (id, target, begun) in begun? {
-        let server = begun.server(target, plan.seed).map_err(refused)?;
+    for (id, target, service) in started? {
+        let server = service.server(target, plan.seed).map_err(service_exit)?;
         servers.0.push((id, server));
     }
     Ok(servers)
 }
 
 /// Targets that are servers, and have a subject that can run.
-fn needed<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target)> {
-    let failed = |subject| {
+fn needed_services<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target)> {
+    let has_failed = |subject| {
         failures
             .iter()
             .any(|f| f.subject == subject && f.point.is_none())
@@ -58,13 +59,13 @@ fn needed<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target
     let targets = plan.targets.iter().enumerate();
     targets
         .filter(|(_, target)| target.kind.is_service())
-        .filter(|(id, _)| subjects().any(|(s, subject)| subject.target == *id && !failed(s)))
+        .filter(|(id, _)| subjects().any(|(s, subject)| subject.target == *id && !has_failed(s)))
         .collect()
 }
 
 enum StartedService {
     Private(Box<Starting<dyn Database>>, Request),
-    Own(Box<Service>),
+    External(Box<Service>),
 }
 
 impl StartedService {
@@ -73,7 +74,7 @@ impl StartedService {
             StartedService::Private(starting, request) => {
                 (Service::finish(*starting)?, Some(request))
             }
-            StartedService::Own(service) => (*service, None),
+            StartedService::External(service) => (*service, None),
         };
         Server::new(service, request, target.clone(), seed)
     }
@@ -81,11 +82,14 @@ impl StartedService {
 
 fn begin(
     target: &Target,
-    own: &[(TargetKind, String)],
+    external_urls: &[(TargetKind, String)],
     scratch: &Scratch,
 ) -> Result<StartedService, Exit> {
     let kind = target.kind;
-    let url = own.iter().find(|(k, _)| *k == kind).map(|(_, url)| url);
+    let url = external_urls
+        .iter()
+        .find(|(k, _)| *k == kind)
+        .map(|(_, url)| url);
     let service = lab_services::database(kind.name()).expect("a service is known by its name");
     match (target.external, url) {
         (true, None) => Err(Exit::wrong(format!(
@@ -94,8 +98,8 @@ fn begin(
             kind.name()
         ))),
         (_, Some(url)) => {
-            let own = Service::external(service, url).map_err(refused)?;
-            Ok(StartedService::Own(Box::new(own)))
+            let service = Service::external(service, url).map_err(service_exit)?;
+            Ok(StartedService::External(Box::new(service)))
         }
         (false, None) => {
             let request = Request {
@@ -103,14 +107,14 @@ fn begin(
                 interrupted: interrupt::requested,
                 ..Request::new(scratch.folder())
             };
-            let starting = Service::begin(service, &request).map_err(refused)?;
+            let starting = Service::begin(service, &request).map_err(service_exit)?;
             Ok(StartedService::Private(Box::new(starting), request))
         }
     }
 }
 
 /// What the reader has to change is an error of the command; the rest is a failure of the run.
-fn refused(error: ServiceError) -> Exit {
+fn service_exit(error: ServiceError) -> Exit {
     match error {
         ServiceError::Interrupted => {
             Exit::new(exit::INTERRUPTED, "stopped before anything was measured")

@@ -13,7 +13,9 @@ pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
         hash: args.hash,
         copied: args.copied,
     };
-    let served = lab_many::serve(start, &|wanted| hosts::make_ready(cli, wanted));
-    served.map_err(|why| Exit::new(exit::FAILED, why))?;
+    let served = lab_many::serve(start, &|requirements| {
+        hosts::make_ready(cli, requirements).map_err(|exit| exit.message)
+    });
+    served.map_err(|reason| Exit::new(exit::FAILED, reason))?;
     Ok(ExitCode::SUCCESS)
 }

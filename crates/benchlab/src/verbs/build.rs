@@ -3,7 +3,7 @@
 
 use crate::cli::{BuildArgs, Cli};
 use crate::exit::{self, Exit};
-use crate::ready::ready;
+use crate::ready::build_subjects;
 use crate::verbs::project;
 use lab_plan::Experiment;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
     for name in experiments {
         let experiment = Experiment::read(&project, &name)?;
         let subjects: Vec<_> = experiment.subjects.iter().collect();
-        let outcomes = ready(&project, &experiment, &subjects, args.install, &[])?;
+        let outcomes = build_subjects(&project, &experiment, &subjects, args.install, &[])?;
         let missed = subjects.iter().zip(&outcomes);
         let missed = missed.filter(|(subject, outcome)| outcome.is_err() && !subject.optional);
         unready += missed.count();

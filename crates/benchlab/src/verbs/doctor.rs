@@ -33,7 +33,7 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
         say!("  nothing that the lab can see");
     }
     say!("\nWhat subjects are built with");
-    // Elsewhere the verbs that need no project work, and have no subjects to build.
+    // Without a project there are no subjects to build, and the other verbs work.
     match project(cli) {
         Ok(project) => toolchains(&Toolchains::read(&project)?)?,
         Err(_) if cli.project.is_none() => say!("  here is no project with subjects"),
@@ -42,11 +42,11 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those that are here, what each other one is had by, and the one command for all that packages bring.
+/// Lists the installed toolchains, how to get each missing one, and the one command for all packages.
 fn toolchains(toolchains: &Toolchains) -> Result<(), Exit> {
     let all = toolchains.names().filter_map(|name| toolchains.get(name));
-    let (here, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
-    let titles: Vec<&str> = here.iter().map(|t| &*t.title).collect();
+    let (installed, missing): (Vec<_>, Vec<_>) = all.partition(|t| present(t));
+    let titles: Vec<&str> = installed.iter().map(|t| &*t.title).collect();
     if !titles.is_empty() {
         say!("{}", hanging_indent("  here     ", &titles.join("; ")));
     }

@@ -27,14 +27,14 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Counts, and reports.
 pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
-    let document = of_experiment(cli, args)?;
-    deliver_document(&document, &args.shown)?;
+    let document = explain_experiment(cli, args)?;
+    deliver_document(&document, &args.display)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// After a run of an experiment: what it measured is counted, with a page beside the run file.
 pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
-    let document = of_experiment(
+    let document = explain_experiment(
         cli,
         &ExplainArgs {
             of: path.display().to_string(),
@@ -50,7 +50,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
             service: args.service.clone(),
             service_set: args.service_set.clone(),
             install: args.install,
-            shown: DisplayArgs {
+            display: DisplayArgs {
                 format: Format::Terminal,
                 output: None,
                 full: false,
@@ -58,32 +58,33 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
             },
         },
     )?;
-    show(&document, &beside(path))
+    show(&document, &explain_path(path))
 }
 
 /// After a comparison of commands: each is run a few times more under counters, with a page beside the run file.
 pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
-    let how = plan.commands().expect("a plan of commands");
+    let commands = plan.commands().expect("a plan of commands");
     let scratch = measuring::scratch(None)?;
-    let mut explainer = CommandExplainer::new(plan, how, scratch)
+    let mut explainer = CommandExplainer::new(plan, commands, scratch)
         .map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let tracer = tracer();
-    let there = |s: SubjectId| !plan.subjects[s].overhead && plan.subjects[s].control_of.is_none();
-    let document = reported(plan, Vec::new(), there, |subject, point| {
+    let is_counted =
+        |s: SubjectId| !plan.subjects[s].overhead && plan.subjects[s].control_of.is_none();
+    let document = count_all(plan, Vec::new(), is_counted, |subject, point| {
         explainer.count(subject, point, tracer.as_deref())
     })?;
-    show(&document, &beside(path))
+    show(&document, &explain_path(path))
 }
 
-/// `NAME-explain.lab`, of which the page takes its name.
-fn beside(path: &Path) -> PathBuf {
+/// `NAME-explain.lab`: there is no such file, but the page beside it is named like it.
+fn explain_path(path: &Path) -> PathBuf {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}-explain.lab"))
 }
 
-fn of_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
+fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     let project = project(cli)?;
-    let (experiment, plan) = planned(&project, args)?;
+    let (experiment, plan) = plan(&project, args)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     ensure_tools(args.install)?;
     let Prepared { failures, .. } = prepare(&project, &experiment, &plan, args.install)?;
@@ -93,32 +94,33 @@ fn of_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
         let name = plan.subject_label(failure.subject);
         format!("{name} cannot run: {}.", failure.message)
     });
-    let ready = |subject| failures.iter().all(|f| f.subject != subject);
+    let is_ready = |subject| failures.iter().all(|f| f.subject != subject);
     let (folder, unready) = (project.folder(), unready.collect());
     if let Some(serving) = plan.serving() {
         let explainer = ServerExplainer::new(&plan, serving, folder, scratch)?;
-        return reported(&plan, unready, ready, |subject, point| {
+        return count_all(&plan, unready, is_ready, |subject, point| {
             explainer.count(subject, point, tracer.as_deref())
         });
     }
     let servers = services::start(&plan, &args.service, &scratch, &failures)?;
     let explainer = Explainer::new(&plan, folder, scratch, servers)?;
-    reported(&plan, unready, ready, |subject, point| {
+    count_all(&plan, unready, is_ready, |subject, point| {
         explainer.count(subject, point, args.operations, tracer.as_deref())
     })
 }
 
-/// The document of what is counted of the subjects that are there.
-fn reported(
+/// Counts at all points what each subject does for which `is_counted` holds, and makes a document of it. `failed` has a
+/// sentence for each other subject. Error: nothing could be counted.
+fn count_all(
     plan: &Plan,
     mut failed: Vec<String>,
-    is_there: impl Fn(SubjectId) -> bool,
+    is_counted: impl Fn(SubjectId) -> bool,
     mut count: impl FnMut(SubjectId, PointId) -> SubjectResult<Counted>,
 ) -> Result<Document, Exit> {
     let mut counted = Vec::new();
     for point in 0..plan.points.len() {
-        let there = |&s: &usize| plan.takes_part(s, point) && is_there(s);
-        for subject in (0..plan.subjects.len()).filter(there) {
+        let takes_part = |&s: &usize| plan.takes_part(s, point) && is_counted(s);
+        for subject in (0..plan.subjects.len()).filter(takes_part) {
             let (name, label) = (plan.subject_label(subject), plan.label(point));
             if label.is_empty() {
                 eprintln!("benchlab: counting {name}")
@@ -126,18 +128,18 @@ fn reported(
                 eprintln!("benchlab: counting {name} at {label}")
             }
             match count(subject, point) {
-                Ok(found) => counted.push(found),
+                Ok(counts) => counted.push(counts),
                 Err(Fault::Interrupted) => return Err(Exit::new(exit::INTERRUPTED, "stopped")),
-                Err(Fault::ServerLost(why)) => return Err(Exit::new(exit::FAILED, why)),
-                Err(Fault::Failed(_, why)) => {
-                    failed.push(format!("{name} failed at {label}: {why}."))
+                Err(Fault::ServerLost(reason)) => return Err(Exit::new(exit::FAILED, reason)),
+                Err(Fault::Failed(_, reason)) => {
+                    failed.push(format!("{name} failed at {label}: {reason}."))
                 }
             }
         }
     }
     if counted.is_empty() {
-        let why = format!("nothing could be counted\n{}", failed.join("\n"));
-        return Err(Exit::new(exit::FAILED, why));
+        let reason = format!("nothing could be counted\n{}", failed.join("\n"));
+        return Err(Exit::new(exit::FAILED, reason));
     }
     Ok(document(&ExplainReport {
         plan,
@@ -147,20 +149,23 @@ fn reported(
     }))
 }
 
-/// The experiment, and what is to be counted of it.
-fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exit> {
+/// The experiment, and the plan of what is counted.
+fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exit> {
     let path = Path::new(&args.of);
-    let of_run = path.extension().is_some_and(|e| e == "lab");
-    let (name, mut selection) = if of_run {
-        of_run_file(&lab_store::load(path)?)?
+    let is_run = path.extension().is_some_and(|e| e == "lab");
+    let (name, mut selection) = if is_run {
+        run_selection(&lab_store::load(path)?)?
     } else {
-        (args.of.clone(), nothing_said(measuring::seed(args.seed)))
+        (
+            args.of.clone(),
+            default_selection(measuring::seed(args.seed)),
+        )
     };
-    let given = [
+    let options = [
         (&args.subjects, &mut selection.subjects),
         (&args.cases, &mut selection.cases),
     ];
-    for (given, selected) in given {
+    for (given, selected) in options {
         if !given.is_empty() {
             *selected = given.clone();
         }
@@ -169,7 +174,7 @@ fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), 
         selection.targets = args.targets.clone();
     }
     for (name, values) in set_values(&args.set)? {
-        selection.set.retain(|(known, _)| *known != name);
+        selection.set.retain(|(other, _)| *other != name);
         selection.set.push((name, values));
     }
     let experiment = Experiment::read(project, &name)?;
@@ -186,8 +191,8 @@ fn planned(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), 
     Ok((experiment, plan))
 }
 
-/// The experiment's own choice, of each sweep its ends.
-fn nothing_said(seed: u64) -> Selection {
+/// What the experiment selects for a quick run: of each sweep its ends.
+fn default_selection(seed: u64) -> Selection {
     Selection {
         absent: Vec::new(),
         on: Vec::new(),
@@ -209,20 +214,20 @@ fn nothing_said(seed: u64) -> Selection {
 }
 
 /// What a run measured: the experiment's name, and its selection.
-fn of_run_file(run: &Run) -> Result<(String, Selection), Exit> {
+fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     let plan = run
         .plan
         .as_ref()
         .ok_or_else(|| Exit::wrong("the run file holds imported figures, of no subject"))?;
-    let of_load = plan.load().is_some() && plan.serving().is_none();
-    if plan.commands().is_some() || of_load {
+    let is_load = plan.load().is_some() && plan.serving().is_none();
+    if plan.commands().is_some() || is_load {
         return Err(Exit::wrong(
             "explain is for runs of experiments, whose subjects the lab starts itself; for commands there is \
              `benchlab compare --explain`",
         ));
     }
     let compared: Vec<&lab_model::Subject> = plan.compared().map(|s| &plan.subjects[s]).collect();
-    let mut selection = nothing_said(plan.seed);
+    let mut selection = default_selection(plan.seed);
     for subject in &compared {
         if !selection.subjects.contains(&subject.name) {
             selection.subjects.push(subject.name.clone());
@@ -234,7 +239,7 @@ fn of_run_file(run: &Run) -> Result<(String, Selection), Exit> {
     Ok((plan.experiment.clone(), selection))
 }
 
-/// What counts besides the lab itself. Without them less is counted, which the report says.
+/// Installs strace and Valgrind, if that was asked for. Without them less is counted, which the report says.
 fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if !install_missing {
         return Ok(());

@@ -11,7 +11,7 @@ use lab_report::{Format, Terminal, kind};
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
-/// Measures so many blocks of a plan in a file that is not kept, and says what all of it would take.
+/// Measures so many blocks of a plan in a file that is not kept, and prints what the whole plan would take.
 pub fn forecast(
     plan: &Plan,
     blocks: u32,

@@ -24,26 +24,26 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
         let folder = folder.display();
         return Err(Exit::wrong(format!("{folder}: there is no such folder")));
     }
-    let known = by_name(&folder);
+    let files_by_name = files_by_name(&folder);
     let document = match &args.name {
         Some(name) => {
             let place = format!("runs in {}", folder.display());
-            let files = known
+            let files = files_by_name
                 .get(name)
-                .ok_or_else(|| unknown(name, &place, known.keys()))?;
+                .ok_or_else(|| unknown(name, &place, files_by_name.keys()))?;
             let runs = latest(files, args.last as usize);
             let subjects: BTreeSet<&str> = runs.iter().flat_map(RunSummary::subjects).collect();
-            for wanted in &args.subjects {
-                if !subjects.contains(wanted.as_str()) {
+            for subject in &args.subjects {
+                if !subjects.contains(subject.as_str()) {
                     let place = format!("subjects in these runs of {}", clean(name));
-                    return Err(unknown(wanted, &place, subjects.iter()));
+                    return Err(unknown(subject, &place, subjects.iter()));
                 }
             }
             history::document(name, &runs, &args.subjects)
         }
         None => {
             let folder = folder.display().to_string();
-            let names: Vec<NamedRuns> = known.iter().map(count).collect();
+            let names: Vec<NamedRuns> = files_by_name.iter().map(named_runs).collect();
             if args.format == Format::Terminal {
                 return list(&folder, names, args.full);
             }
@@ -58,7 +58,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The names, on one screen those with the latest runs.
+/// Prints the names; without `full` as many as fit a screen, those with the latest runs.
 fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode, Exit> {
     let listed = if full { names.len() } else { LISTED };
     let more = names.len().saturating_sub(listed);
@@ -74,48 +74,54 @@ fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run file: when it began, and where it is.
+/// A run file: when its run began (Unix time, s), and its path.
 type File = (f64, PathBuf);
 
-/// The run files of each name, the oldest first. Files that are no runs are told and left out.
-fn by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
-    let mut known: BTreeMap<String, Vec<File>> = BTreeMap::new();
+/// The run files of each name, the oldest first. Files that are no runs are reported and left out.
+fn files_by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
+    let mut by_name: BTreeMap<String, Vec<File>> = BTreeMap::new();
     for path in run_files(folder) {
         match Heading::read(&path) {
             Ok(Heading {
                 experiment: Some(name),
                 started_unix_s,
                 ..
-            }) => known.entry(name).or_default().push((started_unix_s, path)),
+            }) => by_name
+                .entry(name)
+                .or_default()
+                .push((started_unix_s, path)),
             Ok(_) => {}
-            Err(e) => left_out(&e),
+            Err(e) => report_left_out(&e),
         }
     }
-    for files in known.values_mut() {
+    for files in by_name.values_mut() {
         files.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    known
+    by_name
 }
 
-/// The latest runs that can be read, the oldest of them first. One is in memory at a time.
+/// Summaries of the latest runs that can be read, the oldest first. Only one run is in memory at a time.
 fn latest(files: &[File], most: usize) -> Vec<RunSummary> {
-    let read = |(_, path): &File| past(path).map_err(|e| left_out(&e)).ok().flatten();
+    let read = |(_, path): &File| {
+        let summary = summary(path).map_err(|e| report_left_out(&e));
+        summary.ok().flatten()
+    };
     let mut runs: Vec<RunSummary> = files.iter().rev().filter_map(read).take(most).collect();
     runs.reverse();
     runs
 }
 
-fn past(path: &Path) -> Result<Option<RunSummary>, StoreError> {
+fn summary(path: &Path) -> Result<Option<RunSummary>, StoreError> {
     let run = lab_store::load(path)?;
     let hashes = lab_store::recorded_hashes(path)?;
     Ok(RunSummary::new(&run, &hashes))
 }
 
-fn left_out(e: &StoreError) {
+fn report_left_out(e: &StoreError) {
     eprintln!("benchlab: left out: {}", clean(&e.to_string()));
 }
 
-fn count((name, files): (&String, &Vec<File>)) -> NamedRuns {
+fn named_runs((name, files): (&String, &Vec<File>)) -> NamedRuns {
     NamedRuns {
         name: name.clone(),
         runs: files.len(),
@@ -123,16 +129,16 @@ fn count((name, files): (&String, &Vec<File>)) -> NamedRuns {
     }
 }
 
-/// There is no such thing; what there is comes from files of others.
-fn unknown<N: AsRef<str>>(wanted: &str, place: &str, known: impl Iterator<Item = N>) -> Exit {
+/// An error that lists the known names, which come from files and may hold control characters.
+fn unknown<N: AsRef<str>>(name: &str, place: &str, known: impl Iterator<Item = N>) -> Exit {
     let known: Vec<String> = known.map(|name| clean(name.as_ref())).collect();
     if known.is_empty() {
         return Exit::wrong(format!("there are no {place}"));
     }
-    let near = nearest(wanted, known.iter().map(String::as_str));
+    let near = nearest(name, known.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
     let known = known.join(", ");
     Exit::wrong(format!(
-        "there is no `{wanted}` among the {place}; there is: {known}{hint}"
+        "there is no `{name}` among the {place}; there is: {known}{hint}"
     ))
 }

@@ -16,9 +16,9 @@ pub fn manifest() -> Result<ExitCode, Exit> {
 /// Becomes the client that is attached to a Job's container, or that deletes the Job.
 pub fn job(args: &KubernetesJobArgs) -> Result<ExitCode, Exit> {
     let manifest = args.manifest.as_deref();
-    let why = match (args.delete, args.bytes) {
+    let reason = match (args.delete, args.bytes) {
         (false, Some(bytes)) => job::connect(&args.name, bytes, manifest),
         _ => job::delete(&args.name, manifest),
     };
-    Err(Exit::new(exit::FAILED, why))
+    Err(Exit::new(exit::FAILED, reason))
 }

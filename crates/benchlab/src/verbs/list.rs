@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab list`: what there is, and what is missing for it.
+//! `benchlab list`: experiments, subjects and runs, and what is missing for them.
 
 mod brief;
 
@@ -78,8 +78,8 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
             Some(target) => say!("\nsubjects on {}", target.kind.title()),
             None => say!("\nsubjects"),
         }
-        let there = |s: &&Subject| s.model.target == target;
-        for subject in experiment.subjects.iter().filter(there) {
+        let is_on_target = |s: &&Subject| s.model.target == target;
+        for subject in experiment.subjects.iter().filter(is_on_target) {
             show_subject(experiment, toolchains, subject, width)?;
         }
     }
@@ -122,7 +122,7 @@ fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
     }
 }
 
-/// What a subject needs and is not here.
+/// Toolchains that a subject needs and this machine lacks.
 fn missing<'t>(toolchains: &'t Toolchains, subject: &Subject) -> Vec<&'t Toolchain> {
     let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
     let needs = needs.filter_map(|n| toolchains.get(n));

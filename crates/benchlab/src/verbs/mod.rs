@@ -26,11 +26,11 @@ use crate::exit::Exit;
 use lab_plan::Project;
 use std::path::{Path, PathBuf};
 
-/// The project that a command is about.
+/// The project that `--project` names, or else the nearest one upwards from the current folder.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
-    let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
-    let found = Project::find(cli.project.as_deref().unwrap_or(&here)).map_err(Exit::from);
-    found.map_err(|exit| match packaged_experiments() {
+    let current = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let project = Project::find(cli.project.as_deref().unwrap_or(&current)).map_err(Exit::from);
+    project.map_err(|exit| match packaged_experiments() {
         Some(folder) => Exit::wrong(format!(
             "{}; `cp -r {} .` makes one of the package's experiments",
             exit.message,

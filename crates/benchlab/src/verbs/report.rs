@@ -56,14 +56,14 @@ fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<
     }
 }
 
-/// A document in the form, the place and the colours that were asked for; in a file the whole of it.
-pub fn deliver_document(document: &Document, shown: &DisplayArgs) -> Result<(), Exit> {
-    let (format, output) = (shown.format, shown.output.as_deref());
-    let form = Terminal {
-        full: shown.full || output.is_some(),
-        ..terminal(shown.color)
+/// Writes a document as the options say; to a file all of it.
+pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<(), Exit> {
+    let (format, output) = (display.format, display.output.as_deref());
+    let terminal = Terminal {
+        full: display.full || output.is_some(),
+        ..terminal(display.color)
     };
-    deliver(render(document, format, form)?, format, output)
+    deliver(render(document, format, terminal)?, format, output)
 }
 
 /// After a run: the HTML page beside the run file, and the answer on standard output.
@@ -71,22 +71,22 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| show(&kind::document(report), path))
 }
 
-/// What a run that was stopped says so far, on standard output.
-pub fn so_far(path: &Path) -> Result<(), Exit> {
-    with_report(path, &[], |report| answer(&kind::document(report)))
+/// The answer of a run that was stopped, on standard output.
+pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
+    with_report(path, &[], |report| print_answer(&kind::document(report)))
 }
 
-/// The same of a document that was made of a run file.
+/// Writes the HTML page beside a run file, and prints the answer on standard output.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
     write(render(document, Format::Html, Terminal::default())?, &page)?;
-    answer(document)?;
+    print_answer(document)?;
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
 }
 
 /// The answer on standard output.
-fn answer(document: &Document) -> Result<(), Exit> {
+fn print_answer(document: &Document) -> Result<(), Exit> {
     match render(document, Format::Terminal, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         _ => unreachable!("the terminal's form is one text"),
@@ -98,7 +98,7 @@ pub fn table(section: &Section) -> Result<(), Exit> {
     to_stdout(terminal_section(section, terminal(Color::Auto)).as_bytes())
 }
 
-/// Loads and analyses a run once, for all that is made of it.
+/// Loads and analyses a run once, and makes something of its report.
 pub fn with_report<T>(
     path: &Path,
     others: &[lab_model::Run],
@@ -107,7 +107,7 @@ pub fn with_report<T>(
     with_report_without(path, &[], others, make)
 }
 
-/// The same as if agents of these names had not been there.
+/// The same without these agents. Error: one is unknown, or none would be left.
 fn with_report_without<T>(
     path: &Path,
     agents: &[String],
@@ -116,7 +116,7 @@ fn with_report_without<T>(
 ) -> Result<T, Exit> {
     let mut run = lab_store::load(path)?;
     run.leave_out(agents)
-        .map_err(|why| Exit::wrong(format!("--without: {why}")))?;
+        .map_err(|reason| Exit::wrong(format!("--without: {reason}")))?;
     let file = path.display().to_string();
     make(&Report {
         others,
@@ -141,10 +141,10 @@ pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Ex
         .try_for_each(|&(file, format)| write(render(document, format, full)?, file))
 }
 
-/// 80 columns, and colours where they are wanted.
-pub fn terminal(wanted: Color) -> Terminal {
+/// A terminal of 80 columns, with colours as `--color` says.
+pub fn terminal(color: Color) -> Terminal {
     Terminal {
-        colour: colour(wanted),
+        colour: has_colours(color),
         ..Terminal::default()
     }
 }
@@ -180,13 +180,13 @@ pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
 }
 
 /// Whether standard output gets colours.
-fn colour(wanted: Color) -> bool {
-    match wanted {
+fn has_colours(color: Color) -> bool {
+    match color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
-            let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-            std::io::stdout().is_terminal() && !refused
+            let is_refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+            std::io::stdout().is_terminal() && !is_refused
         }
     }
 }

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
-    // They keep the file open.
+    // The blocks keep the file open.
     drop(earlier.blocks);
     let file = args.file.display();
     let Some(mut plan) = earlier.plan else {
@@ -48,10 +48,10 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         (None, _) => {}
     }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let begin = || -> Result<RunWriter, Exit> {
+    let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
         if earlier.ending == Some(Ending::Budget) {
-            // Going on after seeing a result is a look like any other, and has to be paid for.
+            // Going on after a result was shown is a look, for which the intervals are made wider.
             writer.look(earlier_blocks)?;
         }
         Ok(writer)
@@ -63,13 +63,13 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     }
     if plan.commands().is_some() {
         same_commands(&plan, args)?;
-        return compare::carry_out(&plan, begin()?, &[]);
+        return compare::carry_out(&plan, open_writer()?, &[]);
     }
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;
     let prepared = same_subjects(&project, &experiment, &plan, args)?;
     if !earlier.agents.is_empty() {
-        let Cli { verb, .. } = load::began(&args.file)?;
+        let Cli { verb, .. } = load::original_command(&args.file)?;
         let Verb::Run(run) = verb else {
             return Err(Exit::wrong(format!("{file} was not begun by `run`")));
         };
@@ -78,12 +78,12 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             ..prepared
         };
         let measurers = Measurers::hosts(&run, (&project, &plan), &prepared, earlier.agents.len())?;
-        return run::carry_out(&project, &plan, begin()?, measurers);
+        return run::carry_out(&project, &plan, open_writer()?, measurers);
     }
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
-    let measurers = Measurers::Here { scratch, servers };
-    run::carry_out(&project, &plan, begin()?, measurers)
+    let measurers = Measurers::Local { scratch, servers };
+    run::carry_out(&project, &plan, open_writer()?, measurers)
 }
 
 /// Puts on the rest of a load.
@@ -93,10 +93,10 @@ fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode,
             "--budget is not for a load, which lasts as long as it was asked for",
         ));
     }
-    let (resumed, began) = Resumed::new(&args.file, plan, agents)?;
-    match &began.verb {
-        Verb::Compare(args) => compare::urls(&began, args, Some(resumed)),
-        Verb::Load(args) => load::load_or_resume(&began, args, Some(resumed)),
+    let (resumed, command) = Resumed::new(&args.file, plan, agents)?;
+    match &command.verb {
+        Verb::Compare(args) => compare::urls(&command, args, Some(resumed)),
+        Verb::Load(args) => load::load_or_resume(&command, args, Some(resumed)),
         _ => Err(Exit::wrong(format!(
             "{} was not begun by `load` or `compare`",
             args.file.display()
@@ -104,7 +104,7 @@ fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode,
     }
 }
 
-/// Samples of a program that changed in between would be of two programs.
+/// The subjects, made ready. Error: a program has changed, so that samples would be of two programs.
 fn same_subjects(
     project: &lab_plan::Project,
     experiment: &Experiment,
@@ -112,34 +112,37 @@ fn same_subjects(
     args: &ResumeArgs,
 ) -> Result<Prepared, Exit> {
     let recorded = lab_store::recorded_hashes(&args.file)?;
-    if let Some(gone) = hosts::changed_subject(experiment, plan) {
+    if let Some(subject) = hosts::changed_subject(experiment, plan) {
         return Err(Exit::wrong(format!(
             "`{}` is not what it was when the run began: start a new run",
-            gone.name
+            subject.name
         )));
     }
     let prepared = prepare(project, experiment, plan, false)?;
     let mut hashes = prepared.hashes.iter();
-    match hashes.find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
-        Some((name, _)) => Err(changed("the sources of", name)),
+    match hashes.find(|(name, hash)| recorded.get(name).is_some_and(|earlier| earlier != hash)) {
+        Some((name, _)) => Err(changed_since_begin("the sources of", name)),
         None => Ok(prepared),
     }
 }
 
 fn same_commands(plan: &Plan, args: &ResumeArgs) -> Result<(), Exit> {
     let recorded = lab_store::recorded_hashes(&args.file)?;
-    let changed_since = |s: &&Subject| {
-        let was = recorded.get(&s.name);
-        was.is_some_and(|was| *was != fingerprint(s))
+    let has_changed = |s: &&Subject| {
+        let earlier = recorded.get(&s.name);
+        earlier.is_some_and(|earlier| *earlier != fingerprint(s))
     };
-    match plan.subjects.iter().find(changed_since) {
-        Some(subject) => Err(changed("the program or a file of", &subject.name)),
+    match plan.subjects.iter().find(has_changed) {
+        Some(subject) => Err(changed_since_begin(
+            "the program or a file of",
+            &subject.name,
+        )),
         None => Ok(()),
     }
 }
 
-fn changed(what: &str, name: &str) -> Exit {
+fn changed_since_begin(part: &str, name: &str) -> Exit {
     Exit::wrong(format!(
-        "{what} `{name}` changed since the run began: start a new run, or take the change back"
+        "{part} `{name}` changed since the run began: start a new run, or take the change back"
     ))
 }

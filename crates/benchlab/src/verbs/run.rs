@@ -11,7 +11,7 @@ use crate::output::say;
 use crate::places;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
-use crate::verbs::load::words;
+use crate::verbs::load::command_line;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
     BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
@@ -38,11 +38,11 @@ const FEW_BLOCKS: u32 = 5;
 const QUICK_MARGIN: f64 = 0.1;
 const MARGIN: f64 = 0.02;
 
-/// The longest that a run measures of which nothing is said.
-const MOST_USUAL: Duration = Duration::from_secs(600);
+/// The longest usual time of a run, where no option says one.
+const LONGEST_USUAL: Duration = Duration::from_secs(600);
 
-/// In this time, some ten seconds of it the pilot's, a quick run has all its blocks, or else few.
-const QUICK: Duration = Duration::from_secs(70);
+/// The time of a quick run, some ten seconds of it for the pilot: it has all its blocks in it, or else few.
+const QUICK_BUDGET: Duration = Duration::from_secs(70);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
@@ -58,8 +58,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     };
     let mut selection = selection(args, &experiment, &places)?;
     let mut plan = links::plan(&mut selection, &experiment)?;
-    let left_out = match selection.extent {
-        Extent::Quick => left_out(selection, &experiment, &plan)?,
+    let points_left_out = match selection.extent {
+        Extent::Quick => points_left_out(selection, &experiment, &plan)?,
         Extent::Usual | Extent::Thorough => 0,
     };
     match plan.load_mut() {
@@ -89,7 +89,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         None => {
             let scratch = measuring::scratch(args.scratch.as_deref())?;
             let servers = services::start(&plan, &args.service, &scratch, &prepared.failures)?;
-            Measurers::Here { scratch, servers }
+            Measurers::Local { scratch, servers }
         }
         Some(_) => Measurers::hosts(args, (&project, &plan), &prepared, 0)?,
     };
@@ -107,14 +107,14 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     let host = measuring::with_commit(host, project.folder());
     let host = if places.is_empty() {
-        links::told(measurers.told(host, &plan), &plan)
+        links::with_links(measurers.with_scratch(host, &plan), &plan)
     } else {
-        places::told(host, &places)
+        places::with_places(host, &places)
     };
     writer.host(&host)?;
     writer.plan(&plan)?;
     if launcher.is_some() {
-        writer.command_line(&words())?;
+        writer.command_line(&command_line())?;
     }
     hashes
         .iter()
@@ -122,33 +122,33 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    let ended = carry_out(&project, &plan, writer, measurers)?;
-    if left_out > 0 {
-        say!("Without --quick this command measures {left_out} points more.");
+    let exit_code = carry_out(&project, &plan, writer, measurers)?;
+    if points_left_out > 0 {
+        say!("Without --quick this command measures {points_left_out} points more.");
     }
     if args.explain {
         explain::after_run(cli, &path, args)?;
     }
     if args.why {
-        places::why(&project, &experiment, &plan)?;
+        places::run_why_program(&project, &experiment, &plan)?;
     }
-    Ok(ended)
+    Ok(exit_code)
 }
 
 /// Who measures a run.
 pub enum Measurers {
     /// This machine.
-    Here {
-        /// Where databases live.
+    Local {
+        /// The folder of databases.
         scratch: Scratch,
-        /// Those that subjects use.
+        /// The services that subjects use.
         servers: Servers,
     },
     /// Hosts that are ready.
     Hosts {
-        /// They.
+        /// With their agents.
         hosts: Box<Hosts>,
-        /// The loss of one ends the run.
+        /// Whether the loss of one ends the run.
         strict: bool,
     },
 }
@@ -157,22 +157,22 @@ impl Measurers {
     /// The hosts that the words of a command line name. Error: one cannot be had, or is not what it must be.
     pub fn hosts(
         args: &RunArgs,
-        of: (&Project, &Plan),
+        (project, plan): (&Project, &Plan),
         prepared: &Prepared,
         earlier: usize,
     ) -> Result<Measurers, Exit> {
         let launcher = hosts::launcher(args)?;
         let launcher = launcher.ok_or_else(|| Exit::wrong("the run names no hosts with --on"))?;
-        let hosts = hosts::start((args, launcher), of, prepared, earlier)?;
+        let hosts = hosts::start((args, launcher), (project, plan), prepared, earlier)?;
         Ok(Measurers::Hosts {
             hosts: Box::new(hosts),
             strict: args.measuring.strict,
         })
     }
 
-    fn told(&self, host: Host, plan: &Plan) -> Host {
+    fn with_scratch(&self, host: Host, plan: &Plan) -> Host {
         match self {
-            Measurers::Here { scratch, .. } => with_scratch(host, scratch, plan),
+            Measurers::Local { scratch, .. } => with_scratch(host, scratch, plan),
             Measurers::Hosts { .. } => host,
         }
     }
@@ -188,8 +188,8 @@ pub fn carry_out(
     let path = writer.path().to_path_buf();
     let ending = measure_rest(project, plan, writer, measurers)?;
     report::after_run(&path)?;
-    places::rule(plan, &path)?;
-    measuring::ended(ending)
+    places::print_permanent_settings(plan, &path)?;
+    measuring::exit_code(ending)
 }
 
 fn measure_rest(
@@ -199,7 +199,7 @@ fn measure_rest(
     measurers: Measurers,
 ) -> Result<Ending, Exit> {
     let (scratch, servers) = match measurers {
-        Measurers::Here { scratch, servers } => (scratch, servers),
+        Measurers::Local { scratch, servers } => (scratch, servers),
         Measurers::Hosts { hosts, strict } => {
             for (id, agent) in hosts.described() {
                 writer.agent(id, agent)?;
@@ -215,8 +215,10 @@ fn measure_rest(
     let workload: Box<dyn Workload> = match plan.serving() {
         None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
         Some(serving) => {
-            let known = (&run, Peaks::of(plan, &run));
-            Box::new(ServerWorkload::new(plan, serving, folder, known, scratch)?)
+            let earlier = (&run, Peaks::of(plan, &run));
+            Box::new(ServerWorkload::new(
+                plan, serving, folder, earlier, scratch,
+            )?)
         }
     };
     measuring::measure(
@@ -227,8 +229,8 @@ fn measure_rest(
     )
 }
 
-/// How many points more than its plan a quick run would have without --quick.
-fn left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
+/// Number of points that the same run without `--quick` would have besides.
+fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
     let usual = Selection {
         extent: Extent::Usual,
         ..quick
@@ -237,7 +239,7 @@ fn left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<us
     Ok(points(&usual).difference(&points(plan)).count())
 }
 
-/// What tells a point from others, however long it takes: its case, target and parameters.
+/// What identifies a point in two plans: its case, target and parameters.
 type PointKey<'a> = (&'a str, TargetId, &'a [(String, String)]);
 
 fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
@@ -264,7 +266,7 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
         baseline: args
             .baseline
             .clone()
-            .or_else(|| places::present(experiment, args, places)),
+            .or_else(|| places::current_subject(experiment, args, places)),
         control: !args.no_control,
         extent: match (args.quick, args.thorough) {
             (true, _) => Extent::Quick,
@@ -278,13 +280,13 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
 
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let every = Duration::from_secs(300) * targets.max(1) as u32;
+    let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {
-        QUICK
+        QUICK_BUDGET
     } else if args.thorough {
-        every
+        by_targets
     } else {
-        every.min(MOST_USUAL)
+        by_targets.min(LONGEST_USUAL)
     };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,

@@ -17,12 +17,12 @@ use std::time::Duration;
 pub struct AuditArgs {
     /// What is audited
     #[command(subcommand)]
-    pub of: AuditOf,
+    pub verb: AuditVerb,
 }
 
 /// What is audited.
 #[derive(Subcommand)]
-pub enum AuditOf {
+pub enum AuditVerb {
     /// Say whether this machine is set up well: disks, memory, processor, clock, network, limits
     Host(HostArgs),
     /// Say what a site's cookies cost on the wire, who set them, and how they should be set
@@ -45,7 +45,7 @@ pub struct Auditing {
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
     #[command(flatten)]
-    pub shown: DisplayArgs,
+    pub display: DisplayArgs,
     /// Where the run file goes [default: the project's runs/, or outside of a project
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
@@ -126,7 +126,7 @@ pub struct CookiesArgs {
     #[arg(long, default_value = "10", value_name = "N", value_parser = rate)]
     pub rate: f64,
     #[command(flatten)]
-    pub asking: SiteRequestArgs,
+    pub requests: SiteRequestArgs,
     #[command(flatten)]
     pub auditing: Auditing,
 }
@@ -156,7 +156,7 @@ pub struct SiteArgs {
     #[arg(value_name = "URL|FILE.har")]
     pub of: String,
     #[command(flatten)]
-    pub asking: SiteRequestArgs,
+    pub requests: SiteRequestArgs,
     #[command(flatten)]
     pub auditing: Auditing,
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit cookies`: of URLs, which are asked, or of files.
+//! `benchlab audit cookies`: of URLs, to which requests are sent, or of files.
 
 use super::args::CookiesArgs;
-use super::site::{inspected, page};
-use super::{finished, now, rules, text};
+use super::site::{inspect_site, page};
+use super::{finish, read_text, rules};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
 use lab_audit::cookies::input::Collector;
 use lab_audit::{cookies, site};
+use lab_bench::unix_seconds;
 use std::process::ExitCode;
 
 /// Audits cookies.
 pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
-    let began = now();
+    let began = unix_seconds();
     let rules = rules(cookies::rules(), &cookies::CLASSES, &args.auditing)?;
     let no_random = |e: std::io::Error| Exit::new(exit::FAILED, format!("/dev/urandom: {e}"));
     let mut collector = Collector::new().map_err(no_random)?;
@@ -20,13 +21,13 @@ pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
     for from in &args.from {
         if from.starts_with("http://") || from.starts_with("https://") {
             let url = page(from)?;
-            let seen = inspected(&url, &args.asking, site::load)?;
-            site::cookies(&seen, &mut collector);
+            let observed = inspect_site(&url, &args.requests, site::load)?;
+            site::cookies(&observed, &mut collector);
             targets.push(site::redacted(&url));
         } else {
-            let text = text(from)?;
+            let text = read_text(from)?;
             let read = collector.text(&text);
-            read.map_err(|why| Exit::wrong(format!("{from}: {why}")))?;
+            read.map_err(|reason| Exit::wrong(format!("{from}: {reason}")))?;
             targets.push(if from == "-" {
                 "standard input".into()
             } else {
@@ -35,5 +36,5 @@ pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
         }
     }
     let audit = cookies::audit(targets, &collector.done(), &rules, args.rate);
-    finished(cli, &args.auditing, &audit, began)
+    finish(cli, &args.auditing, &audit, began)
 }

@@ -3,7 +3,7 @@
 
 use super::args::HostArgs;
 use super::site::progress;
-use super::{finished, now, rules};
+use super::{finish, rules};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
 use crate::verbs::{run_files, runs_folder};
@@ -12,17 +12,17 @@ use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Machine};
 use lab_audit::hot::{self, HotTarget, Scope};
 use lab_audit::storage::{self, ROUNDS, SCRATCH, Target};
-use lab_bench::interrupt;
+use lab_bench::{interrupt, unix_seconds};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// So many runs are searched for a load.
+/// Number of runs that are searched for a load.
 const NEWEST: usize = 100;
 
 /// Audits a machine.
 pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
-    let began = now();
+    let began = unix_seconds();
     let rules = rules(host::rules(), &CLASSES, &args.auditing)?;
     let machine = match &args.root {
         None => with_load(cli, args, lab_bench::host::watched()),
@@ -31,22 +31,23 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
         }
         Some(folder) => {
             let folder = folder.display();
-            let why = "there is no proc/ in it; copy /proc, /sys and /etc of the machine into it";
-            return Err(Exit::wrong(format!("--root {folder}: {why}")));
+            let reason =
+                "there is no proc/ in it; copy /proc, /sys and /etc of the machine into it";
+            return Err(Exit::wrong(format!("--root {folder}: {reason}")));
         }
     };
     let mut extras = Vec::new();
     if !args.measure.is_empty() {
-        extras.push(measured(&args.measure)?);
+        extras.push(measure_disks(&args.measure)?);
     }
     if let Some(length) = args.watch {
-        extras.push(watched(args, length, &machine)?);
+        extras.push(watch_folders(args, length, &machine)?);
     }
     let audit = host::audit(&machine, &rules, extras);
-    finished(cli, &args.auditing, &audit, began)
+    finish(cli, &args.auditing, &audit, began)
 }
 
-/// With what the last load from here did to its ports.
+/// The machine, with the rate of new connections of the newest load among the runs.
 fn with_load(cli: &Cli, args: &HostArgs, mut machine: Machine) -> Machine {
     let folder = runs_folder(cli, args.auditing.runs.as_deref());
     let runs = folder.map_or(Vec::new(), |folder| run_files(&folder));
@@ -56,43 +57,44 @@ fn with_load(cli: &Cli, args: &HostArgs, mut machine: Machine) -> Machine {
     machine
 }
 
-/// The speed of disks.
-fn measured(paths: &[PathBuf]) -> Result<Extra, Exit> {
+/// Measures the speed of disks.
+fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
     let bar = progress();
     bar.set_message("a scratch file is written");
     let targets: Result<Vec<Target>, String> = paths
         .iter()
         .map(|path| Target::open(path, SCRATCH))
         .collect();
-    let targets = targets.map_err(|why| Exit::wrong(format!("--measure {why}")))?;
+    let targets = targets.map_err(|reason| Exit::wrong(format!("--measure {reason}")))?;
     let measured = storage::measure(targets, ROUNDS, &mut |done| {
         bar.set_message(format!("disks are measured: {done} of {ROUNDS} rounds"));
         bar.tick();
     });
     bar.finish_and_clear();
-    let measured = measured.map_err(|why| Exit::new(exit::FAILED, format!("--measure {why}")))?;
+    let measured =
+        measured.map_err(|reason| Exit::new(exit::FAILED, format!("--measure {reason}")))?;
     Ok(storage::extra(&measured))
 }
 
-/// The folders in use, and where they should lie.
-fn watched(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra, Exit> {
+/// Watches which folders are in use, plans where they should lie, and writes the script that moves them.
+fn watch_folders(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra, Exit> {
     let under = args.under.canonicalize();
     let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
     let fast = args.fast.as_deref().map(HotTarget::of).transpose();
-    let fast = fast.map_err(|why| Exit::wrong(format!("--fast {why}")))?;
+    let fast = fast.map_err(|reason| Exit::wrong(format!("--fast {reason}")))?;
     let scope = Scope::new(&under, host::mounts(machine));
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let bar = progress();
-    let seen = hot::watch(&scope, length, &mut |been| {
-        let [been, all] = [been, length].map(|time| time.as_secs());
+    let usage = hot::watch(&scope, length, &mut |elapsed| {
+        let [elapsed, all] = [elapsed, length].map(|time| time.as_secs());
         bar.set_message(format!(
-            "files are watched: {been} of {all} s; Ctrl-C ends it"
+            "files are watched: {elapsed} of {all} s; Ctrl-C ends it"
         ));
         bar.tick();
         interrupt::requested()
     });
     bar.finish_and_clear();
-    let (extra, script) = hot::extra(&seen, fast.as_ref(), host::available(machine));
+    let (extra, script) = hot::extra(&usage, fast.as_ref(), host::available(machine));
     if let Some(path) = &args.script {
         match script {
             Ok(script) => {
@@ -101,7 +103,7 @@ fn watched(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra
                 let path = path.display();
                 eprintln!("benchlab: the script is in {path}; `sh {path}` says what it would do");
             }
-            Err(why) => eprintln!("benchlab: there is no script: {why}"),
+            Err(reason) => eprintln!("benchlab: there is no script: {reason}"),
         }
     }
     Ok(extra)

@@ -13,10 +13,9 @@ use crate::exit::{self, Exit};
 use crate::measuring::new_file;
 use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
-use args::{AuditArgs, AuditOf, Auditing};
+use args::{AuditArgs, AuditVerb, Auditing};
 use lab_audit::cookies::input::LONGEST;
 use lab_audit::{Class, Rule, user_rules};
-use lab_bench::unix_seconds;
 use lab_model::Audit;
 use lab_report::kind::audit::{AuditReport, document, harmless};
 use lab_report::{Format, Terminal};
@@ -27,12 +26,12 @@ use std::process::ExitCode;
 
 /// Audits, keeps, reports, judges.
 pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
-    match &args.of {
-        AuditOf::Host(args) => host::host(cli, args),
-        AuditOf::Cookies(args) => cookies::cookies(cli, args),
-        AuditOf::Site(args) => site::site(cli, args),
-        AuditOf::Net(args) => net::net(cli, args),
-        AuditOf::Values(args) => values::values(args),
+    match &args.verb {
+        AuditVerb::Host(args) => host::host(cli, args),
+        AuditVerb::Cookies(args) => cookies::cookies(cli, args),
+        AuditVerb::Site(args) => site::site(cli, args),
+        AuditVerb::Net(args) => net::net(cli, args),
+        AuditVerb::Values(args) => values::values(args),
     }
 }
 
@@ -50,13 +49,8 @@ fn rules(
     }
 }
 
-/// Keeps an audit that began then, shows it, and says how it came out.
-fn finished(
-    cli: &Cli,
-    args: &Auditing,
-    audit: &Audit,
-    began_unix_s: f64,
-) -> Result<ExitCode, Exit> {
+/// Keeps an audit in a run file, shows it, and judges it by `--fail-on`.
+fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Result<ExitCode, Exit> {
     let harmless = harmless(audit);
     let audit = &harmless.map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let path = if args.no_run {
@@ -82,13 +76,13 @@ fn finished(
         lab_version: env!("CARGO_PKG_VERSION"),
         file: file.as_deref(),
     });
-    deliver_document(&document, &args.shown)?;
+    deliver_document(&document, &args.display)?;
     if let Some(path) = path {
         let page = path.with_extension("html");
         write(render(&document, Format::Html, Terminal::default())?, &page)?;
         eprintln!("benchlab: the report is in {}", page.display());
     }
-    Ok(judged(args, audit))
+    Ok(judge(args, audit))
 }
 
 fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
@@ -97,7 +91,8 @@ fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
     Ok(writer.finish(None, None)?)
 }
 
-fn judged(args: &Auditing, audit: &Audit) -> ExitCode {
+/// The exit code by `--fail-on`, after printing which findings it is for.
+fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
     let Some(least) = args.fail_on.map(|on| on.state()) else {
         return ExitCode::SUCCESS;
     };
@@ -117,15 +112,10 @@ fn judged(args: &Auditing, audit: &Audit) -> ExitCode {
     }
 }
 
-/// When an audit begins.
-fn now() -> f64 {
-    unix_seconds()
-}
-
-/// A file, or standard input, as text.
-fn text(from: &str) -> Result<String, Exit> {
-    let wrong = |e: std::io::Error| Exit::wrong(format!("{from}: {e}"));
-    let input: Box<dyn Read> = match from {
+/// A file, or standard input for `-`, as text.
+fn read_text(source: &str) -> Result<String, Exit> {
+    let wrong = |e: std::io::Error| Exit::wrong(format!("{source}: {e}"));
+    let input: Box<dyn Read> = match source {
         "-" => Box::new(std::io::stdin()),
         path => Box::new(std::fs::File::open(path).map_err(wrong)?),
     };
@@ -136,7 +126,9 @@ fn text(from: &str) -> Result<String, Exit> {
         .map_err(wrong)?;
     if bytes.len() as u64 > LONGEST {
         let most = LONGEST >> 20;
-        return Err(Exit::wrong(format!("{from}: it is longer than {most} MiB")));
+        return Err(Exit::wrong(format!(
+            "{source}: it is longer than {most} MiB"
+        )));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

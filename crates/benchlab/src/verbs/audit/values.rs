@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab audit values`: what rules can look at.
+//! `benchlab audit values`: the values that rules can test.
 
 use super::args::ValuesArgs;
 use crate::exit::Exit;
@@ -15,7 +15,7 @@ const LINES: usize = 38;
 pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let classes = user_rules::all_classes();
     let Some(name) = &args.class else {
-        let rows = classes.iter().map(|class| (class.name, some_of(class)));
+        let rows = classes.iter().map(|class| (class.name, summary(class)));
         let table = table(&Vec::from_iter(rows));
         say!("{table}\n\nWhat each value is: benchlab audit values CLASS");
         return Ok(ExitCode::SUCCESS);
@@ -25,7 +25,7 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
         let known = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
         Exit::wrong(format!("`{name}` is no class of things; there are {known}"))
     })?;
-    let all = all_of(class);
+    let all = described_values(class);
     let table = table(&all);
     if args.full || table.lines().count() <= LINES {
         say!("{table}");
@@ -37,24 +37,24 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The values of a class with what each is.
-fn all_of(class: &Class) -> Vec<(&'static str, String)> {
+/// The values of a class, each with its meaning.
+fn described_values(class: &Class) -> Vec<(&'static str, String)> {
     let all = std::iter::once(&("name", "which one it is")).chain(class.values);
-    all.map(|(name, what)| (*name, (*what).to_owned()))
+    all.map(|(name, meaning)| (*name, (*meaning).to_owned()))
         .collect()
 }
 
 /// How many values a class has, and the first of those that it alone has.
-fn some_of(class: &Class) -> String {
+fn summary(class: &Class) -> String {
     let names = class.values.iter().map(|(name, _)| *name).take(3);
     let names = Vec::from_iter(names).join(", ");
-    let count = counted(all_of(class).len() as u64, "value");
+    let count = counted(described_values(class).len() as u64, "value");
     format!("{count}, such as {names}")
 }
 
-/// Names with what they are beside them.
+/// A column of names, and one of texts.
 fn table(rows: &[(&str, String)]) -> String {
     let width = widest(rows.iter().map(|(name, _)| *name));
-    let row = |(name, what): &(&str, String)| hanging_indent(&format!("{name:<width$}  "), what);
+    let row = |(name, text): &(&str, String)| hanging_indent(&format!("{name:<width$}  "), text);
     Vec::from_iter(rows.iter().map(row)).join("\n")
 }

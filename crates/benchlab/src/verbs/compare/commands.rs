@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A block takes about this long, or what gives the most blocks in the time.
+/// The least time of a block; it is longer where the most blocks would not fill the run's time.
 const BLOCK: Duration = Duration::from_millis(400);
 
 /// The most blocks of a run: that of the last look.
@@ -23,11 +23,11 @@ const MOST_BLOCKS: u32 = 80;
 
 /// Compares the commands that were given.
 pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
-    in_turns(cli, args, given(args)?)
+    compare_in_turns(cli, args, given_commands(args)?)
 }
 
 /// Compares commands in turns.
-pub fn in_turns(
+pub fn compare_in_turns(
     cli: &Cli,
     args: &CompareArgs,
     commands: Vec<GivenCommand>,
@@ -40,23 +40,23 @@ pub fn in_turns(
             measure(plan, writer).map(drop)
         });
     }
-    let writer = recorded(cli, args, &plan)?;
+    let writer = new_run_file(cli, args, &plan)?;
     let path = writer.path().to_path_buf();
-    let ended = carry_out(&plan, writer, &exports)?;
+    let exit_code = carry_out(&plan, writer, &exports)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
-    Ok(ended)
+    Ok(exit_code)
 }
 
-/// The plan that compares the commands that were given, or these.
-pub fn planned(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<Plan, Exit> {
-    let commands = commands.map_or_else(|| given(args), Ok)?;
+/// The plan that compares these commands, or else those of the command line.
+pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<Plan, Exit> {
+    let commands = commands.map_or_else(|| given_commands(args), Ok)?;
     Ok(comparison(args, commands)?.plan()?)
 }
 
-/// A new run file of a plan.
-pub fn recorded(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
+/// A new run file of a plan. Errors: the host is not fit, with `--strict`, or the file cannot be made.
+pub fn new_run_file(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
@@ -85,22 +85,23 @@ pub fn carry_out(
         if plan.measure.gate && ending != Ending::Failed {
             Ok(gate(&report.results))
         } else {
-            measuring::ended(ending)
+            measuring::exit_code(ending)
         }
     })
 }
 
 /// Measures what is missing in a run file of commands.
 pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
-    let how = plan.commands().expect("a plan of commands");
+    let commands = plan.commands().expect("a plan of commands");
     let run = writer.load()?;
-    let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;
-    let here = LocalExecutor::new(plan, Box::new(workload));
-    measuring::measure(plan, writer, run, Box::new(here))
+    let workload = CommandWorkload::new(plan, commands, &run, measuring::scratch(None)?)?;
+    let executor = LocalExecutor::new(plan, Box::new(workload));
+    measuring::measure(plan, writer, run, Box::new(executor))
 }
 
-fn given(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
-    let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+/// The commands of the command line. Errors: there are none, or there are more names.
+fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
+    let folder = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
     let lines = args.commands.iter().cloned().map(Words::Line);
     let words = (!args.words.is_empty()).then(|| Words::List(args.words.clone()));
     let all: Vec<Words> = lines.chain(words).collect();
@@ -110,14 +111,14 @@ fn given(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
         ));
     }
     not_too_many_names(args, all.len())?;
-    let given = |(i, words)| GivenCommand {
+    let command = |(i, words)| GivenCommand {
         words,
         name: args.name.get(i).cloned(),
-        folder: here.clone(),
+        folder: folder.clone(),
         revision: None,
         builds: Vec::new(),
     };
-    Ok(all.into_iter().enumerate().map(given).collect())
+    Ok(all.into_iter().enumerate().map(command).collect())
 }
 
 /// Error: there are more names than commands.
@@ -151,7 +152,7 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
                 CommandCores::All => Cores::All,
             }),
         },
-        measure: how_long(args),
+        measure: measure_settings(args),
         seed: measuring::seed(args.measuring.seed),
     })
 }
@@ -178,7 +179,7 @@ fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
 }
 
 fn input(file: &Path) -> Result<String, Exit> {
-    let wrong = |why: String| Exit::wrong(format!("--input {}: {why}", file.display()));
+    let wrong = |reason: String| Exit::wrong(format!("--input {}: {reason}", file.display()));
     let path: PathBuf = file.canonicalize().map_err(|e| wrong(e.to_string()))?;
     if path.is_file() {
         Ok(path.display().to_string())
@@ -187,10 +188,10 @@ fn input(file: &Path) -> Result<String, Exit> {
     }
 }
 
-fn how_long(args: &CompareArgs) -> Measure {
+fn measure_settings(args: &CompareArgs) -> Measure {
     let usual = Duration::from_secs(if args.precision.is_some() { 120 } else { 30 });
     let budget = args.budget.unwrap_or(usual);
-    let free = args.blocks.is_some();
+    let has_blocks = args.blocks.is_some();
     Measure {
         pairs: args.pairs.unwrap_or(40),
         // A number of pairs that was asked for is measured, whatever time it takes.
@@ -198,7 +199,7 @@ fn how_long(args: &CompareArgs) -> Measure {
             .pairs
             .is_none()
             .then(|| BLOCK.max(budget / MOST_BLOCKS).as_nanos() as u64),
-        budget_ns: (!free || args.budget.is_some()).then_some(budget.as_nanos() as u64),
+        budget_ns: (!has_blocks || args.budget.is_some()).then_some(budget.as_nanos() as u64),
         at_least_level: args.budget.is_none(),
         max_blocks: args.blocks.unwrap_or(MOST_BLOCKS),
         looks: measuring::looks(args.blocks),

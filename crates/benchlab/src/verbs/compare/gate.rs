@@ -7,21 +7,21 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::Results;
 use std::process::ExitCode;
 
-/// 3 if something is slower than the baseline by more than the margin; else 4 if that is open
+/// 3 if a subject is slower than the baseline by more than the margin; else 4 if that is not decided
 /// somewhere, or nothing was compared; else 0.
 pub fn gate(results: &Results) -> ExitCode {
-    code(verdicts(results))
+    exit_code(verdicts(results))
 }
 
-/// The same of two servers, in every respect in which they are compared. Open is also what could not be
-/// compared because of errors.
-pub fn of_load(results: &Results) -> ExitCode {
+/// The same for two servers, over all metrics in which they are compared; also 4 where errors kept a metric from being
+/// compared.
+pub fn load_gate(results: &Results) -> ExitCode {
     let verdicts = verdicts(results);
     let slower = verdicts.contains(&Verdict::Slower);
-    if !slower && (!results.refusals.is_empty() || hidden(results)) {
+    if !slower && (!results.refusals.is_empty() || hides_percentiles(results)) {
         ExitCode::from(exit::UNDECIDED)
     } else {
-        code(verdicts)
+        exit_code(verdicts)
     }
 }
 
@@ -33,19 +33,19 @@ fn verdicts(results: &Results) -> Vec<Verdict> {
         .collect()
 }
 
-/// Whether errors stand where a percentile would.
-fn hidden(results: &Results) -> bool {
+/// Whether a point with errors has no comparison of its p50 or its p99.
+fn hides_percentiles(results: &Results) -> bool {
     let compared = |point, metric: Metric| {
-        let mut there = results.comparisons.iter();
-        there.any(|c| c.key.point == Some(point) && c.key.metric == metric)
+        let mut comparisons = results.comparisons.iter();
+        comparisons.any(|c| c.key.point == Some(point) && c.key.metric == metric)
     };
     let mut failing = results.errors.iter().map(|&(_, point, ..)| point);
     failing.any(|point| !compared(point, Metric::P50) || !compared(point, Metric::P99))
 }
 
-fn code(verdicts: Vec<Verdict>) -> ExitCode {
-    // A little slower may be by more than the margin or by less.
-    let open = |v: &Verdict| {
+fn exit_code(verdicts: Vec<Verdict>) -> ExitCode {
+    // Small but real: it may be more than the margin or less.
+    let is_open = |v: &Verdict| {
         matches!(
             v,
             Verdict::Inconclusive { .. } | Verdict::SmallButReal { faster: false }
@@ -53,7 +53,7 @@ fn code(verdicts: Vec<Verdict>) -> ExitCode {
     };
     if verdicts.contains(&Verdict::Slower) {
         ExitCode::from(exit::REGRESSION)
-    } else if verdicts.iter().any(open) || verdicts.is_empty() {
+    } else if verdicts.iter().any(is_open) || verdicts.is_empty() {
         ExitCode::from(exit::UNDECIDED)
     } else {
         ExitCode::SUCCESS

@@ -8,9 +8,9 @@ mod revisions;
 mod runs;
 mod urls;
 
-pub use commands::{carry_out, measure, planned, recorded, sweeps};
+pub use commands::{carry_out, measure, new_run_file, plan, sweeps};
 pub use exports::exports;
-pub use revisions::checked_out;
+pub use revisions::check_out;
 pub use urls::urls;
 
 use crate::cli::{Cli, Color, CompareArgs};
@@ -23,17 +23,18 @@ use std::process::ExitCode;
 pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     match &args.commands[..] {
         [first, second] if is_run(first) && is_run(second) => {
-            let why = "two run files are compared as they were measured";
-            let mut of_load = of_load(args);
-            of_load.retain(|(option, _)| *option != AB_TABLE);
-            refuse(&[of_all(args), of_commands(args), of_load], "commands", why)?;
+            let reason = "two run files are compared as they were measured";
+            let mut load = load_options(args);
+            load.retain(|(option, _)| *option != AB_TABLE);
+            let measuring = [measuring_options(args), command_options(args), load];
+            refuse(&measuring, "commands", reason)?;
             let paths = [first, second].map(Path::new);
-            runs::runs(paths, &args.shown, &args.export, args.sending.ab_table)
+            runs::runs(paths, &args.display, &args.export, args.sending.ab_table)
         }
         [first, second] if is_url(first) && is_url(second) => {
-            let why = "load is put on two URLs in turns for as long as --for says";
-            refuse(&[of_commands(args)], "commands", why)?;
-            refuse(&[of_runs(args)], "two run files", MEASURED)?;
+            let reason = "load is put on two URLs in turns for as long as --for says";
+            refuse(&[command_options(args)], "commands", reason)?;
+            refuse(&[run_options(args)], "two run files", MEASURED)?;
             urls(cli, args, None)
         }
         words if words.iter().any(|word| is_url(word)) => Err(Exit::wrong(
@@ -41,8 +42,12 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
              one server",
         )),
         _ => {
-            refuse(&[of_load(args)], "two URLs", "commands are run, not loaded")?;
-            refuse(&[of_runs(args)], "two run files", MEASURED)?;
+            refuse(
+                &[load_options(args)],
+                "two URLs",
+                "commands are run, not loaded",
+            )?;
+            refuse(&[run_options(args)], "two run files", MEASURED)?;
             if args.rev.is_empty() && args.builds.is_some() {
                 Err(Exit::wrong(
                     "--builds is for revisions: give them with --rev",
@@ -58,14 +63,15 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 
 const AB_TABLE: &str = "--ab-table";
 
-/// Why what is measured now is not shown in another form.
+/// Why a measurement takes no options for showing run files.
 const MEASURED: &str =
     "the run is kept, and `benchlab report` shows it in every form; --export writes one too";
 
+/// Options, and whether each was given.
 type GivenOptions = Vec<(&'static str, bool)>;
 
-/// Options of commands and of load.
-fn of_all(args: &CompareArgs) -> GivenOptions {
+/// Options for commands and for load.
+fn measuring_options(args: &CompareArgs) -> GivenOptions {
     vec![
         ("--name", !args.name.is_empty()),
         ("--sweep", !args.sweep.is_empty()),
@@ -74,7 +80,7 @@ fn of_all(args: &CompareArgs) -> GivenOptions {
     ]
 }
 
-fn of_commands(args: &CompareArgs) -> GivenOptions {
+fn command_options(args: &CompareArgs) -> GivenOptions {
     vec![
         ("--rev", !args.rev.is_empty()),
         ("--baseline", args.baseline.is_some()),
@@ -95,51 +101,51 @@ fn of_commands(args: &CompareArgs) -> GivenOptions {
     ]
 }
 
-fn of_load(args: &CompareArgs) -> GivenOptions {
-    let sent = &args.sending;
+fn load_options(args: &CompareArgs) -> GivenOptions {
+    let sending = &args.sending;
     vec![
         ("--connections", args.connections.is_some()),
         ("--server-pid", !args.server_pid.is_empty()),
-        ("--rate", sent.rate.is_some()),
-        ("--stages", !sent.stages.is_empty()),
-        ("--even", sent.even),
-        (AB_TABLE, sent.ab_table),
-        ("--threads", sent.threads.is_some()),
-        ("--no-keep-alive", sent.no_keep_alive),
-        ("--pipeline", sent.pipeline.is_some()),
-        ("--http2", sent.http2),
-        ("--family", sent.family.is_some()),
-        ("--method", sent.method.is_some()),
-        ("--header", !sent.header.is_empty()),
-        ("--body", sent.body.is_some()),
-        ("--body-file", sent.body_file.is_some()),
-        ("--requests", sent.requests.is_some()),
-        ("--expect-status", sent.expect_status.is_some()),
-        ("--expect-body", sent.expect_body.is_some()),
-        ("--expect-json", !sent.expect_json.is_empty()),
-        ("--timeout", sent.timeout.is_some()),
-        ("--ca", sent.ca.is_some()),
-        ("--insecure", sent.insecure),
-        ("--i-may-load", sent.i_may_load.is_some()),
-        ("--hlog", sent.hlog.is_some()),
-        ("--on", sent.on.on.is_some()),
+        ("--rate", sending.rate.is_some()),
+        ("--stages", !sending.stages.is_empty()),
+        ("--even", sending.even),
+        (AB_TABLE, sending.ab_table),
+        ("--threads", sending.threads.is_some()),
+        ("--no-keep-alive", sending.no_keep_alive),
+        ("--pipeline", sending.pipeline.is_some()),
+        ("--http2", sending.http2),
+        ("--family", sending.family.is_some()),
+        ("--method", sending.method.is_some()),
+        ("--header", !sending.header.is_empty()),
+        ("--body", sending.body.is_some()),
+        ("--body-file", sending.body_file.is_some()),
+        ("--requests", sending.requests.is_some()),
+        ("--expect-status", sending.expect_status.is_some()),
+        ("--expect-body", sending.expect_body.is_some()),
+        ("--expect-json", !sending.expect_json.is_empty()),
+        ("--timeout", sending.timeout.is_some()),
+        ("--ca", sending.ca.is_some()),
+        ("--insecure", sending.insecure),
+        ("--i-may-load", sending.i_may_load.is_some()),
+        ("--hlog", sending.hlog.is_some()),
+        ("--on", sending.agents.on.is_some()),
     ]
 }
 
-fn of_runs(args: &CompareArgs) -> GivenOptions {
-    let shown = &args.shown;
+fn run_options(args: &CompareArgs) -> GivenOptions {
+    let display = &args.display;
     vec![
-        ("--format", shown.format != Format::Terminal),
-        ("--output", shown.output.is_some()),
-        ("--full", shown.full),
-        ("--color", shown.color != Color::Auto),
+        ("--format", display.format != Format::Terminal),
+        ("--output", display.output.is_some()),
+        ("--full", display.full),
+        ("--color", display.color != Color::Auto),
     ]
 }
 
-/// Error: an option was given that is for something else.
-fn refuse(options: &[GivenOptions], of: &str, why: &str) -> Result<(), Exit> {
-    match options.iter().flatten().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Exit::wrong(format!("{option} is for {of}: {why}"))),
+/// Error: one of these options was given, which is for `of` only.
+fn refuse(options: &[GivenOptions], of: &str, reason: &str) -> Result<(), Exit> {
+    match options.iter().flatten().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Exit::wrong(format!("{option} is for {of}: {reason}"))),
         None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One command in several revisions, each in a worktree of its own.
 
-use super::commands::{in_turns, not_too_many_names};
+use super::commands::{compare_in_turns, not_too_many_names};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
@@ -12,46 +12,47 @@ use std::process::ExitCode;
 
 /// Compares revisions. Their worktrees are gone when this returns.
 pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
-    let (_worktrees, commands) = checked_out(args)?;
-    in_turns(cli, args, commands)
+    let (_worktrees, commands) = check_out(args)?;
+    compare_in_turns(cli, args, commands)
 }
 
-/// The revisions that were given, with the command that each runs; they are there as long as the worktrees.
-pub fn checked_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
-    let words = words(args)?;
-    builds_make_sense(args)?;
+/// Worktrees of the revisions, which exist as long as the first value, and the command that each runs.
+pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
+    let words = command_words(args)?;
+    check_builds(args)?;
     not_too_many_names(args, args.rev.len())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let folder = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
     let seed = measuring::seed(args.measuring.seed);
     let builds = args.builds.unwrap_or(1) as usize;
-    let worktrees = Worktrees::of_builds(&here, &args.rev, builds, seed).map_err(|e| match e {
-        WorktreeError::Interrupted => Exit::new(exit::INTERRUPTED, "stopped"),
-        e => Exit::wrong(e.to_string()),
-    })?;
+    let worktrees =
+        Worktrees::of_builds(&folder, &args.rev, builds, seed).map_err(|e| match e {
+            WorktreeError::Interrupted => Exit::new(exit::INTERRUPTED, "stopped"),
+            e => Exit::wrong(e.to_string()),
+        })?;
     let distinct: HashSet<&String> = args.rev.iter().collect();
-    let own_names = distinct.len() == args.rev.len();
-    let given = |(i, revision): (usize, &Revision)| GivenCommand {
+    let are_distinct = distinct.len() == args.rev.len();
+    let command = |(i, revision): (usize, &Revision)| GivenCommand {
         words: words.clone(),
         name: match args.name.get(i) {
             Some(name) => Some(name.clone()),
-            None => own_names.then(|| revision.written.clone()),
+            None => are_distinct.then(|| revision.written.clone()),
         },
         folder: revision.folder.clone(),
         revision: revision.commit.as_ref().map(|commit| commit.id.clone()),
         builds: revision.builds.clone(),
     };
-    let commands = worktrees.revisions().iter().enumerate().map(given);
+    let commands = worktrees.revisions().iter().enumerate().map(command);
     let commands = commands.collect();
     Ok((worktrees, commands))
 }
 
-/// Errors: of what does not go with `--builds`.
-fn builds_make_sense(args: &CompareArgs) -> Result<(), Exit> {
+/// Error: an option does not go with `--builds`.
+fn check_builds(args: &CompareArgs) -> Result<(), Exit> {
     let Some(builds) = args.builds else {
         return Ok(());
     };
-    let why = if args.rev.iter().any(|revision| revision == ".") {
+    let reason = if args.rev.iter().any(|revision| revision == ".") {
         "--builds takes commits: the working tree `.` is in one folder alone"
     } else if args.plan.is_some() {
         "--plan counts blocks, and not the builds that --builds asks for"
@@ -60,11 +61,11 @@ fn builds_make_sense(args: &CompareArgs) -> Result<(), Exit> {
     } else {
         return Ok(());
     };
-    Err(Exit::wrong(why))
+    Err(Exit::wrong(reason))
 }
 
 /// The one command that every revision runs.
-fn words(args: &CompareArgs) -> Result<Words, Exit> {
+fn command_words(args: &CompareArgs) -> Result<Words, Exit> {
     match (&args.commands[..], &args.words[..]) {
         ([line], []) => Ok(Words::Line(line.clone())),
         ([], [_, ..]) => Ok(Words::List(args.words.clone())),

@@ -12,11 +12,11 @@ use lab_stats::between::{Incomparable, Recorded, between, percentiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Compares the runs in two files: a document as it is to be shown, with `ab_table` also the percentiles of loads, and
-/// the exports. Nothing is written if one of them cannot be had.
+/// Compares the runs in two files, and shows and exports the document; with `ab_table` also the percentiles of loads.
+/// Errors: a file cannot be read, or the runs cannot be compared; then nothing is written.
 pub fn runs(
     paths: [&Path; 2],
-    shown: &DisplayArgs,
+    display: &DisplayArgs,
     files: &[PathBuf],
     ab_table: bool,
 ) -> Result<ExitCode, Exit> {
@@ -26,13 +26,13 @@ pub fn runs(
     if ab_table && !(is_of_load(&a) && is_of_load(&b)) {
         return Err(Exit::wrong("--ab-table is for runs of load on servers"));
     }
-    if ab_table && (shown.format != Format::Terminal || shown.output.is_some()) {
-        let why = "--ab-table is a table of text: without --format and --output";
-        return Err(Exit::wrong(why));
+    if ab_table && (display.format != Format::Terminal || display.output.is_some()) {
+        let reason = "--ab-table is a table of text: without --format and --output";
+        return Err(Exit::wrong(reason));
     }
     let document = document([&a, &b], paths)?;
     export(&document, &exports)?;
-    deliver_document(&document, shown)?;
+    deliver_document(&document, display)?;
     if ab_table {
         let times = with_hashes([&a, &b], paths, percentiles)?;
         table(&kind::changed_percentiles(&times))?;
@@ -55,11 +55,11 @@ fn document([a, b]: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {
     }
 }
 
-/// What there is to say of two runs with the hashes that their files hold.
+/// Calls `compare` with the runs and the hashes that their files hold.
 fn with_hashes<T>(
     runs: [&Run; 2],
     [first, second]: [&Path; 2],
-    say: impl FnOnce(Recorded, Recorded) -> Result<T, Incomparable>,
+    compare: impl FnOnce(Recorded, Recorded) -> Result<T, Incomparable>,
 ) -> Result<T, Exit> {
     let hashes = [
         lab_store::recorded_hashes(first)?,
@@ -69,14 +69,14 @@ fn with_hashes<T>(
         run: runs[i],
         hashes: &hashes[i],
     };
-    say(recorded(0), recorded(1)).map_err(|e| Exit::wrong(e.to_string()))
+    compare(recorded(0), recorded(1)).map_err(|e| Exit::wrong(e.to_string()))
 }
 
-/// The document of two runs that measured.
+/// The document of two runs of measurements.
 fn between_runs(runs: [&Run; 2], paths: [&Path; 2], files: [&str; 2]) -> Result<Document, Exit> {
-    let found = with_hashes(runs, paths, between)?;
+    let changes = with_hashes(runs, paths, between)?;
     Ok(kind::between(&BetweenReport {
-        between: &found,
+        between: &changes,
         runs,
         files,
     }))

@@ -56,7 +56,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs, resumed: Option<Resumed>) -> Result<E
     };
     command.carry_out(|report| {
         Ok(if args.gate {
-            gate::of_load(&report.results)
+            gate::load_gate(&report.results)
         } else {
             ExitCode::SUCCESS
         })

@@ -7,7 +7,7 @@ use crate::output::{SCREEN, hanging_indent, say, widest};
 use lab_plan::{Experiment, Subject, Toolchains};
 use std::collections::BTreeSet;
 
-/// Behind a text that goes on.
+/// Follows the beginning of a longer text.
 const MORE: &str = " …";
 
 pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
@@ -25,22 +25,22 @@ pub fn show(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
     selections(experiment)
 }
 
-/// What begins a text, if it is longer than a line.
+/// One line of a text behind its lead: its beginning, and ` …` if it is longer.
 fn line(lead: &str, text: &str) -> String {
-    let whole = hanging_indent(lead, text);
-    let Some((first, _)) = whole.split_once('\n') else {
-        return whole;
+    let wrapped = hanging_indent(lead, text);
+    let Some((first, _)) = wrapped.split_once('\n') else {
+        return wrapped;
     };
     let fits = first.chars().count() + MORE.chars().count() <= SCREEN;
-    let shown = if fits {
+    let beginning = if fits {
         first
     } else {
         first.rsplit_once(' ').map_or(first, |(words, _)| words)
     };
-    format!("{shown}{MORE}")
+    format!("{beginning}{MORE}")
 }
 
-/// Values that several cases take are there once.
+/// The values of each parameter, once for all cases that take them.
 fn values(experiment: &Experiment) -> Result<(), Exit> {
     let mut all: Vec<(&str, String, Vec<&str>)> = Vec::new();
     for case in &experiment.cases {
@@ -67,7 +67,7 @@ fn values(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// By language; with the targets of those that are not on all.
+/// The subjects by language, with the targets of those that are not on all.
 fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     let targets: Vec<&str> = experiment.targets.iter().map(|t| t.kind.title()).collect();
     match targets.as_slice() {
@@ -82,31 +82,31 @@ fn subjects(experiment: &Experiment) -> Result<(), Exit> {
     }
     let width = widest(languages.iter().copied());
     for language in languages {
-        let of = |s: &&Subject| s.model.language == language;
-        let mut told: Vec<String> = Vec::new();
-        for subject in experiment.subjects.iter().filter(of) {
-            let text = told_of(experiment, subject, &targets);
-            if !told.contains(&text) {
-                told.push(text);
+        let is_in_language = |s: &&Subject| s.model.language == language;
+        let mut descriptions: Vec<String> = Vec::new();
+        for subject in experiment.subjects.iter().filter(is_in_language) {
+            let text = description(experiment, subject, &targets);
+            if !descriptions.contains(&text) {
+                descriptions.push(text);
             }
         }
         let lead = format!("  {language:<width$}  ");
-        say!("{}", hanging_indent(&lead, &told.join(", ")));
+        say!("{}", hanging_indent(&lead, &descriptions.join(", ")));
     }
     Ok(())
 }
 
-/// Its name, what it is besides, and where it is, if not everywhere.
-fn told_of(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
+/// A subject's name, with its role, and its targets if it is not on all.
+fn description(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> String {
     let all = experiment.subjects.iter();
     let same = all.filter(|s| s.model.name == subject.model.name);
-    let there = same.filter_map(|s| targets.get(s.model.target).copied());
-    let there: Vec<&str> = there.collect();
-    let places = (there.len() < targets.len()).then(|| there.join(", "));
+    let own_targets = same.filter_map(|s| targets.get(s.model.target).copied());
+    let own_targets: Vec<&str> = own_targets.collect();
+    let own_targets = (own_targets.len() < targets.len()).then(|| own_targets.join(", "));
     let notes: Vec<String> = role(experiment, subject)
         .map(str::to_owned)
         .into_iter()
-        .chain(places)
+        .chain(own_targets)
         .collect();
     match notes.as_slice() {
         [] => subject.model.name.clone(),
@@ -114,7 +114,7 @@ fn told_of(experiment: &Experiment, subject: &Subject, targets: &[&str]) -> Stri
     }
 }
 
-/// What is not here, once, and who needs it.
+/// Each missing toolchain, with the subjects that need it.
 fn lacking(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit> {
     let mut titles: Vec<(&str, BTreeSet<&str>)> = Vec::new();
     for subject in &experiment.subjects {

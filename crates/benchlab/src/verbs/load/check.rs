@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One request before the load: whether anybody answers, and as expected.
+//! One request before the load: whether the servers answer, and as expected.
 
 use crate::exit::{self, Exit};
 use lab_bench::LoadedServers;
 use lab_many::load::LoadAgents;
 use lab_model::{ErrorKind, Plan};
 
-/// Asks every server once. Another answer than expected is told, and the load goes on: each such answer
-/// will be an error. Error: nobody answers.
+/// Sends one request to each server. An unexpected answer is reported, and the load goes on: each such answer will be an
+/// error. Error: a server does not answer.
 pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.iter().enumerate() {
-        let who = &subject.name;
-        let came = servers
+        let name = &subject.name;
+        let record = servers
             .ask(id, 0)
-            .map_err(|why| Exit::new(exit::FAILED, format!("{who}: {why}")))?;
+            .map_err(|reason| Exit::new(exit::FAILED, format!("{name}: {reason}")))?;
         let kinds = ErrorKind::ALL.into_iter();
-        let happened = kinds.filter(|kind| came.errors[*kind as usize] > 0);
-        let first = happened.map(|kind| (kind, came.words[kind as usize].clone()));
-        answered(who, &first.collect::<Vec<_>>())?;
+        let kinds = kinds.filter(|kind| record.errors[*kind as usize] > 0);
+        let errors = kinds.map(|kind| (kind, record.words[kind as usize].clone()));
+        check_answer(name, &errors.collect::<Vec<_>>())?;
     }
     Ok(())
 }
 
-/// The same of what agents were answered.
+/// The same of the answers that agents had.
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
-    for (agent, first) in agents.first_answers() {
-        for (subject, errors) in plan.subjects.iter().zip(first) {
-            answered(&format!("{agent}: {}", subject.name), errors)?;
+    for (agent, answers) in agents.first_answers() {
+        for (subject, errors) in plan.subjects.iter().zip(answers) {
+            check_answer(&format!("{agent}: {}", subject.name), errors)?;
         }
     }
     Ok(())
 }
 
-fn answered(who: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
-    let judged = judged(errors).map_err(|silent| {
-        let message = format!("{who} does not answer: {silent}; nothing was loaded");
+fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
+    let note = judge_answer(errors).map_err(|reason| {
+        let message = format!("{server} does not answer: {reason}; nothing was loaded");
         Exit::new(exit::FAILED, message)
     });
-    if let Some(note) = judged? {
-        eprintln!("benchlab: {who}: {note}");
+    if let Some(note) = note? {
+        eprintln!("benchlab: {server}: {note}");
     }
     Ok(())
 }
 
-/// What a reader must know of the answer, if there was one. Error: there was none, why, and what to do.
-fn judged(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
+/// A note for the reader on an unexpected answer. Error: there was no answer, why, and what to do.
+fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
     let Some((kind, words)) = errors.first() else {
         return Ok(None);
     };
@@ -66,11 +66,11 @@ fn judged(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, Stri
         ErrorKind::Status => "--expect-status names those that are right",
         ErrorKind::Body => "--expect-body and --expect-json say what is right",
     };
-    let said = format!("{}{words}; {advice}", kind.name());
+    let description = format!("{}{words}; {advice}", kind.name());
     match kind {
         ErrorKind::Status | ErrorKind::Body => Ok(Some(format!(
-            "its first answer is not as expected, and such answers count as errors: {said}"
+            "its first answer is not as expected, and such answers count as errors: {description}"
         ))),
-        _ => Err(said),
+        _ => Err(description),
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load that is to be put on.
+//! A load as the options of `load` or `compare` ask for it.
 
 use super::requested::RequestedServer;
 use super::resumed::Resumed;
@@ -10,20 +10,20 @@ use lab_report::Format;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Load that is to be put on, and what is made of it.
+/// A load that is to be put on, and how it is kept and exported.
 pub struct LoadCommand<'a> {
     pub loading: Loading,
     pub sending: &'a Sending,
-    /// Those of the plan, in its order.
+    /// In the order of the plan's subjects.
     pub servers: Vec<RequestedServer>,
-    /// Their processes, where they were named.
+    /// The servers' process IDs, where they were given.
     pub processes: Vec<Option<i32>>,
-    /// Where they run, if not on this machine.
+    /// The machine of the servers; `None`: this one.
     pub server_host: Option<Arc<dyn Launcher>>,
     pub exports: Vec<(&'a Path, Format)>,
     pub runs: PathBuf,
     pub strict: bool,
-    /// The command line may be kept in the run file, from which the run can be resumed.
+    /// Whether the command line may be kept in the run file, from which the run can be resumed.
     pub keeps_words: bool,
     /// The run that is resumed; `None`: a new one.
     pub resumed: Option<Resumed>,

@@ -10,7 +10,7 @@ use lab_model::{Failure, Plan, Slice};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// A line is of so much load, ns.
+/// Load time of a line, ns.
 const LINE_NS: u64 = 1_000_000_000;
 
 /// Follows a load run.
@@ -18,19 +18,19 @@ pub struct Follower<'a> {
     plan: &'a Plan,
     began: Instant,
     last_line: Instant,
-    shown: Display<'a>,
+    display: Display<'a>,
 }
 
 enum Display<'a> {
     View(Box<(LoadStatus<'a>, View)>),
-    /// What no line has told of yet.
+    /// Sums of the slices since the last line.
     Lines(HashMap<SubjectAtPoint, Sum>),
 }
 
 impl<'a> Follower<'a> {
     /// Follows a run of this plan on standard error.
     pub fn new(plan: &'a Plan) -> Follower<'a> {
-        let shown = match View::on_terminal() {
+        let display = match View::on_terminal() {
             Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
             None => Display::Lines(HashMap::new()),
         };
@@ -38,7 +38,7 @@ impl<'a> Follower<'a> {
             plan,
             began: Instant::now(),
             last_line: Instant::now(),
-            shown,
+            display,
         }
     }
 
@@ -47,26 +47,26 @@ impl<'a> Follower<'a> {
         match progress {
             Progress::Slice { slice, done, of } => self.slice(slice, done, of),
             Progress::Note(text) => self.note(text),
-            Progress::Failed(failure) => self.note(&self.failed(&failure)),
+            Progress::Failed(failure) => self.note(&self.failure_text(&failure)),
             Progress::Disturbed(block) => self.note(&format!(
                 "block {}: other programs or the hypervisor disturbed it; once more",
                 block + 1
             )),
-            Progress::Restored(why) => self.note(&why),
+            Progress::Restored(reason) => self.note(&reason),
             Progress::Pilot { .. } | Progress::Point { .. } | Progress::Complete(..) => {}
         }
     }
 
     fn slice(&mut self, slice: &Slice, done: u32, of: u32) {
-        match &mut self.shown {
-            Display::View(both) => {
-                let (status, view) = &mut **both;
+        match &mut self.display {
+            Display::View(display) => {
+                let (status, view) = &mut **display;
                 status.add(slice, done, of);
                 view.draw(status);
             }
-            Display::Lines(untold) => {
-                let place = (slice.subject, slice.point);
-                let sum = untold.entry(place).or_default();
+            Display::Lines(sums) => {
+                let key = (slice.subject, slice.point);
+                let sum = sums.entry(key).or_default();
                 sum.add(slice);
                 // A slice may be a little shorter than it was meant to be.
                 let is_due = self.last_line.elapsed() >= BETWEEN_LINES;
@@ -79,15 +79,15 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// A line that stays.
+    /// A line that stays. Servers' words in it may hold control sequences.
     fn note(&mut self, text: &str) {
-        if let Display::View(both) = &mut self.shown {
-            both.1.clear();
+        if let Display::View(display) = &mut self.display {
+            display.1.clear();
         }
-        eprintln!("benchlab: {}", clean(text));
+        eprintln!("benchlab: {}", lab_report::clean(text));
     }
 
-    fn failed(&self, failure: &Failure) -> String {
+    fn failure_text(&self, failure: &Failure) -> String {
         let name = &self.plan.subjects[failure.subject].name;
         let at = failure
             .point
@@ -101,30 +101,25 @@ impl<'a> Follower<'a> {
 
     /// Leaves the terminal as it was.
     pub fn end(&mut self) {
-        if let Display::View(both) = &mut self.shown {
-            both.1.clear();
+        if let Display::View(display) = &mut self.display {
+            display.1.clear();
         }
     }
 
     fn line(&self, slice: &Slice, sum: &Sum) {
         let seconds = self.began.elapsed().as_secs_f64();
-        let place = label(self.plan, (slice.subject, slice.point));
-        let place = if place.is_empty() {
-            place
+        let server_and_point = label(self.plan, (slice.subject, slice.point));
+        let server_and_point = if server_and_point.is_empty() {
+            server_and_point
         } else {
-            format!("  {place}")
+            format!("  {server_and_point}")
         };
         eprintln!(
-            "benchlab: {seconds:.0} s{place}  {}  p50 {}  p99 {}  {}",
+            "benchlab: {seconds:.0} s{server_and_point}  {}  p50 {}  p99 {}  {}",
             rate(sum.served_per_second()),
             time(sum.quantile(0.5)),
             time(sum.quantile(0.99)),
             sum.errors()
         );
     }
-}
-
-/// Servers' words may hold control sequences.
-fn clean(text: &str) -> String {
-    lab_report::clean(text)
 }

@@ -5,7 +5,6 @@ use super::check;
 use super::command::LoadCommand;
 use crate::exit::Exit;
 use crate::measuring;
-use crate::starting::exit_of;
 use lab_bench::{Generators, LoadedServer, LoadedServers, ServerWatch, Watch, Watches};
 use lab_load::{Ports, ServerRequests};
 use lab_many::agent::machine_id;
@@ -17,49 +16,50 @@ use std::time::Duration;
 
 /// What puts a plan's load on.
 pub enum LoadGenerators<'a> {
-    Own(LoadedServers<'a>),
+    Local(LoadedServers<'a>),
     Agents(Box<LoadAgents<'a>>),
 }
 
 impl<'a> LoadGenerators<'a> {
-    /// Asks every server once. Errors: an agent cannot be had, a server is not to be loaded, or nobody answers.
+    /// Starts them, and sends one request to each server. Errors: an agent cannot be started, a server may not be loaded
+    /// or does not answer.
     pub fn start(command: &LoadCommand, plan: &'a Plan) -> Result<LoadGenerators<'a>, Exit> {
-        let asked = command.servers.iter().map(|server| &server.asked);
-        let on = &command.sending.on;
-        let Some(launcher) = &on.on else {
-            let servers = asked.map(LoadedServer::find);
+        let requests = command.servers.iter().map(|server| &server.requests);
+        let agents = &command.sending.agents;
+        let Some(launcher) = &agents.on else {
+            let servers = requests.map(LoadedServer::find);
             let servers: Vec<LoadedServer> = servers.collect::<Result<_, _>>()?;
-            ports(plan, servers.iter().all(LoadedServer::is_here));
+            report_port_shortage(plan, servers.iter().all(LoadedServer::is_here));
             let servers = LoadedServers::new(plan, servers);
             check::check(plan, &servers)?;
-            return Ok(LoadGenerators::Own(servers));
+            return Ok(LoadGenerators::Local(servers));
         };
-        let servers = asked.cloned().map(ServerRequests::without_files);
+        let servers = requests.cloned().map(ServerRequests::without_files);
         let earlier = command
             .resumed
             .as_ref()
             .map_or(0, |resumed| resumed.agents());
         let agents = LoadAgents::start(LoadStart {
             plan,
-            starting: on.starting(launcher),
+            starting: agents.lost.starting(launcher),
             servers: servers.collect::<Result<_, _>>()?,
             earlier,
             strict: command.strict,
         });
-        let agents = agents.map_err(exit_of)?;
+        let agents = agents?;
         check::check_agents(plan, &agents)?;
         Ok(LoadGenerators::Agents(Box::new(agents)))
     }
 
-    /// As the workload wants them.
+    /// For the workload.
     pub fn all(&self) -> &dyn Generators {
         match self {
-            LoadGenerators::Own(servers) => servers,
+            LoadGenerators::Local(servers) => servers,
             LoadGenerators::Agents(agents) => &**agents,
         }
     }
 
-    /// Keeps who they are.
+    /// Writes the agents into the run file.
     pub fn describe(&self, writer: &RunWriter) -> Result<(), Exit> {
         if let LoadGenerators::Agents(agents) = self {
             for (id, agent) in agents.described() {
@@ -69,10 +69,10 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Tells what makes the load's machines unfit, once of each machine. Error: one is unfit, and `strict`.
+    /// Reports what makes the load's machines unfit, once for each machine. Error: one is unfit, and `strict`.
     pub fn report_unfit(&self, plan: &Plan, host: &Host, strict: bool) -> Result<(), Exit> {
         let agents = match self {
-            LoadGenerators::Own(_) => Vec::new(),
+            LoadGenerators::Local(_) => Vec::new(),
             LoadGenerators::Agents(agents) => agents.described().map(|(_, a)| a.clone()).collect(),
         };
         let run = Run {
@@ -90,7 +90,7 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Why the load has failed by now: all agents were lost, or with `strict` one.
+    /// Why the load has failed: all agents were lost, or with `strict` at least one. `None`: it has not.
     pub fn failed(&self, strict: bool) -> Option<String> {
         let LoadGenerators::Agents(agents) = self else {
             return None;
@@ -105,31 +105,31 @@ impl<'a> LoadGenerators<'a> {
     }
 }
 
-/// What tells what the servers use, and on which machine they are, among the facts of the host. Errors: the agent beside
-/// them cannot be had, or finds no process.
+/// What reads CPU time, memory and threads of the servers. Adds their machine to the facts of the host. Errors: the agent
+/// on that machine cannot be started, or finds no process.
 pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>, Exit> {
     let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
     host.facts.extend(own_id);
     let Some(launcher) = &command.server_host else {
-        let own = |pid: &Option<i32>| -> Option<Box<dyn ServerWatch + 'a>> {
+        let watch = |pid: &Option<i32>| -> Option<Box<dyn ServerWatch + 'a>> {
             Some(Box::new(Watch::new((*pid)?)))
         };
-        return Ok(command.processes.iter().map(own).collect());
+        return Ok(command.processes.iter().map(watch).collect());
     };
     if launcher.places().len() != 1 {
         return Err(Exit::wrong(
             "--server-host names one machine, such as ssh:HOST or local:1",
         ));
     }
-    let starting = command.sending.on.starting(launcher);
+    let starting = command.sending.agents.lost.starting(launcher);
     let mut watches: Watches = Vec::new();
     for (server, pid) in command.servers.iter().zip(&command.processes) {
-        let which = match pid {
+        let order = match pid {
             Some(pid) => Order::Process(*pid),
             None => Order::Port(server.origin.port()),
         };
-        let watch = RemoteWatch::start(&starting, which).map_err(|e| {
-            let Exit { code, message } = exit_of(e);
+        let watch = RemoteWatch::start(&starting, order).map_err(|e| {
+            let Exit { code, message } = e.into();
             Exit::new(code, format!("--server-host: {message}"))
         })?;
         if watches.is_empty() {
@@ -142,13 +142,13 @@ pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>
     Ok(watches)
 }
 
-/// A connection per request uses up ports: says beforehand what would happen, and what helps.
-fn ports(plan: &Plan, loopback: bool) {
-    let how = plan.load().expect("a plan with a load");
-    if how.keep_alive {
+/// With a connection per request ports may run short: says so before the load, and what helps.
+fn report_port_shortage(plan: &Plan, loopback: bool) {
+    let load = plan.load().expect("a plan with a load");
+    if load.keep_alive {
         return;
     }
-    let rate = match &how.arrivals {
+    let rate = match &load.arrivals {
         Arrivals::Closed => None,
         Arrivals::Open { stages, .. } => {
             let highest = stages.iter().map(|s| s.from.max(s.to));
@@ -161,7 +161,7 @@ fn ports(plan: &Plan, loopback: bool) {
     } else {
         visits
     };
-    let length = Duration::from_nanos(how.stretch_ns) * visits as u32;
+    let length = Duration::from_nanos(load.stretch_ns) * visits as u32;
     let outlook = Ports::read().forecast(rate, length, loopback);
     if outlook.short {
         outlook

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab load`: plan, ask once, put load on, report, judge.
+//! `benchlab load`: plan, send one request, put load on, report, judge.
 
 mod check;
 mod command;
@@ -26,7 +26,9 @@ use lab_report::{Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
 pub use requested::RequestedServer;
-pub use resumed::{Resumed, began, is_one_changing_stretch, keeps_words, seed, words};
+pub use resumed::{
+    Resumed, command_line, is_one_changing_stretch, keeps_words, original_command, seed,
+};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -72,30 +74,30 @@ pub fn load_or_resume(
         keeps_words: keeps_words(&args.sending, &args.urls),
         resumed,
     };
-    command.carry_out(|report| judged(report, &args.fail_if))
+    command.carry_out(|report| judge_conditions(report, &args.fail_if))
 }
 
-/// The part of a load that the options of both verbs say.
+/// The part of a load that `load` and `compare` have the same options for.
 pub fn loading(
     sending: &Sending,
     servers: &[RequestedServer],
     names: &[Option<String>],
 ) -> Result<Loading, Exit> {
-    let named = servers.iter().zip(names).map(|(asked, name)| {
-        let origin = asked.origin.to_string();
+    let named = servers.iter().zip(names).map(|(server, name)| {
+        let origin = server.origin.to_string();
         Server {
             name: name.clone().unwrap_or_else(|| origin.clone()),
-            asked: asked.planned.clone(),
+            asked: server.planned.clone(),
             origin,
         }
     });
     Ok(Loading {
         servers: named.collect(),
-        agents: sending.on.on.as_ref().map_or(0, |on| on.places().len()),
+        agents: sending.agents.on.as_ref().map_or(0, |on| on.places().len()),
         rate: sending.rate,
         stages: sending.stages.clone(),
         even: sending.even,
-        load: sending.how()?,
+        load: sending.load()?,
         margin: 0.02,
         alpha: measuring::ALPHA,
         ..Loading::default()
@@ -103,22 +105,22 @@ pub fn loading(
 }
 
 impl LoadCommand<'_> {
-    /// Puts the load on, reports, and has a run of which something came judged.
+    /// Puts the load on, reports, and judges a run in which requests were served.
     pub fn carry_out(
         mut self,
         judge: impl FnOnce(&Report) -> Result<ExitCode, Exit>,
     ) -> Result<ExitCode, Exit> {
-        let named = self.processes.iter().flatten();
-        let mut named: Vec<i32> = named.copied().collect();
-        named.dedup();
-        self.loading.load.server_pids = named;
+        let pids = self.processes.iter().flatten();
+        let mut pids: Vec<i32> = pids.copied().collect();
+        pids.dedup();
+        self.loading.load.server_pids = pids;
         let place = self.server_host.as_ref().and_then(|on| on.places().first());
         self.loading.load.server_host = place.cloned();
         let plan = self.loading.plan()?;
         give_back();
         interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
         let generators = LoadGenerators::start(&self, &plan)?;
-        // The generator's own; the server has those of its machine.
+        // One core: the generator's.
         let mut host = with_trust(host::inspect(1), self.sending);
         let watches = generators::watches(&self, &mut host)?;
         generators.report_unfit(&plan, &host, self.strict)?;
@@ -131,7 +133,7 @@ impl LoadCommand<'_> {
                 writer.host(&host)?;
                 writer.plan(&plan)?;
                 if resumable {
-                    writer.command_line(&words())?;
+                    writer.command_line(&command_line())?;
                 }
                 writer
             }
@@ -143,8 +145,8 @@ impl LoadCommand<'_> {
             host,
             ..writer.load()?
         };
-        let how = plan.load().expect("a plan with a load");
-        let workload = LoadWorkload::new(&plan, how, &run, generators.all(), watches);
+        let load = plan.load().expect("a plan with a load");
+        let workload = LoadWorkload::new(&plan, load, &run, generators.all(), watches);
         let ending = measure(&plan, writer, run, workload.resumable(resumable))?;
         let failed = generators.failed(self.strict);
         // Agents are gone when the report is made.
@@ -159,25 +161,25 @@ impl LoadCommand<'_> {
             write_log(report, self.sending.hlog.as_deref())?;
             let resumable = resumable.then_some(path.as_path());
             match ending {
-                Ok(ending) => ended(report, ending, resumable)?,
-                Err(lost) => return Err(Exit::new(exit::FAILED, lost + &go_on(resumable))),
+                Ok(ending) => check_ending(report, ending, resumable)?,
+                Err(lost) => return Err(Exit::new(exit::FAILED, lost + &resume_hint(resumable))),
             }
             match failed {
-                Some(why) => Err(Exit::new(exit::FAILED, why)),
+                Some(reason) => Err(Exit::new(exit::FAILED, reason)),
                 None => judge(report),
             }
         })
     }
 }
 
-/// How to go on with a run, behind why it ended.
-fn go_on(resumable: Option<&Path>) -> String {
+/// How to go on with a run, to follow the reason why it ended.
+fn resume_hint(resumable: Option<&Path>) -> String {
     resumable.map_or(String::new(), |file| {
         format!("; go on with `benchlab resume {}`", file.display())
     })
 }
 
-/// Puts on the load that is missing in a run file: how it ended, or in a sentence that agents are gone.
+/// Puts on the load that is missing in a run file: how it ended, or a sentence that says that all agents were lost.
 fn measure(
     plan: &Plan,
     writer: RunWriter,
@@ -190,7 +192,7 @@ fn measure(
     let ending = session.measure(&mut |progress| follower.step(progress));
     follower.end();
     match ending {
-        Err(BenchError::AgentsLost(why)) => Ok(Err(why)),
+        Err(BenchError::AgentsLost(reason)) => Ok(Err(reason)),
         ending => Ok(Ok(ending?)),
     }
 }
@@ -198,17 +200,18 @@ fn measure(
 /// Writes the log of histograms.
 fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
     let Some(file) = hlog else { return Ok(()) };
-    let failed = |why: String| Exit::new(exit::FAILED, format!("--hlog {}: {why}", file.display()));
+    let failed =
+        |reason: String| Exit::new(exit::FAILED, format!("--hlog {}: {reason}", file.display()));
     let log = lab_store::hlog(report.run).map_err(failed)?;
     std::fs::write(file, log).map_err(|e| failed(e.to_string()))
 }
 
-/// Error: the run was stopped, or nothing came of it.
-fn ended(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<(), Exit> {
+/// Errors: the run was stopped, or no request was served.
+fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<(), Exit> {
     if ending == Ending::Interrupted {
         let message = format!(
             "stopped; what was measured until then is kept and shown{}",
-            go_on(resumable)
+            resume_hint(resumable)
         );
         return Err(Exit::new(exit::INTERRUPTED, message));
     }
@@ -223,8 +226,8 @@ fn ended(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<()
     }
 }
 
-/// What the conditions of `--fail-if` say of the run.
-fn judged(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
+/// Prints which conditions of `--fail-if` are so or not decided. The exit code says whether there are any.
+fn judge_conditions(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
     let Some(plan) = &report.run.plan else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -233,12 +236,12 @@ fn judged(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
     let crossed = crossed.map(|c| ("--fail-if is so", c.subject, c.point, &c.text));
     let undecided = judgement.undecided.iter();
     let undecided = undecided.map(|u| ("--fail-if is not decided", u.subject, u.point, &u.text));
-    for (what, _, point, text) in crossed.chain(undecided) {
+    for (state, _, point, text) in crossed.chain(undecided) {
         let at = match plan.points.len() {
             1 => String::new(),
             _ => format!(" at {}", plan.label(point)),
         };
-        eprintln!("benchlab: {what}{at}: {text}");
+        eprintln!("benchlab: {state}{at}: {text}");
     }
     Ok(
         match (judgement.crossed.is_empty(), judgement.undecided.is_empty()) {
@@ -249,7 +252,7 @@ fn judged(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
     )
 }
 
-/// Whose certificate was not looked at is said in the report.
+/// The host, with a finding if the servers' certificates are not verified.
 fn with_trust(mut host: Host, sending: &Sending) -> Host {
     if sending.trust().words().is_some() {
         host.findings.push(Finding {

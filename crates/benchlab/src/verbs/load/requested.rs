@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The options of a load -> servers, what is sent to them, and what they must answer.
+//! Makes of a load's options the servers, what is sent to them, and what they must answer.
 
 use crate::cli::Sending;
 use crate::exit::Exit;
@@ -17,10 +17,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct RequestedServer {
     /// Its scheme, host and port.
     pub origin: Origin,
-    /// What is sent to it, as people may see it.
+    /// What is sent to it, without secrets.
     pub planned: Vec<PlannedRequest>,
     /// What is sent to it.
-    pub asked: ServerRequests,
+    pub requests: ServerRequests,
 }
 
 impl Sending {
@@ -35,11 +35,11 @@ impl Sending {
     ) -> Result<Vec<RequestedServer>, Exit> {
         let links = urls.iter().map(|url| Link::parse(url));
         let links: Vec<Link> = links.collect::<Result<_, _>>()?;
-        let list = self.list(&links, weights)?;
-        // A URL that paths are taken from is one of the server's, too.
+        let list = self.request_list(&links, weights)?;
+        // The URL of `--requests` names the server, and is not itself a request.
         let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
         let families = self.families().iter().copied().map(Some);
-        let wanted: Vec<Option<Family>> = if self.families().is_empty() {
+        let families: Vec<Option<Family>> = if self.families().is_empty() {
             vec![None]
         } else {
             families.collect()
@@ -51,8 +51,8 @@ impl Sending {
                  or leave them out",
             ));
         }
-        let asked = |family| {
-            let asked = ServerRequests {
+        let server = |family| {
+            let requests = ServerRequests {
                 requests: list.clone(),
                 keep_alive: !self.no_keep_alive,
                 seed,
@@ -64,15 +64,15 @@ impl Sending {
             };
             Ok(RequestedServer {
                 origin: origin.clone(),
-                planned: asked.rendered()?.planned().to_vec(),
-                asked,
+                planned: requests.rendered()?.planned().to_vec(),
+                requests,
             })
         };
-        wanted.into_iter().map(asked).collect()
+        families.into_iter().map(server).collect()
     }
 
     /// How it is sent and what is expected, as a plan has it.
-    pub fn how(&self) -> Result<Load, Exit> {
+    pub fn load(&self) -> Result<Load, Exit> {
         Ok(Load {
             protocol: self.protocol(),
             keep_alive: !self.no_keep_alive,
@@ -89,7 +89,7 @@ impl Sending {
         self.family.as_ref().map_or(&[], |families| &families.0)
     }
 
-    /// Whom to believe that it is the server.
+    /// Which certificates of servers are accepted.
     pub fn trust(&self) -> Trust {
         match &self.ca {
             Some(file) => Trust::File(file.clone()),
@@ -106,7 +106,7 @@ impl Sending {
         }
     }
 
-    fn list(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
+    fn request_list(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
         let headers = self.header.iter().map(|line| Header::parse(line));
         let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
         let mut list = match &self.requests {
@@ -117,7 +117,7 @@ impl Sending {
                 ));
             }
             Some(file) => read_requests(file, links.first())?,
-            None => self.each(links, weights)?,
+            None => self.requests_to(links, weights)?,
         };
         for request in &mut list {
             request.add_common(&headers);
@@ -125,8 +125,8 @@ impl Sending {
         Ok(list)
     }
 
-    /// A request for each URL.
-    fn each(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
+    /// One request to each URL.
+    fn requests_to(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
         if !weights.is_empty() && weights.len() != links.len() {
             return Err(Exit::wrong(format!(
                 "--weights has {} numbers for {} URLs: give one for each, in their order",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load that goes on where it was stopped or killed: it is asked for again as it was at first.
+//! A load that goes on where it was stopped or killed: its run file has the command line that began it.
 
 use crate::cli::{Cli, Sending};
 use crate::exit::Exit;
@@ -13,33 +13,33 @@ use std::path::{Path, PathBuf};
 pub struct Resumed {
     file: PathBuf,
     plan: Plan,
-    /// That took part until it was stopped.
+    /// Agents that the run file has.
     agents: usize,
 }
 
 impl Resumed {
-    /// A run of a load, and the command line that began it. Error: that was not kept.
+    /// A run of a load, and the command that began it. Error: its command line was not kept.
     pub fn new(file: &Path, plan: Plan, agents: usize) -> Result<(Resumed, Cli), Exit> {
-        let shown = file.display();
+        let name = file.display();
         let words = lab_store::command_line(file)?.ok_or_else(|| {
             Exit::wrong(format!(
-                "{shown} holds a load that cannot be resumed: it was asked for with a header, a body, a file of \
+                "{name} holds a load that cannot be resumed: it was asked for with a header, a body, a file of \
                  requests or a password, which are kept nowhere, or its rate changes while it lasts. \
-                 `benchlab report {shown}` shows what was measured; start the load again for more"
+                 `benchlab report {name}` shows what was measured; start the load again for more"
             ))
         })?;
-        let cli = parsed(file, words)?;
+        let command = parse(file, words)?;
         let file = file.to_path_buf();
         let resumed = Resumed { file, plan, agents };
-        Ok((resumed, cli))
+        Ok((resumed, command))
     }
 
-    /// How many agents the run file knows.
+    /// Number of agents that the run file has.
     pub fn agents(&self) -> usize {
         self.agents
     }
 
-    /// What the run file goes on with. Error: the load would be another one.
+    /// Writes on in the run file. Error: the plan is not the one that the file has.
     pub fn writer(&self, plan: &Plan) -> Result<RunWriter, Exit> {
         if *plan != self.plan {
             let file = self.file.display();
@@ -51,14 +51,14 @@ impl Resumed {
     }
 }
 
-/// The command line that began a run. Error: it was not kept.
-pub fn began(file: &Path) -> Result<Cli, Exit> {
+/// The command that began a run. Error: its command line was not kept.
+pub fn original_command(file: &Path) -> Result<Cli, Exit> {
     let words = lab_store::command_line(file)?;
     let unknown = || Exit::wrong(format!("{} does not say how it was begun", file.display()));
-    parsed(file, words.ok_or_else(unknown)?)
+    parse(file, words.ok_or_else(unknown)?)
 }
 
-fn parsed(file: &Path, words: Vec<String>) -> Result<Cli, Exit> {
+fn parse(file: &Path, words: Vec<String>) -> Result<Cli, Exit> {
     let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
     cli.map_err(|e| {
         let file = file.display();
@@ -76,7 +76,7 @@ pub fn seed(given: Option<u64>, resumed: Option<&Resumed>) -> u64 {
     }
 }
 
-/// Whether the words of the command line hold no secret and are all that makes the requests.
+/// Whether the command line holds no secret, and the requests are made of nothing else.
 pub fn keeps_words(sending: &Sending, urls: &[String]) -> bool {
     sending.header.is_empty()
         && sending.body.is_none()
@@ -92,7 +92,7 @@ pub fn is_one_changing_stretch(plan: &Plan) -> bool {
         && plan.load().is_some_and(|load| load.arrivals.changes())
 }
 
-/// The words of this command line.
-pub fn words() -> Vec<String> {
+/// The words of this process's command line, without the program.
+pub fn command_line() -> Vec<String> {
     std::env::args().skip(1).collect()
 }

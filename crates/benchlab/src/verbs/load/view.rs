@@ -8,14 +8,14 @@ use lab_model::{Plan, Slice, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-/// Columns, and the fewest that it needs.
+/// Columns, and the fewest that the view needs.
 const WIDTH: usize = 80;
 const LEAST_WIDTH: usize = 60;
 
 /// Rows of the heat map.
 const ROWS: usize = 9;
 
-/// Rows of all.
+/// Rows of the whole view.
 const HEIGHT: usize = 7 + ROWS + 1;
 
 /// Columns of the heat map's labels.
@@ -24,7 +24,7 @@ const LABEL: usize = 10;
 /// The last slices that are shown together are of so much load, ns.
 const LAST_NS: u64 = 1_000_000_000;
 
-/// How the heat map shows a share: from which on, as what, in which colour of the 256.
+/// Parts of a column's requests, the greatest first: from this part on, a character, its colour of the 256.
 const SHADES: [(f64, &str, u8); 5] = [
     (0.5, "█", 208),
     (0.2, "▓", 142),
@@ -38,22 +38,22 @@ const BOLD: Style = PLAIN.bold();
 const DIM: Style = PLAIN.dim();
 const RED: Style = PLAIN.red();
 
-/// What was seen of a load so far.
+/// A load so far, from its slices.
 pub struct LoadStatus<'a> {
     plan: &'a Plan,
     done: u32,
     of: u32,
-    /// What the last slice was of.
-    place: SubjectAtPoint,
+    /// Server and point of the last slice.
+    current: SubjectAtPoint,
     all: HashMap<SubjectAtPoint, Sum>,
-    /// The last slices of the same.
+    /// The last slices of that server and point: one second of load.
     last: VecDeque<Slice>,
     heat: VecDeque<Column>,
 }
 
 /// A slice in the heat map.
 struct Column {
-    /// How many requests took how long, by [`level`].
+    /// Requests by the [`level`] of their response time.
     counts: HashMap<usize, u64>,
     errors: bool,
 }
@@ -65,21 +65,21 @@ impl<'a> LoadStatus<'a> {
             plan,
             done: 0,
             of: 0,
-            place: (0, 0),
+            current: (0, 0),
             all: HashMap::new(),
             last: VecDeque::new(),
             heat: VecDeque::new(),
         }
     }
 
-    /// Sees a slice: the `done`th of so many.
+    /// Adds a slice, the `done`th of `of`.
     pub fn add(&mut self, slice: &Slice, done: u32, of: u32) {
-        let place = (slice.subject, slice.point);
-        if std::mem::replace(&mut self.place, place) != place {
+        let current = (slice.subject, slice.point);
+        if std::mem::replace(&mut self.current, current) != current {
             self.last.clear();
         }
         (self.done, self.of) = (done, of);
-        self.all.entry(place).or_default().add(slice);
+        self.all.entry(current).or_default().add(slice);
         self.last.push_back(slice.clone());
         let wall_ns = |last: &VecDeque<Slice>| last.iter().map(|s| s.wall_ns).sum::<u64>();
         while self.last.len() > 1 && wall_ns(&self.last) - self.last[0].wall_ns >= LAST_NS {
@@ -91,7 +91,7 @@ impl<'a> LoadStatus<'a> {
         }
     }
 
-    /// Seconds that are left, if nothing takes longer than it should.
+    /// Seconds that are left, if no slice takes longer than planned.
     fn seconds_left(&self) -> u64 {
         let slices = u64::from(self.of.saturating_sub(self.done));
         (slices * self.plan.measure.turn_ns).div_ceil(1_000_000_000)
@@ -111,7 +111,7 @@ impl Column {
     }
 }
 
-/// Response times in steps of 1, 2, 5: which step a time is within.
+/// The step of 1, 2, 5, 10, … ns that a time is within, from 0.
 fn level(ns: u64) -> usize {
     (0..)
         .find(|&level| ns <= bound_ns(level))
@@ -130,7 +130,7 @@ impl LoadStatus<'_> {
     fn rows(&self) -> Vec<String> {
         let mut last = Sum::default();
         self.last.iter().for_each(|slice| last.add(slice));
-        let all = self.all.get(&self.place).cloned().unwrap_or_default();
+        let all = self.all.get(&self.current).cloned().unwrap_or_default();
         let mut rows = vec![self.title(), rates(&last)];
         rows.extend(quantiles(&last, &all));
         rows.extend([errors(&all), self.uses(&last)]);
@@ -139,15 +139,15 @@ impl LoadStatus<'_> {
     }
 
     fn title(&self) -> String {
-        let place = place_label(self.plan, self.place);
-        let what = if place.is_empty() {
+        let current = place_label(self.plan, self.current);
+        let title = if current.is_empty() {
             &self.plan.title
         } else {
-            &place
+            &current
         };
         let left = format!("  {} s left", self.seconds_left());
-        let what = lab_report::clean(what);
-        format!("{}{}", BOLD.apply_to(what), DIM.apply_to(left))
+        let title = lab_report::clean(title);
+        format!("{}{}", BOLD.apply_to(title), DIM.apply_to(left))
     }
 
     fn uses(&self, last: &Sum) -> String {
@@ -178,7 +178,7 @@ impl LoadStatus<'_> {
         let row = |row: usize| {
             let level = top - row;
             let bound = format!("{:>8}  ", time(Some(bound_ns(level))));
-            // What is quicker than the lowest row is in it.
+            // The lowest row has all faster requests too.
             let from = if row + 1 == ROWS { 0 } else { level };
             let cells = self.heat.iter().map(|column| column.cell(from, level));
             format!("{}{}", DIM.apply_to(bound), cells.collect::<String>())
@@ -191,15 +191,15 @@ impl LoadStatus<'_> {
 }
 
 impl Column {
-    /// What share of its requests is within these levels.
+    /// A character whose shade says which part of the requests is within these levels, both included.
     fn cell(&self, from: usize, to: usize) -> String {
         let within = self
             .counts
             .iter()
             .filter(|(at, _)| (from..=to).contains(*at));
-        let here: u64 = within.map(|(_, n)| n).sum();
+        let count: u64 = within.map(|(_, n)| n).sum();
         let all: u64 = self.counts.values().sum();
-        shade(here as f64 / all.max(1) as f64)
+        shade(count as f64 / all.max(1) as f64)
     }
 }
 
@@ -239,23 +239,23 @@ fn label(text: &str) -> String {
 }
 
 fn shade(share: f64) -> String {
-    let found = SHADES
+    let shade = SHADES
         .iter()
         .find(|(from, _, _)| share > 0.0 && share >= *from);
-    found.map_or(" ".into(), |(_, symbol, colour)| {
+    shade.map_or(" ".into(), |(_, symbol, colour)| {
         PLAIN.color256(*colour).apply_to(symbol).to_string()
     })
 }
 
-/// A place on the terminal that is drawn again and again.
+/// Lines of the terminal that are drawn again and again.
 pub struct View {
     terminal: Term,
-    /// Lines above the cursor that are its own.
+    /// Lines above the cursor that the view has drawn.
     drawn: usize,
 }
 
 impl View {
-    /// On standard error; none if that is not a terminal that it fits on.
+    /// On standard error; `None` if that is no terminal of the size that the view needs.
     pub fn on_terminal() -> Option<View> {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -269,11 +269,11 @@ impl View {
 
     /// Draws the status over what was drawn before.
     pub fn draw(&mut self, status: &LoadStatus) {
-        // Who cannot be told does not stop the load.
+        // A terminal that cannot be written to does not stop the load.
         let _ = self.redraw(&status.rows());
     }
 
-    /// Takes it away.
+    /// Removes the view from the terminal.
     pub fn clear(&mut self) {
         let _ = self.redraw(&[]);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Readings of the moment as people read them: they have no interval, and so few digits.
+//! Figures of a load in progress as text: they have no interval, and so few digits.
 
 use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub wall_ns: u64,
-    /// In which what was served was served.
+    /// Time of the slices in which requests were served, ns.
     pub served_in_ns: u64,
     pub offered: u64,
     pub served: u64,
     pub errors: BTreeMap<ErrorKind, u64>,
     pub cpu_ns: u64,
     pub server_cpu_ns: u64,
-    /// Response times and how often.
+    /// Served requests by response time, ns.
     times: BTreeMap<u64, u64>,
 }
 
-/// What a slice is of.
+/// The server and the point of a slice.
 pub type SubjectAtPoint = (SubjectId, PointId);
 
 impl Sum {
@@ -39,14 +39,14 @@ impl Sum {
         }
     }
 
-    /// The time that this part of those served did not exceed, ns; none if none was served.
+    /// The response time that this part of the served requests did not exceed, ns; `None` if none was served.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let all: u64 = self.times.values().sum();
         let rank = ((all as f64 * part).ceil() as u64).max(1);
-        let mut passed = 0;
+        let mut cumulative = 0;
         let reached = |(_, count): &(&u64, &u64)| {
-            passed += **count;
-            passed >= rank
+            cumulative += **count;
+            cumulative >= rank
         };
         self.times.iter().find(reached).map(|(ns, _)| *ns)
     }
@@ -74,7 +74,7 @@ impl Sum {
     }
 }
 
-/// `1.2 ms`, `850 µs`; without one `-`.
+/// `1.2 ms`, `850 µs`; `None` is `-`.
 pub fn time(ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".into() };
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
@@ -108,13 +108,13 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// At least two of them.
+/// At least two significant digits.
 fn two_digits(value: f64) -> String {
     let decimals = usize::from(value < 9.95);
     format!("{value:.decimals$}")
 }
 
-/// Server and point, as far as they do not go without saying: `A connections=8`.
+/// `A connections=8`: the server if there are several, and the parameters if there are several points.
 pub fn label(plan: &Plan, (subject, point): SubjectAtPoint) -> String {
     let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());
     let params = plan.points[point].params.iter();
@@ -138,8 +138,8 @@ mod tests {
             Some(1_500_000_000),
             None,
         ];
-        let shown: Vec<String> = times.into_iter().map(time).collect();
-        assert_eq!(shown, ["999 ns", "1.0 µs", "1.0 ms", "12 ms", "1.5 s", "-"]);
+        let texts: Vec<String> = times.into_iter().map(time).collect();
+        assert_eq!(texts, ["999 ns", "1.0 µs", "1.0 ms", "12 ms", "1.5 s", "-"]);
         assert_eq!(
             [0.5, 41_234.0, 999.6].map(rate),
             ["0.5/s", "41,200/s", "1,000/s"]

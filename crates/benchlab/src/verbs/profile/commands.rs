@@ -5,7 +5,7 @@ use super::{Profiled, callgrind, names, read, sources as sources_in};
 use crate::cli::{Cli, ProfileArgs, Verb};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::verbs::compare::{checked_out, measure, planned, recorded};
+use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -24,13 +24,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A build may take this long.
+/// The longest that a build may take.
 const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Runs the commands under Valgrind, keeps their figures in a run file, then measures them without Valgrind.
-pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
+pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let compared =
-        Cli::try_parse_from(words_of_compare(args)).map_err(|e| Exit::wrong(e.to_string()))?;
+        Cli::try_parse_from(compare_command_line(args)).map_err(|e| Exit::wrong(e.to_string()))?;
     let Verb::Compare(compare) = &compared.verb else {
         unreachable!("the words are those of a comparison")
     };
@@ -40,12 +40,12 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
             "a profile is of one revision or of two: before and after",
         ));
     }
-    // Their worktrees are there until the sources were read and the commands measured.
+    // The worktrees must exist until the sources are read and the commands are measured.
     let (_worktrees, plan) = if args.rev.is_empty() {
-        (None, planned(compare, None)?)
+        (None, plan(compare, None)?)
     } else {
-        let (worktrees, commands) = checked_out(compare)?;
-        (Some(worktrees), planned(compare, Some(commands))?)
+        let (worktrees, commands) = check_out(compare)?;
+        (Some(worktrees), plan(compare, Some(commands))?)
     };
     let ids = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
     let ids: Vec<usize> = ids.collect();
@@ -65,12 +65,12 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let folder = std::path::absolute(args.keep.as_deref().unwrap_or(scratch.folder()));
     let folder = folder.map_err(|e| Exit::wrong(format!("--keep: {e}")))?;
     set_up(&commands, scratch.folder())?;
-    let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
-    let place = |s: &Subject| {
+    let current = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let folder_of = |s: &Subject| {
         let folder = s.command.as_ref().and_then(|c| c.folder.as_ref());
-        folder.map_or(here.clone(), PathBuf::from)
+        folder.map_or(current.clone(), PathBuf::from)
     };
-    let folders: Vec<PathBuf> = commands.iter().map(|s| place(s)).collect();
+    let folders: Vec<PathBuf> = commands.iter().map(|s| folder_of(s)).collect();
     let programs = commands
         .iter()
         .zip(&folders)
@@ -83,11 +83,11 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     bar.set_style(
         ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"),
     );
-    let mut told = String::new();
+    let mut last_step = String::new();
     let runs = valgrind(&programs, &folder, args.time_limit, &mut |step, elapsed| {
-        if bar.is_hidden() && step != told {
+        if bar.is_hidden() && step != last_step {
             eprintln!("benchlab: {}", step.trim_end());
-            told = step.to_owned();
+            last_step = step.to_owned();
         }
         bar.set_message(format!("{step}  {} s", elapsed.as_secs()));
         bar.tick();
@@ -96,14 +96,14 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let runs = runs.map_err(|e| Exit::new(exit::FAILED, format!("valgrind: {e}")))?;
     let stopped = || Exit::new(exit::INTERRUPTED, "stopped; nothing is left running");
     let runs = runs.ok_or_else(stopped)?;
-    let mut profiled = profiled(&runs, &names(args, programs.len()))?;
+    let mut profiled = read_runs(&runs, &names(args, programs.len()))?;
     let sources = profiled.profiles.iter().zip(&folders);
     profiled.sources = sources
         .map(|(profile, folder)| sources_in(profile, folder))
         .collect();
-    let writer = recorded(cli, compare, &plan)?;
+    let writer = new_run_file(cli, compare, &plan)?;
     let path = writer.path().to_path_buf();
-    keep(&writer, &ids, &profiled.profiles)?;
+    write_figures(&writer, &ids, &profiled.profiles)?;
     if args.no_measure {
         writer.finish(Some(Ending::Blocks), None)?
     } else {
@@ -124,7 +124,7 @@ pub fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
 
 /// Builds the revisions, or whatever --setup does, each in its folder.
 fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
-    let wrong = |why: String| Exit::new(exit::FAILED, why);
+    let wrong = |reason: String| Exit::new(exit::FAILED, reason);
     let errors = scratch.join("setup");
     for subject in commands {
         let Some((command, setup)) = subject
@@ -149,16 +149,16 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
         let line = setup.join(" ");
         let ended = starter.run(&order).map_err(|fault| match fault {
             Fault::Interrupted => Exit::new(exit::INTERRUPTED, "stopped; nothing is left running"),
-            Fault::ServerLost(why) | Fault::Failed(_, why) => {
-                wrong(format!("--setup `{line}`: {why}"))
+            Fault::ServerLost(reason) | Fault::Failed(_, reason) => {
+                wrong(format!("--setup `{line}`: {reason}"))
             }
         })?;
         if ended.timed_out || ended.code() != 0 {
-            let said = std::fs::read(&errors).unwrap_or_default();
-            let said = String::from_utf8_lossy(&said).into_owned();
+            let errors_text = std::fs::read(&errors).unwrap_or_default();
+            let errors_text = String::from_utf8_lossy(&errors_text).into_owned();
             let name = &subject.name;
             return Err(wrong(format!(
-                "--setup `{line}` of {name} ended with {}\n{said}",
+                "--setup `{line}` of {name} ended with {}\n{errors_text}",
                 ended.status
             )));
         }
@@ -166,8 +166,8 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Keeps the totals of the profiles in a run file, where `benchlab history` finds them.
-fn keep(writer: &RunWriter, subjects: &[usize], profiles: &[Profile]) -> Result<(), Exit> {
+/// Writes the totals of the profiles into a run file, where `benchlab history` finds them.
+fn write_figures(writer: &RunWriter, subjects: &[usize], profiles: &[Profile]) -> Result<(), Exit> {
     for (&subject, profile) in subjects.iter().zip(profiles) {
         for (metric, value) in totals(profile) {
             writer.metric(&metric)?;
@@ -181,8 +181,8 @@ fn keep(writer: &RunWriter, subjects: &[usize], profiles: &[Profile]) -> Result<
     Ok(())
 }
 
-/// The comparison of the same commands.
-fn words_of_compare(args: &ProfileArgs) -> Vec<String> {
+/// The command line that compares the same commands.
+fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
     let mut words: Vec<String> = ["benchlab", "compare", "--ignore-failure"]
         .map(String::from)
         .into();
@@ -210,7 +210,7 @@ fn words_of_compare(args: &ProfileArgs) -> Vec<String> {
     words
 }
 
-/// Error: it is not there, and was not to be installed.
+/// Installs Valgrind if it is missing. Error: it is missing, and `--install` was not given.
 fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
     if in_path("valgrind").is_some() {
         return Ok(());
@@ -232,21 +232,21 @@ fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
     install(&[&toolchain]).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }
 
-/// What the runs wrote. What failed is a warning, unless nothing came of all.
-fn profiled(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
+/// Reads what the runs wrote. A run that failed is a warning. Error: a program has no figures at all.
+fn read_runs(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
     let mut profiled = Profiled {
         profiles: vec![Profile::default(); names.len()],
         ..Profiled::default()
     };
     for run in runs {
-        let who = format!("{} of {}", run.tool.title(), names[run.command]);
+        let label = format!("{} of {}", run.tool.title(), names[run.command]);
         profiled.facts.push((
-            who.clone(),
+            label.clone(),
             format!("{}, {:.1} s", run.ending(), run.took.as_secs_f64()),
         ));
-        let mine = &mut profiled.profiles[run.command];
+        let profile = &mut profiled.profiles[run.command];
         let outcome = match &run.file {
-            Some(file) => fill(mine, run.tool, file),
+            Some(file) => add_file(profile, run.tool, file),
             _ => Err(Exit::new(exit::FAILED, run.log.join(" "))),
         };
         if run.children > 0 {
@@ -254,32 +254,36 @@ fn profiled(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
                 1 => "1 more process was started, which is in no figure".into(),
                 n => format!("{n} more processes were started, which are in no figure"),
             };
-            profiled.facts.push((format!("processes of {who}"), text));
+            profiled.facts.push((format!("processes of {label}"), text));
         }
         if outcome.is_ok() && run.status.is_none() {
             let text = format!(
-                "{who} took longer than --time-limit: its figures are until it was stopped."
+                "{label} took longer than --time-limit: its figures are until it was stopped."
             );
             profiled.warnings.push(alarm("stopped", text));
         }
-        if let Err(why) = outcome {
-            let text = format!("{who} has no figures: {}. {}", run.ending(), why.message);
+        if let Err(reason) = outcome {
+            let text = format!(
+                "{label} has no figures: {}. {}",
+                run.ending(),
+                reason.message
+            );
             profiled.warnings.push(alarm("no figures", text));
         }
     }
     if profiled.profiles.iter().any(|p| p.command().is_empty()) {
-        let why: Vec<String> = profiled
+        let reason: Vec<String> = profiled
             .warnings
             .into_iter()
             .map(|warning| warning.text)
             .collect();
-        return Err(Exit::new(exit::FAILED, why.join("\n")));
+        return Err(Exit::new(exit::FAILED, reason.join("\n")));
     }
     same_work(runs, &mut profiled);
     Ok(profiled)
 }
 
-fn fill(profile: &mut Profile, tool: Tool, file: &Path) -> Result<(), Exit> {
+fn add_file(profile: &mut Profile, tool: Tool, file: &Path) -> Result<(), Exit> {
     match tool {
         Tool::Massif(TimeUnit::Instructions) => profile.massif = Some(read(file, read_massif)?),
         Tool::Massif(_) => profile.heaps.push(read(file, read_massif)?),

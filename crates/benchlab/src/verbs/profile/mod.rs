@@ -18,10 +18,10 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Longer source files are not shown, in bytes.
-const MOST_SOURCE: u64 = 16 << 20;
+/// The longest source file that is shown, in bytes.
+const MAX_SOURCE: u64 = 16 << 20;
 
-/// What was profiled, and what came of it besides.
+/// Profiles of one program or two, with facts and warnings for the report.
 #[derive(Default)]
 struct Profiled {
     profiles: Vec<Profile>,
@@ -34,12 +34,12 @@ struct Profiled {
 /// Profiles, reports, judges.
 pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
     let profiled = match (args.commands.len(), args.words.len()) {
-        (0, 0) if args.rev.is_empty() => of_files(args)?,
+        (0, 0) if args.rev.is_empty() => read_files(args)?,
         (1.., 1..) => {
-            let why = "give either one command after --, or commands before it";
-            return Err(Exit::wrong(why));
+            let reason = "give either one command after --, or commands before it";
+            return Err(Exit::wrong(reason));
         }
-        _ => commands::of_commands(cli, args)?,
+        _ => commands::profile_commands(cli, args)?,
     };
     let names = names(args, profiled.profiles.len());
     let report = ProfileReport {
@@ -51,11 +51,11 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         made_unix_s: unix_seconds(),
     };
     let document = document(&report);
-    deliver_document(&document, &args.shown)?;
-    Ok(judged(args, &profiled.profiles))
+    deliver_document(&document, &args.display)?;
+    Ok(judge(args, &profiled.profiles))
 }
 
-/// What one program or two are called.
+/// The names of one program or two.
 fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     let usual: &[&str] = match programs {
         1 => &["program"],
@@ -67,34 +67,35 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     names.map(name).collect()
 }
 
-fn judged(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
+/// The exit code by `--fail-if`, after printing which conditions are so or not decided.
+fn judge(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
     let verdicts = args
         .fail_if
         .iter()
         .map(|condition| condition.judge(&profiles[0], profiles.get(1)));
-    let (mut failed, mut open) = (false, false);
+    let (mut has_failed, mut is_open) = (false, false);
     for verdict in verdicts {
         match verdict {
             Judged::Passed => {}
             Judged::Failed(text) => {
-                failed = true;
+                has_failed = true;
                 eprintln!("benchlab: --fail-if is so: {text}");
             }
             Judged::Undecided(text) => {
-                open = true;
+                is_open = true;
                 eprintln!("benchlab: --fail-if is not decided: {text}");
             }
         }
     }
-    match (failed, open) {
+    match (has_failed, is_open) {
         (true, _) => ExitCode::from(exit::REGRESSION),
         (false, true) => ExitCode::from(exit::UNDECIDED),
         (false, false) => ExitCode::SUCCESS,
     }
 }
 
-/// Files that are there.
-fn of_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
+/// Reads files that Valgrind's tools wrote. Errors: there are none, or one cannot be read.
+fn read_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
     let counts = [
         args.massif.len(),
         args.cachegrind.len(),
@@ -149,15 +150,15 @@ fn of_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
     })
 }
 
-/// The source files that a profile names, as far as they are there; names are taken from a folder.
+/// The source files that a profile names and that exist; their names are relative to a folder.
 fn sources(profile: &Profile, folder: &Path) -> Sources {
     Sources::of(profile, |name| {
         let file = File::open(folder.join(name)).ok()?;
         let is_file = file
             .metadata()
-            .is_ok_and(|m| m.is_file() && m.len() <= MOST_SOURCE);
+            .is_ok_and(|m| m.is_file() && m.len() <= MAX_SOURCE);
         let mut bytes = Vec::new();
-        file.take(MOST_SOURCE)
+        file.take(MAX_SOURCE)
             .read_to_end(&mut bytes)
             .ok()
             .filter(|_| is_file)?;
@@ -171,7 +172,7 @@ fn read<T>(
 ) -> Result<T, Exit> {
     let file = File::open(path).map_err(ProfileError::from);
     let read = file.and_then(|file| parse(BufReader::with_capacity(1 << 16, file)));
-    read.map_err(|why| Exit::wrong(format!("{}: {why}", path.display())))
+    read.map_err(|reason| Exit::wrong(format!("{}: {reason}", path.display())))
 }
 
 /// The files of one program's parts and threads.
@@ -180,5 +181,7 @@ fn callgrind<'p>(paths: impl Iterator<Item = &'p str>) -> Result<CostProfile, Ex
     for path in paths {
         read(Path::new(path), |file| reader.add(file))?;
     }
-    reader.done().map_err(|why| Exit::wrong(why.to_string()))
+    reader
+        .done()
+        .map_err(|reason| Exit::wrong(reason.to_string()))
 }

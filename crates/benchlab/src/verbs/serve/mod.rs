@@ -29,7 +29,7 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
         names: args.name.clone(),
     };
     let place = format!("{} port {}", options.address, options.port);
-    let begun = |address: &Address| {
+    let report_address = |address: &Address| {
         let mut text = format!(
             "benchlab: the runs in {} are at\n  {}\nWithout the token they are read only. Ctrl-C ends it.\n",
             folder.display(),
@@ -41,10 +41,10 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
                 address.socket
             );
         }
-        // Who reads it may go away; the pages stay.
+        // The pages are served even if standard error is closed.
         let _ = std::io::stderr().write_all(text.as_bytes());
     };
-    lab_web::serve(options, begun).map_err(|e| {
+    lab_web::serve(options, report_address).map_err(|e| {
         Exit::new(
             exit::FAILED,
             format!("{place}: {e}; --port 0 takes any that is free"),

@@ -56,7 +56,7 @@ pub struct WatchArgs {
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]
     pub p99_limit: Duration,
     #[command(flatten)]
-    pub on: AgentPlacement,
+    pub agents: AgentPlacement,
     /// Keep the requests and statements themselves, with their pages, as Parquet files in this new folder, for DuckDB,
     /// Spark or DataFusion; with logs that are read to their end, on this machine
     #[arg(long, value_name = "DIR")]
@@ -75,7 +75,7 @@ pub struct WatchArgs {
     #[arg(long)]
     pub nagios: bool,
     #[command(flatten)]
-    pub shown: DisplayArgs,
+    pub display: DisplayArgs,
     /// Keep no run file and no page
     #[arg(long)]
     pub no_keep: bool,

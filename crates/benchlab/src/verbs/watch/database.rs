@@ -5,7 +5,7 @@ use lab_model::{PageKind, WatchedPage};
 use lab_services::{DatabaseKind, StatementTotal, statement_totals};
 use lab_watch::{Log, ReadError, Tally, query};
 
-/// Counts the statements of a server. Error, in words: they cannot be had, and what to do.
+/// Counts the statements of a server. Error: they cannot be read, and what to do.
 pub fn read(
     kind: &'static DatabaseKind,
     url: &str,

@@ -5,14 +5,14 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// Without an answer for so long it is none.
+/// For connecting, for each write and for each read.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of an answer.
-const MOST: u64 = 65 << 20;
+const MAX_BYTES: u64 = 65 << 20;
 
-/// The body at a URL. Errors: it is not `http://`, nobody answers in time, or the status is not 200.
+/// The body at a URL. Errors: it is not `http://`, no answer came in time, or its status is not 200.
 pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
-    let wrong = |why: String| io::Error::other(why);
+    let wrong = |reason: String| io::Error::other(reason);
     let rest = url.strip_prefix("http://").ok_or_else(|| {
         wrong("a monitor is read over http://; fetch it with curl and give it as -".into())
     })?;
@@ -26,12 +26,12 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let has_port = authority
         .rsplit_once(':')
         .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let place = if has_port {
+    let socket = if has_port {
         authority.to_string()
     } else {
         format!("{authority}:80")
     };
-    let mut addresses = place.to_socket_addrs()?;
+    let mut addresses = socket.to_socket_addrs()?;
     let address = addresses
         .next()
         .ok_or_else(|| wrong(format!("{authority} has no address")))?;
@@ -44,7 +44,7 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
         "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
     )?;
     let mut answer = Vec::new();
-    stream.take(MOST).read_to_end(&mut answer)?;
+    stream.take(MAX_BYTES).read_to_end(&mut answer)?;
     let end = answer
         .windows(4)
         .position(|w| w == b"\r\n\r\n")
@@ -53,9 +53,9 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let status = head.split_whitespace().nth(1).unwrap_or("");
     match status {
         "200" => Ok(answer.split_off(end + 4)),
-        other => Err(wrong(format!(
+        status => Err(wrong(format!(
             "the answer has status {}, not 200",
-            other.escape_default()
+            status.escape_default()
         ))),
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows logs that grow: what is there first, then what is written to them. A file that is rotated is read to its end and
+//! Follows logs that grow: reads what they hold, then what is written to them. A file that is rotated is read to its end and
 //! then its successor; one that is truncated is read from its beginning.
 
 use super::sources::Source;
@@ -13,8 +13,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Between two looks at the files.
-const LOOK: Duration = Duration::from_millis(250);
+/// Between two reads of the files.
+const POLL: Duration = Duration::from_millis(250);
 /// Between two screens, and between two lines where there is no terminal.
 const SCREEN: Duration = Duration::from_secs(1);
 const LINE: Duration = Duration::from_secs(10);
@@ -28,9 +28,9 @@ struct FollowedFile {
     path: PathBuf,
     file: File,
     inode: u64,
-    /// Where the next byte is.
-    at: u64,
-    /// Since when another file has its name and nothing more came.
+    /// Offset of the next byte.
+    offset: u64,
+    /// Since when another file has its name and nothing more was read.
     replaced: Option<Instant>,
     log: Log,
 }
@@ -49,9 +49,9 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
         }
     }
     let is_live =
-        io::stdout().is_terminal() && watch.args.shown.output.is_none() && !watch.args.nagios;
-    let before = watch.read.clone();
-    let mut shown = Instant::now();
+        io::stdout().is_terminal() && watch.args.display.output.is_none() && !watch.args.nagios;
+    let before = watch.logs_read.clone();
+    let mut last_shown = Instant::now();
     let mut buffer = vec![0; CHUNK];
     loop {
         let mut read = 0;
@@ -61,33 +61,32 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
         if interrupt::requested() {
             break;
         }
-        let wanted = if is_live { SCREEN } else { LINE };
-        if shown.elapsed() >= wanted {
-            shown = Instant::now();
-            watch.read = before.clone();
-            files.iter().for_each(|file| watch.read.add(&file.log));
+        let interval = if is_live { SCREEN } else { LINE };
+        if last_shown.elapsed() >= interval {
+            last_shown = Instant::now();
+            watch.logs_read = before.clone();
+            files.iter().for_each(|file| watch.logs_read.add(&file.log));
             if is_live {
-                screen(watch)?;
+                redraw(watch)?;
             } else {
                 eprintln!(
                     "benchlab: {} requests, {} lines",
                     watch.tally.entries(),
-                    watch.read.lines.all
+                    watch.logs_read.lines.all
                 );
             }
         }
         if read == 0 {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
         }
     }
-    watch.read = before;
+    watch.logs_read = before;
     for mut file in files {
         file.read_rest(watch, &mut buffer)?;
-        let has_any = file.log.source.bytes > 0;
-        if has_any {
+        if file.log.source.bytes > 0 {
             file.log.end(&mut watch.tally).map_err(|e| file.wrong(e))?;
         }
-        watch.read.add(&file.log);
+        watch.logs_read.add(&file.log);
     }
     Ok(())
 }
@@ -97,16 +96,16 @@ fn has_compression(path: &Path) -> bool {
     matches!(end, Some("gz" | "zst" | "zstd"))
 }
 
-/// The answer so far, on a screen that is cleared.
-fn screen(watch: &Watch) -> Result<(), Exit> {
+/// Clears the screen, and prints the answer so far.
+fn redraw(watch: &Watch) -> Result<(), Exit> {
     let run = watch.run_without_host(watch.watched());
     let document = watch.document(&run, None)?;
     let failed = |e: io::Error| Exit::new(exit::FAILED, e.to_string());
     // Cursor to the top, and clear (ECMA-48, CUP and ED).
     io::stdout().write_all(b"\x1b[H\x1b[2J").map_err(failed)?;
     show(watch.args, &document)?;
-    let at = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-    println!("{at}  Ctrl-C ends it and keeps the run.");
+    let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+    println!("{time}  Ctrl-C ends it and keeps the run.");
     io::stdout().flush().map_err(failed)
 }
 
@@ -119,76 +118,76 @@ impl FollowedFile {
             path: path.into(),
             file,
             inode,
-            at: 0,
+            offset: 0,
             replaced: None,
             log: Log::new(&name, &watch.hints),
         })
     }
 
-    /// Reads what is new, at most a few chunks; and how many bytes that were.
+    /// Reads what is new, at most 64 chunks: the number of bytes.
     fn read(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<usize, Exit> {
-        let mut all = 0;
+        let mut bytes = 0;
         for _ in 0..64 {
             let n = self.file.read(buffer).unwrap_or(0);
             if n == 0 {
                 break;
             }
-            self.at += n as u64;
+            self.offset += n as u64;
             self.replaced = None;
-            all += n;
+            bytes += n;
             let pushed = self.log.push(&buffer[..n], &mut watch.tally);
             pushed.map_err(|e| self.wrong(e))?;
         }
-        if all == 0 {
-            // A short log's format is found out at once, so that it is seen.
-            let begun = self.log.begin_if_whole(&mut watch.tally);
-            begun
+        if bytes == 0 {
+            // Without this a short log would not be shown until more is written to it.
+            let format_found = self.log.begin_if_whole(&mut watch.tally);
+            format_found
                 .and_then(|()| self.poll(watch))
                 .map_err(|e| self.wrong(e))?;
         }
-        Ok(all)
+        Ok(bytes)
     }
 
-    /// Reads all that there is, of a successor too.
+    /// Reads to the end, and then the successor of a file that was rotated.
     fn read_rest(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<(), Exit> {
         while self.read(watch, buffer)? > 0 {}
         if self.replaced.is_some() {
-            self.go_over(watch).map_err(|e| self.wrong(e))?;
+            self.switch_to_successor(watch).map_err(|e| self.wrong(e))?;
             while self.read(watch, buffer)? > 0 {}
         }
         Ok(())
     }
 
-    /// Whether the file was rotated or truncated.
+    /// Goes on in the successor of a file that was rotated, and at the beginning of one that was truncated.
     fn poll(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
-        let Ok(now) = std::fs::metadata(&self.path) else {
+        let Ok(current) = std::fs::metadata(&self.path) else {
             return Ok(());
         };
-        if now.ino() != self.inode {
+        if current.ino() != self.inode {
             let replaced = self.replaced.get_or_insert_with(Instant::now);
             if replaced.elapsed() >= STILL_WRITTEN {
-                self.go_over(watch)?;
+                self.switch_to_successor(watch)?;
             }
-        } else if now.len() < self.at {
-            // What was written and truncated between two looks cannot be had.
+        } else if current.len() < self.offset {
+            // What was written and truncated since the last read is lost.
             self.file.seek(SeekFrom::Start(0))?;
-            self.begin_again(watch)?;
+            self.begin_file(watch)?;
         }
         Ok(())
     }
 
-    /// To the file that has the name now.
-    fn go_over(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+    /// Goes on with the file that has the name now.
+    fn switch_to_successor(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
         let Ok(file) = File::open(&self.path) else {
             return Ok(());
         };
         (self.inode, self.file) = (file.metadata()?.ino(), file);
-        self.begin_again(watch)
+        self.begin_file(watch)
     }
 
-    /// What comes next does not go on with a half line that came before.
-    fn begin_again(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
-        (self.at, self.replaced) = (0, None);
+    /// Goes on at the beginning of a file: a half line before it is complete.
+    fn begin_file(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+        (self.offset, self.replaced) = (0, None);
         self.log.end(&mut watch.tally)
     }
 

@@ -7,19 +7,20 @@ use lab_model::Watched;
 use lab_watch::analysis::gate::{Gate, Judged};
 use std::process::ExitCode;
 
-fn judged(gates: &[Gate], watched: &Watched) -> Vec<Judged> {
+fn judge_all(gates: &[Gate], watched: &Watched) -> Vec<Judged> {
     gates.iter().map(|gate| gate.judge(watched)).collect()
 }
 
 /// Judges the gates. Errors: one is crossed, or cannot be judged.
 pub fn judge(args: &WatchArgs, watched: Option<&Watched>) -> Result<(), Exit> {
-    let judged = watched.map_or(Vec::new(), |watched| judged(&args.fail_if, watched));
-    let words = |of: &dyn Fn(&Judged) -> bool| -> Vec<String> {
-        let some = judged.iter().filter(|j| of(j));
-        some.map(|j| format!("{}: {}", lab_report::clean(&j.gate), j.words))
+    let judged = watched.map_or(Vec::new(), |watched| judge_all(&args.fail_if, watched));
+    let texts = |is_listed: &dyn Fn(&Judged) -> bool| -> Vec<String> {
+        let listed = judged.iter().filter(|j| is_listed(j));
+        listed
+            .map(|j| format!("{}: {}", lab_report::clean(&j.gate), j.words))
             .collect()
     };
-    let (crossed, unknown) = (words(&|j| j.is_crossed), words(&|j| j.value.is_none()));
+    let (crossed, unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_none()));
     if !crossed.is_empty() {
         Err(Exit::new(exit::REGRESSION, crossed.join("\n")))
     } else if !unknown.is_empty() {
@@ -34,8 +35,8 @@ pub fn judge(args: &WatchArgs, watched: Option<&Watched>) -> Result<(), Exit> {
 /// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
 pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
     let (fail, warn) = (
-        judged(&args.fail_if, watched),
-        judged(&args.warn_if, watched),
+        judge_all(&args.fail_if, watched),
+        judge_all(&args.warn_if, watched),
     );
     let is_crossed = |all: &[Judged]| all.iter().any(|j| j.is_crossed);
     let is_unknown = fail.iter().chain(&warn).any(|j| j.value.is_none());
@@ -48,23 +49,18 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
     } else {
         ("OK", 0)
     };
-    let told: Vec<&Judged> = match code {
+    let listed: Vec<&Judged> = match code {
         2 => fail.iter().filter(|j| j.is_crossed).collect(),
         1 => warn.iter().filter(|j| j.is_crossed).collect(),
         _ => fail.iter().chain(&warn).collect(),
     };
-    let words: Vec<String> = told
-        .iter()
-        .map(|j| format!("{}: {}", j.gate, j.words))
-        .collect();
     let mut line = format!("WATCH {word} - {} requests", watched.lines.entries);
-    for text in words {
-        line.push_str("; ");
-        line.push_str(&text);
+    for gate in listed {
+        line += &format!("; {}: {}", gate.gate, gate.words);
     }
     // `|` begins the figures for machines.
     let line = lab_report::clean(&line).replace('|', "/");
-    // A pipe that is closed early has its exit code all the same.
+    // The exit code says it too, if the pipe was closed.
     let _ = crate::output::to_stdout(
         format!(
             "{line} | requests={} {}\n",
@@ -79,15 +75,15 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
 /// Each figure once, as `'label'=value;warning;critical`.
 fn figures(fail: &[Judged], warn: &[Judged]) -> Vec<String> {
     let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
-    for (place, gates) in [warn, fail].into_iter().enumerate() {
+    for (column, gates) in [warn, fail].into_iter().enumerate() {
         for (gate, value) in gates.iter().filter_map(|j| Some((j, j.value?))) {
             let label = label(gate);
-            let known = figures.iter().position(|(other, ..)| *other == label);
-            let at = known.unwrap_or(figures.len());
-            if known.is_none() {
+            let existing = figures.iter().position(|(other, ..)| *other == label);
+            let row = existing.unwrap_or(figures.len());
+            if existing.is_none() {
                 figures.push((label, value, Default::default()));
             }
-            figures[at].2[place] = range(gate);
+            figures[row].2[column] = range(gate);
         }
     }
     let figures = figures.into_iter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The run file of what was watched, and the page beside it: each of them whole, or not there.
+//! The run file of what was watched, and the page beside it. One that cannot be written to its end is removed.
 
 use crate::cli::{Cli, WatchArgs};
 use crate::exit::Exit;
@@ -35,7 +35,7 @@ fn fill(path: &Path, run: &Run) -> Result<(), StoreError> {
     writer.finish(None, None)
 }
 
-/// The file, and what SQLite has beside one that is not finished.
+/// Removes the file, and those that SQLite has beside an unfinished one.
 fn remove(path: &Path) {
     for ending in ["lab", "lab-wal", "lab-shm", "lab-journal"] {
         let _ = fs::remove_file(path.with_extension(ending));

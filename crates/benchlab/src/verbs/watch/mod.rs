@@ -34,20 +34,20 @@ struct Watch<'a> {
     rules: Rules,
     tally: Tally,
     releases: Releases,
-    /// What is told of the logs besides what is in them.
-    read: LogsRead,
+    /// The logs themselves: their sources, lines, and advice about them.
+    logs_read: LogsRead,
     began_unix_s: f64,
-    /// The exit code of the first thing that could not be written; 0: all was.
-    unwritten: u8,
+    /// The exit code of the first thing that could not be written; 0: all was written.
+    exit_code: u8,
 }
 
 /// Reads the logs, keeps what was found, and reports it.
 pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
-    can_keep_records(args)?;
+    check_records(args)?;
     let mut watch = Watch::new(args)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    match &args.on.on {
-        Some(launcher) => remote::read(&mut watch, &args.on.starting(launcher))?,
+    match &args.agents.on {
+        Some(launcher) => remote::read(&mut watch, &args.agents.lost.starting(launcher))?,
         None => {
             let sources = sources::sources(&args.logs, args.rotated)?;
             if args.follow {
@@ -67,24 +67,24 @@ pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
     let file = if args.no_keep {
         None
     } else {
-        watch.written(keep::keep(cli, args, &run))
+        watch.ok_or_report(keep::keep(cli, args, &run))
     };
     let document = watch.document(&run, file.as_deref())?;
     let page = match &file {
-        Some(path) => watch.written(keep::page(&document, path)),
+        Some(path) => watch.ok_or_report(keep::page(&document, path)),
         None => None,
     };
-    watch.written(show(args, &document));
+    watch.ok_or_report(show(args, &document));
     if let Some(page) = page {
         eprintln!("benchlab: the report is in {}", page.display());
     }
     gates::judge(args, run.watched.as_ref())?;
-    Ok(ExitCode::from(watch.unwritten))
+    Ok(ExitCode::from(watch.exit_code))
 }
 
-/// Error: records are asked for where there are none, and what to do instead.
-fn can_keep_records(args: &WatchArgs) -> Result<(), Exit> {
-    let instead = match (&args.parquet, &args.on.on, args.follow) {
+/// Error: records are asked for where the lab keeps none, and what to do instead.
+fn check_records(args: &WatchArgs) -> Result<(), Exit> {
+    let message = match (&args.parquet, &args.agents.on, args.follow) {
         (Some(_), Some(_), _) => {
             "--parquet: records stay where the logs lie: call it on each machine, without --on, as in \
              `ssh web1 benchlab watch --parquet host=web1 LOG`; docs/many.md has the query for all of them"
@@ -94,12 +94,12 @@ fn can_keep_records(args: &WatchArgs) -> Result<(), Exit> {
         }
         _ => return Ok(()),
     };
-    Err(Exit::wrong(instead))
+    Err(Exit::wrong(message))
 }
 
 /// The document in the form that was asked for.
 fn show(args: &WatchArgs, document: &Document) -> Result<(), Exit> {
-    deliver_document(document, &args.shown)
+    deliver_document(document, &args.display)
 }
 
 impl<'a> Watch<'a> {
@@ -107,7 +107,7 @@ impl<'a> Watch<'a> {
     fn new(args: &'a WatchArgs) -> Result<Watch<'a>, Exit> {
         let rules = match &args.rules {
             Some(path) => {
-                let wrong = |why: String| Exit::wrong(format!("{}: {why}", path.display()));
+                let wrong = |reason: String| Exit::wrong(format!("{}: {reason}", path.display()));
                 let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
                 Rules::new(&text).map_err(wrong)?
             }
@@ -127,13 +127,13 @@ impl<'a> Watch<'a> {
             tally: Tally::new(rules.clone()),
             rules,
             releases: Releases::new(args)?,
-            read: LogsRead::default(),
+            logs_read: LogsRead::default(),
             began_unix_s: unix_seconds(),
-            unwritten: 0,
+            exit_code: 0,
         })
     }
 
-    /// Has the entries themselves kept, if that is asked for.
+    /// Begins to keep the entries themselves, if `--parquet` asks for it.
     fn keep_records(&mut self) -> Result<(), Exit> {
         let Some(folder) = &self.args.parquet else {
             return Ok(());
@@ -151,24 +151,24 @@ impl<'a> Watch<'a> {
         let place = folder.display();
         let failed = |e| Exit::new(exit::FAILED, format!("--parquet {place}: {e}"));
         let ended = self.tally.end_records().map_err(failed);
-        if self.written(ended).is_some() {
+        if self.ok_or_report(ended).is_some() {
             eprintln!("benchlab: the records are in {place}");
         }
     }
 
-    /// What was written; `None`: it could not be, as on a full disk. That is told, and all else is written.
-    fn written<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
+    /// The value; `None` after reporting that something could not be written, as on a full disk: the rest still is.
+    fn ok_or_report<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
         if let Err(e) = &outcome {
             eprintln!("benchlab: {}", lab_report::clean(&e.message));
-            if self.unwritten == 0 {
-                self.unwritten = e.code;
+            if self.exit_code == 0 {
+                self.exit_code = e.code;
             }
         }
         outcome.ok()
     }
 
-    /// Reads all logs. A log that cannot be read to its end is told, and the others are read. Error: none could be, or it
-    /// was stopped.
+    /// Reads all logs. One that cannot be read to its end is reported, and the others are read. Errors: none could be
+    /// read, or the lab was stopped.
     fn read_all(&mut self, sources: &[Source]) -> Result<(), Exit> {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template(
@@ -180,7 +180,7 @@ impl<'a> Watch<'a> {
             bar.set_message(lab_report::clean(&source.name));
             let mut log = Log::new(&source.name, &self.hints);
             self.tally.begin_log(&source.name);
-            let before: u64 = self.read.sources.iter().map(|s| s.bytes).sum();
+            let before: u64 = self.logs_read.sources.iter().map(|s| s.bytes).sum();
             let mut progress = |bytes: u64| {
                 bar.set_position(before + bytes);
                 !interrupt::requested()
@@ -193,54 +193,58 @@ impl<'a> Watch<'a> {
                 },
             };
             let is_stopped = matches!(outcome, Err(ReadError::Stopped)) || interrupt::requested();
-            if let Err(why) = outcome
+            if let Err(reason) = outcome
                 && !is_stopped
             {
-                failed.push(format!("{}: {why}", source.name));
+                failed.push(format!("{}: {reason}", source.name));
             }
-            self.read.add(&log);
+            self.logs_read.add(&log);
             if is_stopped {
                 bar.finish_and_clear();
                 return Err(Exit::new(exit::INTERRUPTED, "stopped; nothing was kept"));
             }
         }
         bar.finish_and_clear();
-        if self.read.lines.entries == 0 && !failed.is_empty() {
+        if self.logs_read.lines.entries == 0 && !failed.is_empty() {
             return Err(Exit::wrong(failed.join("\n")));
         }
-        for why in failed {
-            eprintln!("benchlab: {}", lab_report::clean(&why));
-            self.read
-                .advice
-                .push(format!("Not read to its end: {why}."));
-        }
+        self.note_failed(failed);
         Ok(())
     }
 
-    /// What was found so far.
+    /// Reports logs that could not be read to their end, now and in the report.
+    fn note_failed(&mut self, failed: Vec<String>) {
+        for reason in failed {
+            eprintln!("benchlab: {}", lab_report::clean(&reason));
+            let advice = format!("Not read to its end: {reason}.");
+            self.logs_read.advice.push(advice);
+        }
+    }
+
+    /// All that was counted so far.
     fn watched(&self) -> Watched {
-        let sources = self.read.sources.clone();
-        self.with_reading(self.tally.watched(sources, self.read.lines))
+        let sources = self.logs_read.sources.clone();
+        self.with_logs(self.tally.watched(sources, self.logs_read.lines))
     }
 
-    /// The same, once nothing more is counted: what only counting needs is freed.
+    /// The same at the end: memory that only counting needs is freed.
     fn all_watched(&mut self) -> Watched {
-        let sources = self.read.sources.clone();
+        let sources = self.logs_read.sources.clone();
         let tally = std::mem::replace(&mut self.tally, Tally::new(self.rules.clone()));
-        self.with_reading(tally.into_watched(sources, self.read.lines))
+        self.with_logs(tally.into_watched(sources, self.logs_read.lines))
     }
 
-    /// With what is known besides what was counted.
-    fn with_reading(&self, watched: Watched) -> Watched {
+    /// With releases, and what is known of the logs themselves.
+    fn with_logs(&self, watched: Watched) -> Watched {
         Watched {
-            resolution_ns: self.read.step_ns,
+            resolution_ns: self.logs_read.step_ns,
             releases: self.releases.of(&watched),
-            advice: self.read.advice.clone(),
+            advice: self.logs_read.advice.clone(),
             ..watched
         }
     }
 
-    /// The run that holds it.
+    /// A run that holds what was watched.
     fn run(&self, watched: Watched) -> Run {
         Run {
             host: host::inspect(1),
@@ -248,7 +252,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The same, for a screen that is drawn again and again.
+    /// The same without inspecting the host, for a screen that is redrawn each second.
     fn run_without_host(&self, watched: Watched) -> Run {
         Run {
             name: "watch".into(),
@@ -259,7 +263,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What there is to say of it. `file`: where it is kept.
+    /// The report on a run. `file`: its run file, if it is kept.
     fn document(&self, run: &Run, file: Option<&Path>) -> Result<Document, Exit> {
         let capacity = self.args.capacity.as_deref();
         let watched = run.watched.as_ref();
@@ -280,7 +284,8 @@ impl<'a> Watch<'a> {
     }
 
     fn capacity(&self, path: &Path, watched: &Watched) -> Result<Capacity, Exit> {
-        let wrong = |why: String| Exit::wrong(format!("--capacity {}: {why}", path.display()));
+        let wrong =
+            |reason: String| Exit::wrong(format!("--capacity {}: {reason}", path.display()));
         let load = lab_store::load(path)?;
         if load.plan.as_ref().and_then(|plan| plan.load()).is_none() {
             return Err(wrong("it is no run of `benchlab load`".into()));

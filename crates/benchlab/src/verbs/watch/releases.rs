@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When what was released: as the words of the command have it, and by the tags of a git repository.
+//! Releases with their times: those of `--release`, and the tags of a git repository.
 
 use crate::cli::WatchArgs;
 use crate::exit::Exit;
@@ -10,7 +10,8 @@ use std::process::Command;
 
 /// Releases, the earliest first.
 pub struct Releases {
-    given: Vec<(i64, String)>,
+    /// Those of `--release`: Unix time in seconds, and name.
+    named: Vec<(i64, String)>,
     /// Those of a repository may be much older than the log.
     tags: Vec<(i64, String)>,
 }
@@ -19,20 +20,20 @@ impl Releases {
     /// Errors: one cannot be understood, or the repository cannot be read.
     pub fn new(args: &WatchArgs) -> Result<Releases, Exit> {
         let zone = args.zone.as_deref();
-        let given = args.release.iter().map(|text| release(text, zone));
+        let named = args.release.iter().map(|text| release(text, zone));
         let tags = args.git_tags.as_deref().map(tags).transpose()?;
         Ok(Releases {
-            given: given.collect::<Result<_, _>>()?,
+            named: named.collect::<Result<_, _>>()?,
             tags: tags.unwrap_or_default(),
         })
     }
 
-    /// Those that were given, and tags from the time of a log.
+    /// Those of `--release`, and the tags that were made in the time of a log.
     pub fn of(&self, watched: &Watched) -> Vec<(i64, String)> {
         let begin = watched.hours.first().map_or(i64::MAX, |h| h.start_s);
         let end = watched.hours.last().map_or(i64::MIN, |h| h.start_s + 3600);
         let tags = self.tags.iter().filter(|(at, _)| (begin..end).contains(at));
-        let mut releases: Vec<_> = self.given.iter().chain(tags).cloned().collect();
+        let mut releases: Vec<_> = self.named.iter().chain(tags).cloned().collect();
         releases.sort();
         releases
     }
@@ -40,8 +41,9 @@ impl Releases {
 
 /// The tags of a git repository, with the times at which they were made. Error: it is none, or git is not installed.
 fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
-    let wrong = |why: &str| Exit::wrong(format!("--git-tags {}: {why}", repository.display()));
-    let asked = Command::new("git")
+    let wrong =
+        |reason: &str| Exit::wrong(format!("--git-tags {}: {reason}", repository.display()));
+    let output = Command::new("git")
         .arg("-C")
         .arg(repository)
         .args([
@@ -51,10 +53,10 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
         .arg("refs/tags")
         .output()
         .map_err(|e| wrong(&format!("git cannot be started: {e}")))?;
-    if !asked.status.success() {
-        return Err(wrong(String::from_utf8_lossy(&asked.stderr).trim()));
+    if !output.status.success() {
+        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim()));
     }
-    let text = String::from_utf8_lossy(&asked.stdout).into_owned();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let tags = text.lines().filter_map(|line| {
         let (time, name) = line.split_once(' ')?;
         Some((time.parse().ok()?, name.to_owned()))
@@ -65,9 +67,9 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
 /// `2026-05-01=v12`: when, and what. Error: it is neither a date nor a time, or has no name.
 fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
     let wrong = || {
-        let shown = text.escape_default();
+        let text = text.escape_default();
         Exit::wrong(format!(
-            "--release {shown}: TIME=NAME is wanted, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
+            "--release {text}: TIME=NAME is wanted, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
         ))
     };
     let (time, name) = text

@@ -13,58 +13,60 @@ use std::path::Path;
 pub struct Source {
     /// For people: without user and password.
     pub name: String,
-    /// As it was given; `-`: standard input.
-    place: String,
+    /// A path or a URL as it was given; `-`: standard input.
+    location: String,
 }
 
 impl Source {
-    fn new(place: String) -> Source {
+    fn new(location: String) -> Source {
         Source {
-            name: without_login(&place),
-            place,
+            name: without_login(&location),
+            location,
         }
     }
 
     /// The server, with its URL, if it is one that counts statements.
     pub fn database(&self) -> Option<(&'static DatabaseKind, &str)> {
-        Some((kind_of_url(&self.place)?, &self.place))
+        Some((kind_of_url(&self.location)?, &self.location))
     }
 
-    /// Opens it.
+    /// Opens it for reading.
     pub fn open(&self) -> io::Result<Box<dyn Read>> {
-        if self.place == "-" {
+        if self.location == "-" {
             Ok(Box::new(io::stdin()))
-        } else if is_url(&self.place) {
-            Ok(Box::new(io::Cursor::new(fetch(&self.place)?)))
+        } else if is_url(&self.location) {
+            Ok(Box::new(io::Cursor::new(fetch(&self.location)?)))
         } else {
-            Ok(Box::new(File::open(&self.place)?))
+            Ok(Box::new(File::open(&self.location)?))
         }
     }
 
     /// Its file, if it is one.
     pub fn file(&self) -> Option<&Path> {
-        let is_file = self.place != "-" && !is_url(&self.place);
-        is_file.then(|| Path::new(&self.place))
+        let is_file = self.location != "-" && !is_url(&self.location);
+        is_file.then(|| Path::new(&self.location))
     }
 }
 
 /// Whether it is a URL that can be read.
-pub fn is_url(place: &str) -> bool {
-    place.starts_with("http://") || place.starts_with("https://") || kind_of_url(place).is_some()
+pub fn is_url(location: &str) -> bool {
+    location.starts_with("http://")
+        || location.starts_with("https://")
+        || kind_of_url(location).is_some()
 }
 
-/// A URL without user and password; of others all.
-pub fn without_login(place: &str) -> String {
-    let bare = || {
-        let (scheme, rest) = place.split_once("://").filter(|_| is_url(place))?;
+/// A location without the user and password of a URL.
+pub fn without_login(location: &str) -> String {
+    let stripped = || {
+        let (scheme, rest) = location.split_once("://").filter(|_| is_url(location))?;
         // A password of a database may have a `/` that should have been encoded.
-        let end = rest.find('/').filter(|_| kind_of_url(place).is_none());
+        let end = rest.find('/').filter(|_| kind_of_url(location).is_none());
         let (authority, path) = rest.split_at(end.unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;
         let host = host.trim_end_matches('/');
         Some(format!("{scheme}://{host}{path}"))
     };
-    bare().unwrap_or_else(|| place.into())
+    stripped().unwrap_or_else(|| location.into())
 }
 
 /// The logs that were given, with their rotated predecessors if asked for. Error: one is not there.
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn passwords_are_not_shown() {
-        for (place, shown) in [
+        for (location, name) in [
             (
                 "postgresql://me:s3:cr@et@h:5432/db",
                 "postgresql://h:5432/db",
@@ -101,7 +103,7 @@ mod tests {
             ("logs/a@b.log", "logs/a@b.log"),
             ("-", "-"),
         ] {
-            assert_eq!(without_login(place), shown);
+            assert_eq!(without_login(location), name);
         }
     }
 }
