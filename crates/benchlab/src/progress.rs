@@ -16,6 +16,14 @@ pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// Between the lines of two blocks: blocks of commands take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
+/// A line that says what goes on; hidden if standard error is not a terminal.
+pub fn progress() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+    bar.set_style(style.expect("the template is sound"));
+    bar
+}
+
 /// Follows the builds of subjects, of which several are done at once: a bar on a terminal, elsewhere a line for each.
 pub struct Building {
     bar: ProgressBar,
@@ -85,15 +93,10 @@ pub struct Follower<'a> {
 impl<'a> Follower<'a> {
     /// Follows a run of this plan, of which `blocks` are complete.
     pub fn new(plan: &'a Plan, blocks: u32) -> Follower<'a> {
-        // Hidden by itself when standard error is not a terminal.
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        let style =
-            ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound");
-        bar.set_style(style);
         let end = plan.measure.budget_ns.map(Duration::from_nanos);
         Follower {
             plan,
-            bar,
+            bar: progress(),
             began: Instant::now(),
             blocks,
             last_block: Duration::ZERO,

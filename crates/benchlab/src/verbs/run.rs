@@ -62,18 +62,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         Extent::Quick => points_left_out(selection, &experiment, &plan)?,
         Extent::Usual | Extent::Thorough => 0,
     };
-    match plan.load_mut() {
-        None => {
-            plan.measure.budget_ns = budget_ns(args, plan.targets.len());
-            plan.measure.block_ns = block_ns(args, plan.targets.len());
-        }
-        Some(load) => {
-            let cores = allowed_cores().map_or(1, |cores| cores.len());
-            load.threads = generator_threads(cores) as u32;
-            let turn_ns = load.stretch_ns;
-            plan.measure = measure_servers(args, turn_ns, plan.serving());
-        }
-    }
+    set_measure(&mut plan, args);
     if args.plan.is_some() && plan.load().is_some() {
         return Err(Exit::wrong(
             "--plan is for programs that work in batches: servers are compared by percentiles too",
@@ -133,6 +122,22 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         places::run_why_program(&project, &experiment, &plan)?;
     }
     Ok(exit_code)
+}
+
+/// Sets how long and how often a plan's points are measured, which depends on its targets and servers.
+fn set_measure(plan: &mut Plan, args: &RunArgs) {
+    match plan.load_mut() {
+        None => {
+            plan.measure.budget_ns = budget_ns(args, plan.targets.len());
+            plan.measure.block_ns = block_ns(args, plan.targets.len());
+        }
+        Some(load) => {
+            let cores = allowed_cores().map_or(1, |cores| cores.len());
+            load.threads = generator_threads(cores) as u32;
+            let turn_ns = load.stretch_ns;
+            plan.measure = measure_servers(args, turn_ns, plan.serving());
+        }
+    }
 }
 
 /// Who measures a run.

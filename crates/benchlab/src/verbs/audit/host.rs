@@ -2,10 +2,10 @@
 //! `benchlab audit host`: a machine, or a copy of its files.
 
 use super::args::HostArgs;
-use super::site::progress;
 use super::{finish, rules};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
+use crate::progress::progress;
 use crate::verbs::{run_files, runs_folder};
 use lab_audit::Extra;
 use lab_audit::Root;

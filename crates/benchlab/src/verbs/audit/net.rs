@@ -2,10 +2,10 @@
 //! `benchlab audit net`: IPv4 against IPv6.
 
 use super::args::NetArgs;
-use super::site::progress;
 use super::{finish, rules};
 use crate::cli::Cli;
 use crate::exit::Exit;
+use crate::progress::progress;
 use lab_audit::net::{self, NetTarget};
 use lab_bench::unix_seconds;
 use std::net::IpAddr;

@@ -5,7 +5,7 @@ use super::args::{SiteArgs, SiteRequestArgs};
 use super::{finish, read_text, rules};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::progress::progress;
 use lab_audit::site::{self, Options, Site, Url};
 use lab_bench::unix_seconds;
 use std::process::ExitCode;
@@ -54,12 +54,4 @@ pub fn inspect_site(url: &Url, requests: &SiteRequestArgs, inspect: Inspect) -> 
     });
     bar.finish_and_clear();
     site.map_err(|reason| Exit::new(exit::FAILED, lab_report::clean(&reason)))
-}
-
-/// A line on a terminal that says what goes on.
-pub fn progress() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    let style = ProgressStyle::with_template("{spinner} {wide_msg}");
-    bar.set_style(style.expect("the template is sound"));
-    bar
 }

@@ -5,10 +5,10 @@ use super::{Profiled, callgrind, names, read, sources as sources_in};
 use crate::cli::{Cli, ProfileArgs, Verb};
 use crate::exit::{self, Exit};
 use crate::measuring;
+use crate::progress::progress;
 use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{
     Fault, Order, Starter, Tool, ValgrindRun, allowed_cores, hardware_counters, in_path, install,
     interrupt, valgrind,
@@ -50,15 +50,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     let ids = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
     let ids: Vec<usize> = ids.collect();
     let commands: Vec<&Subject> = ids.iter().map(|&s| &plan.subjects[s]).collect();
-    if commands
-        .iter()
-        .any(|s| s.command.as_ref().is_some_and(|c| c.shell))
-    {
-        return Err(Exit::wrong(
-            "a command has shell syntax, and Valgrind would profile the shell: put it into a program, or give the \
-             program alone",
-        ));
-    }
+    check_no_shell(&commands)?;
     ensure_valgrind(args.install)?;
     let scratch = measuring::scratch(None)?;
     // The program may change its folder before a tool writes.
@@ -79,23 +71,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
             folder,
         });
     let programs: Vec<lab_bench::Profiled> = programs.collect();
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    bar.set_style(
-        ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"),
-    );
-    let mut last_step = String::new();
-    let runs = valgrind(&programs, &folder, args.time_limit, &mut |step, elapsed| {
-        if bar.is_hidden() && step != last_step {
-            eprintln!("benchlab: {}", step.trim_end());
-            last_step = step.to_owned();
-        }
-        bar.set_message(format!("{step}  {} s", elapsed.as_secs()));
-        bar.tick();
-    });
-    bar.finish_and_clear();
-    let runs = runs.map_err(|e| Exit::new(exit::FAILED, format!("valgrind: {e}")))?;
-    let stopped = || Exit::new(exit::INTERRUPTED, "stopped; nothing is left running");
-    let runs = runs.ok_or_else(stopped)?;
+    let runs = run_valgrind(&programs, &folder, args.time_limit)?;
     let mut profiled = read_runs(&runs, &names(args, programs.len()))?;
     let sources = profiled.profiles.iter().zip(&folders);
     profiled.sources = sources
@@ -120,6 +96,40 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
         .facts
         .push(("run file".into(), path.display().to_string()));
     Ok(profiled)
+}
+
+/// Error: a command is run by a shell.
+fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
+    let has_shell = |s: &&Subject| s.command.as_ref().is_some_and(|c| c.shell);
+    if commands.iter().any(has_shell) {
+        return Err(Exit::wrong(
+            "a command has shell syntax, and Valgrind would profile the shell: put it into a program, or give the \
+             program alone",
+        ));
+    }
+    Ok(())
+}
+
+/// Runs the programs under all tools, with progress on standard error. Errors: a tool cannot be started, or Ctrl-C.
+fn run_valgrind(
+    programs: &[lab_bench::Profiled],
+    folder: &Path,
+    time_limit: Duration,
+) -> Result<Vec<ValgrindRun>, Exit> {
+    let bar = progress();
+    let mut last_step = String::new();
+    let runs = valgrind(programs, folder, time_limit, &mut |step, elapsed| {
+        if bar.is_hidden() && step != last_step {
+            eprintln!("benchlab: {}", step.trim_end());
+            last_step = step.to_owned();
+        }
+        bar.set_message(format!("{step}  {} s", elapsed.as_secs()));
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    let runs = runs.map_err(|e| Exit::new(exit::FAILED, format!("valgrind: {e}")))?;
+    let stopped = || Exit::new(exit::INTERRUPTED, "stopped; nothing is left running");
+    runs.ok_or_else(stopped)
 }
 
 /// Builds the revisions, or whatever --setup does, each in its folder.
@@ -262,11 +272,11 @@ fn read_runs(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
             );
             profiled.warnings.push(alarm("stopped", text));
         }
-        if let Err(reason) = outcome {
+        if let Err(error) = outcome {
             let text = format!(
                 "{label} has no figures: {}. {}",
                 run.ending(),
-                reason.message
+                error.message
             );
             profiled.warnings.push(alarm("no figures", text));
         }
