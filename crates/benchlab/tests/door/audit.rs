@@ -57,10 +57,13 @@ fn run_file(folder: &Path) -> String {
 
 #[test]
 fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
-    let folder = TempDir::new().expect("a folder");
-    let here = folder.path();
-    machine(&here.join("a"), 128);
-    let screen = benchlab(here, &["audit", "host", "--root", "a", "--runs", "before"]);
+    let temporary = TempDir::new().expect("a folder");
+    let folder = temporary.path();
+    machine(&folder.join("a"), 128);
+    let screen = benchlab(
+        folder,
+        &["audit", "host", "--root", "a", "--runs", "before"],
+    );
     let screen = stdout(&screen);
     assert!(
         screen.lines().count() <= 40 && screen.lines().all(|l| l.chars().count() <= 80),
@@ -77,86 +80,90 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
         let words = [
             "audit", "host", "--root", "a", "--no-run", "--format", format, "--output", &output,
         ];
-        stdout(&benchlab(here, &words));
-        let path = here.join(&output);
+        stdout(&benchlab(folder, &words));
+        let path = folder.join(&output);
         if path.is_file() {
-            let made = fs::read(&path).expect("a file");
+            let contents = fs::read(&path).expect("a file");
             assert!(
-                !made.contains(&0x1b) && !made.contains(&7) || format == "xlsx",
+                !contents.contains(&0x1b) && !contents.contains(&7) || format == "xlsx",
                 "{format}"
             );
         }
     }
-    machine(&here.join("a"), 4096);
+    machine(&folder.join("a"), 4096);
     stdout(&benchlab(
-        here,
+        folder,
         &["audit", "host", "--root", "a", "--runs", "after"],
     ));
-    let [before, after] = ["before", "after"].map(|name| run_file(&here.join(name)));
+    let [before, after] = ["before", "after"].map(|name| run_file(&folder.join(name)));
     let changed = stdout(&benchlab(
-        here,
+        folder,
         &["compare", &before, &after, "--export", "changed.json"],
     ));
     assert!(changed.contains("Better, 1: net-somaxconn"), "{changed}");
-    let report = stdout(&benchlab(here, &["report", &after, "--full"]));
+    let report = stdout(&benchlab(folder, &["report", &after, "--full"]));
     assert!(
         report.contains("mq-deadline > /sys/block/sda/queue/scheduler"),
         "{report}"
     );
-    fs::copy(&before, here.join("after/before.lab")).expect("a copy");
+    fs::copy(&before, folder.join("after/before.lab")).expect("a copy");
     let history = stdout(&benchlab(
-        here,
+        folder,
         &["history", "audit-host", "--runs", "after"],
     ));
     assert!(
         history.contains("2 audits") && history.contains("Mended since then: net-somaxconn"),
         "{history}"
     );
-    let names = stdout(&benchlab(here, &["history", "--runs", "after"]));
+    let names = stdout(&benchlab(folder, &["history", "--runs", "after"]));
     assert!(names.contains("audit-host"), "{names}");
-    let wrong = benchlab(here, &["compare", &before, "out-json.lab"]);
-    assert_eq!(wrong.status.code(), Some(2));
+    let refused = benchlab(folder, &["compare", &before, "out-json.lab"]);
+    assert_eq!(refused.status.code(), Some(2));
 }
 
 /// A report on two audits has the forms of any report, and one folder of rules serves all audits.
 #[test]
 fn two_audits_are_shown_in_full_and_in_every_form() {
-    let folder = TempDir::new().expect("a folder");
-    let here = folder.path();
-    machine(&here.join("a"), 128);
+    let temporary = TempDir::new().expect("a folder");
+    let folder = temporary.path();
+    machine(&folder.join("a"), 128);
     let rule = |of: &str, when: &str| {
         format!(
             "of = '{of}'\narea = 'own'\ntitle = 'Own'\nwhy = 'W'\nsource = 'https://example.org'\nseen = 'S'\n\
              [[case]]\nstate = 'bad'\nwhen = ['{when}']\n"
         )
     };
-    fs::create_dir(here.join("own")).expect("a folder");
-    fs::write(here.join("own/own-disk.toml"), rule("disk", "size > 1 KiB")).expect("a rule");
+    fs::create_dir(folder.join("own")).expect("a folder");
     fs::write(
-        here.join("own/own-cookie.toml"),
+        folder.join("own/own-disk.toml"),
+        rule("disk", "size > 1 KiB"),
+    )
+    .expect("a rule");
+    fs::write(
+        folder.join("own/own-cookie.toml"),
         rule("cookie", "wide = yes"),
     )
     .expect("a rule");
     let audit = ["audit", "host", "--root", "a", "--runs"];
     let rules = ["before", "--rules", "own", "--full"];
-    let before = stdout(&benchlab(here, &[&audit[..], &rules].concat()));
+    let before = stdout(&benchlab(folder, &[&audit[..], &rules].concat()));
     assert!(
         before.contains("own-disk") && !before.contains("own-cookie"),
         "{before}"
     );
-    stdout(&benchlab(here, &[&audit[..], &["after"]].concat()));
-    let [before, after] = ["before", "after"].map(|name| run_file(&here.join(name)));
-    let compared = |more: &[&str]| {
+    stdout(&benchlab(folder, &[&audit[..], &["after"]].concat()));
+    let [before, after] = ["before", "after"].map(|name| run_file(&folder.join(name)));
+    let compare = |more: &[&str]| {
         let words = [&["compare", before.as_str(), after.as_str()], more].concat();
-        benchlab(here, &words)
+        benchlab(folder, &words)
     };
-    let screen = stdout(&compared(&[]));
+    let screen = stdout(&compare(&[]));
     assert!(
         screen.contains("Looked at in one only, 1: in the first sda"),
         "{screen}"
     );
     assert!(!screen.contains("Better"), "{screen}");
-    let full = stdout(&compared(&["--full"]));
+    let full = stdout(&compare(&["--full"]));
     let table = full
         .split("Findings about things that the other audit did not look at.")
         .nth(1);
@@ -165,15 +172,15 @@ fn two_audits_are_shown_in_full_and_in_every_form() {
         "{full}"
     );
     for format in ["markdown", "csv", "json", "xml", "html"] {
-        let made = stdout(&compared(&["-f", format]));
-        assert!(made.contains("own-disk"), "{format}: {made}");
+        let document = stdout(&compare(&["-f", format]));
+        assert!(document.contains("own-disk"), "{format}: {document}");
     }
-    stdout(&compared(&["--format", "xlsx", "--output", "changed.xlsx"]));
-    assert!(here.join("changed.xlsx").is_file());
-    let commands = benchlab(here, &["compare", "true", "false", "--full"]);
+    stdout(&compare(&["--format", "xlsx", "--output", "changed.xlsx"]));
+    assert!(folder.join("changed.xlsx").is_file());
+    let commands = benchlab(folder, &["compare", "true", "false", "--full"]);
     assert_eq!(commands.status.code(), Some(2));
-    let why = text(&commands.stderr);
-    assert!(why.contains("--full is for two run files"), "{why}");
+    let message = text(&commands.stderr);
+    assert!(message.contains("--full is for two run files"), "{message}");
 }
 
 #[test]
@@ -193,11 +200,11 @@ fn a_gate_ends_with_3_and_names_what_failed() {
         let output = benchlab(folder.path(), &words);
         (output.status.code(), text(&output.stderr))
     };
-    let (code, said) = gate("bad");
+    let (code, message) = gate("bad");
     assert_eq!(code, Some(3));
     assert!(
-        said.contains("net-somaxconn is bad (web1)") && !said.contains("net-ports is"),
-        "{said}"
+        message.contains("net-somaxconn is bad (web1)") && !message.contains("net-ports is"),
+        "{message}"
     );
     assert!(gate("advice").1.contains("net-ports is advice"));
     fs::create_dir(folder.path().join("own")).expect("a folder");
@@ -212,7 +219,7 @@ fn a_gate_ends_with_3_and_names_what_failed() {
     assert!(text(&output.stderr).contains("there is no proc/ in it"));
 }
 
-/// What the rules that concern measuring hold against this machine, the doctor says word for word, and nothing else.
+/// The doctor reports the findings of the rules that concern measuring, and no others.
 #[test]
 fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     let folder = TempDir::new().expect("a folder");
@@ -220,14 +227,14 @@ fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     let json = benchlab(folder.path(), &words);
     let report: Value = serde_json::from_str(&stdout(&json)).expect("JSON");
     let rows = report["rows"].as_array().expect("rows");
-    let against = |row: &&Value| row["verdict"] == "bad" || row["verdict"] == "advice";
-    let told: Vec<&Value> = rows.iter().filter(against).collect();
+    let is_flagged = |row: &&Value| row["verdict"] == "bad" || row["verdict"] == "advice";
+    let flagged: Vec<&Value> = rows.iter().filter(is_flagged).collect();
     let doctor = Command::new(env!("CARGO_BIN_EXE_benchlab"))
         .arg("doctor")
         .env_remove("BENCHLAB_PROJECT")
         .output();
     let doctor = text(&doctor.expect("benchlab").stdout);
-    // What is seen of a machine while it is watched may change between two looks.
+    // Findings of a machine that is watched may change from one audit to the next.
     let steady = [
         ("cpu-virtual", "this is a virtual machine"),
         ("cpu-smt", "two threads share each core"),
@@ -237,7 +244,7 @@ fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
         ("system-preload", "preloaded: "),
     ];
     for (rule, sentence) in steady {
-        let audited = told.iter().any(|row| row["case"] == rule);
+        let audited = flagged.iter().any(|row| row["case"] == rule);
         assert_eq!(audited, doctor.contains(sentence), "{rule}: {doctor}");
     }
     assert!(
@@ -432,7 +439,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
 #[test]
 fn what_cannot_be_measured_or_watched_is_refused() {
     let folder = TempDir::new().expect("a folder");
-    for (words, why) in [
+    for (words, reason) in [
         (vec!["--measure", "nowhere"], "No such file"),
         (
             vec!["--measure", "/proc"],
@@ -453,20 +460,20 @@ fn what_cannot_be_measured_or_watched_is_refused() {
         );
         assert_eq!(output.status.code(), Some(2));
         assert!(
-            text(&output.stderr).contains(why),
+            text(&output.stderr).contains(reason),
             "{}",
             text(&output.stderr)
         );
     }
 }
 
-/// Who writes a rule finds the names that it may use.
+/// The values that a rule may use, for whoever writes one.
 #[test]
 fn what_rules_can_look_at_is_told() {
     let folder = TempDir::new().expect("a folder");
-    let told = |words: &[&str]| benchlab(folder.path(), &[&["audit", "values"], words].concat());
+    let values = |words: &[&str]| benchlab(folder.path(), &[&["audit", "values"], words].concat());
     let screen = |words: &[&str]| {
-        let lines = stdout(&told(words));
+        let lines = stdout(&values(words));
         let fits = lines.lines().all(|line| line.chars().count() <= 80);
         assert!(fits && lines.lines().count() <= 40, "{lines}");
         lines
@@ -485,28 +492,28 @@ fn what_rules_can_look_at_is_told() {
     // Of many values the names alone fit.
     let host = screen(&["host"]);
     assert!(host.contains("somaxconn,"), "{host}");
-    let full = stdout(&told(&["host", "--full"]));
+    let full = stdout(&values(&["host", "--full"]));
     assert!(
         full.lines().any(|line| line.starts_with("somaxconn  ")),
         "{full}"
     );
-    let wrong = told(&["disks"]);
-    assert_eq!(wrong.status.code(), Some(2));
-    let why = text(&wrong.stderr);
-    assert!(why.contains("there are address, cookie, "), "{why}");
+    let unknown = values(&["disks"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    let message = text(&unknown.stderr);
+    assert!(message.contains("there are address, cookie, "), "{message}");
 }
 
 /// A page with one file. Its port, and the paths that are asked for.
 fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let asked = Arc::<Mutex<Vec<String>>>::default();
-    let log = asked.clone();
+    let requests = Arc::<Mutex<Vec<String>>>::default();
+    let log = requests.clone();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let mut room = [0; 4096];
-            let n = stream.read(&mut room).unwrap_or(0);
-            let request = text(&room[..n]);
+            let mut buffer = [0; 4096];
+            let n = stream.read(&mut buffer).unwrap_or(0);
+            let request = text(&buffer[..n]);
             let line = request.lines().next().unwrap_or_default();
             log.lock().expect("a log").push(line.to_owned());
             let body = "<img src=/i.png?key=s3cr3t>";
@@ -517,33 +524,33 @@ fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
             let _ = stream.write_all(answer.as_bytes());
         }
     });
-    (port, asked)
+    (port, requests)
 }
 
 /// Paths that only the audit of a site tries are not asked for; the user's token is kept nowhere.
 #[test]
 fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
     let folder = TempDir::new().expect("a folder");
-    let (port, asked) = page_with_a_file();
+    let (port, requests) = page_with_a_file();
     let url = format!("http://127.0.0.1:{port}/?token=s3cr3t");
-    for of in ["cookies", "site"] {
-        let words = ["audit", of, &url, "--runs", of, "--ask-rate", "1000"];
+    for kind in ["cookies", "site"] {
+        let words = ["audit", kind, &url, "--runs", kind, "--ask-rate", "1000"];
         let output = benchlab(folder.path(), &words);
-        let told = stdout(&output) + &text(&output.stderr);
-        if of == "cookies" {
+        let output_text = stdout(&output) + &text(&output.stderr);
+        if kind == "cookies" {
             let lines =
                 ["/?token=s3cr3t", "/i.png?key=s3cr3t"].map(|p| format!("GET {p} HTTP/1.1"));
-            assert_eq!(*asked.lock().expect("a log"), lines);
+            assert_eq!(*requests.lock().expect("a log"), lines);
         }
-        let run = run_file(&folder.path().join(of));
+        let run = run_file(&folder.path().join(kind));
         let page = Path::new(&run).with_extension("html");
         let [run, page] = [fs::read(&run), fs::read(page)].map(|f| text(&f.expect("a file")));
-        for kept in [&told, &run, &page] {
-            assert!(!kept.contains("s3cr3t"), "{of}");
+        for contents in [&output_text, &run, &page] {
+            assert!(!contents.contains("s3cr3t"), "{kind}");
         }
         assert!(
             page.contains("?token=…") && !page.contains("--full"),
-            "{of}"
+            "{kind}"
         );
     }
 }
@@ -557,10 +564,10 @@ fn what_is_binary_or_unreadable_is_said() {
     fs::write(folder.path().join("random"), bytes).expect("a file");
     let refused = benchlab(folder.path(), &["audit", "cookies", "random"]);
     assert_eq!(refused.status.code(), Some(2));
-    let told = text(&refused.stderr);
+    let message = text(&refused.stderr);
     assert!(
-        told.contains("random: it is binary; what is read: a HAR"),
-        "{told}"
+        message.contains("random: it is binary; what is read: a HAR"),
+        "{message}"
     );
     let entry = serde_json::json!({"request": {"url": "//nowhere"}, "response": {"status": 200}});
     let har = serde_json::json!({"log": {"entries": [entry, entry]}});

@@ -57,27 +57,29 @@ fn labels(name: &str) -> Vec<u8> {
 }
 
 /// The name that a question asks for, and its type.
-fn asked(question: &[u8]) -> Option<(String, u16, usize)> {
-    let (mut at, mut labels) = (12, Vec::new());
+fn parse_question(question: &[u8]) -> Option<(String, u16, usize)> {
+    let (mut offset, mut labels) = (12, Vec::new());
     loop {
-        let length = usize::from(*question.get(at)?);
-        let label = question.get(at + 1..at + 1 + length)?;
-        at += 1 + length;
+        let length = usize::from(*question.get(offset)?);
+        let label = question.get(offset + 1..offset + 1 + length)?;
+        offset += 1 + length;
         if length == 0 {
-            let kind = u16::from_be_bytes([*question.get(at)?, *question.get(at + 1)?]);
-            return Some((labels.join("."), kind, at + 4));
+            let kind = u16::from_be_bytes([*question.get(offset)?, *question.get(offset + 1)?]);
+            return Some((labels.join("."), kind, offset + 4));
         }
         labels.push(String::from_utf8_lossy(label).to_lowercase());
     }
 }
 
-/// The answer to a question: what is known of it, or that there is no such name.
+/// The answer to a question: the records of its name and kind, or that there is no such name.
 fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
-    let (name, kind, end) = asked(question)?;
-    let known = records.iter().filter(|(of, ..)| *of == name);
-    let found = known.clone().filter(|(_, of, _)| *of == kind);
-    let found: Vec<&[u8]> = found.map(|(.., data)| &data[..]).collect();
-    let no_such_name = if known.count() == 0 && !name.is_empty() {
+    let (name, kind, end) = parse_question(question)?;
+    let records_of_name = records.iter().filter(|(owner, ..)| *owner == name);
+    let data_of_kind = records_of_name
+        .clone()
+        .filter(|(_, record_kind, _)| *record_kind == kind);
+    let data_of_kind: Vec<&[u8]> = data_of_kind.map(|(.., data)| &data[..]).collect();
+    let no_such_name = if records_of_name.count() == 0 && !name.is_empty() {
         3
     } else {
         0
@@ -89,14 +91,14 @@ fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
         0,
         1,
         0,
-        found.len() as u8,
+        data_of_kind.len() as u8,
         0,
         0,
         0,
         0,
     ]);
     reply.extend(question.get(12..end)?);
-    for data in found {
+    for data in data_of_kind {
         reply.extend([0xc0, 12]);
         reply.extend(kind.to_be_bytes());
         reply.extend([0, 1, 0, 0, 0, 60, 0, data.len() as u8]);
@@ -255,16 +257,16 @@ fn names_addresses_and_resolvers_are_good_or_not() {
         ),
     ];
     for (name, resolver, named, reverse, ends, resolved) in cases {
-        let found = audited(&pair, folder.path(), resolver, name);
+        let findings = audited(&pair, folder.path(), resolver, name);
         let states = |rule: &str| -> Vec<&str> {
-            let of = found.iter().filter(|(of, _)| of == rule);
-            let mut states: Vec<&str> = of.map(|(_, state)| state.as_str()).collect();
+            let of_rule = findings.iter().filter(|(name, _)| name == rule);
+            let mut states: Vec<&str> = of_rule.map(|(_, state)| state.as_str()).collect();
             states.sort_unstable_by(|a, b| b.cmp(a));
             states
         };
-        assert_eq!(states("net-name"), [named], "{name}: {found:?}");
-        assert_eq!(states("net-reverse"), reverse, "{name}: {found:?}");
-        assert_eq!(states("net-ends"), [ends], "{name}: {found:?}");
-        assert_eq!(states("net-resolver"), [resolved], "{name}: {found:?}");
+        assert_eq!(states("net-name"), [named], "{name}: {findings:?}");
+        assert_eq!(states("net-reverse"), reverse, "{name}: {findings:?}");
+        assert_eq!(states("net-ends"), [ends], "{name}: {findings:?}");
+        assert_eq!(states("net-resolver"), [resolved], "{name}: {findings:?}");
     }
 }

@@ -6,7 +6,7 @@ use crate::project::{BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended,
 use std::process::Command;
 
 /// A sound file; each test spoils it in one place.
-fn sound() -> String {
+fn valid_experiment() -> String {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntargets = [\"sqlite\"]\n\n\
                 [target.sqlite]\nrows = 10\n\
                 table = \"CREATE TABLE test_simple (id integer primary key autoincrement, value integer)\"\n";
@@ -24,10 +24,16 @@ fn sound() -> String {
 /// Spoils the sound file by putting `bad` in the place of `good`, and asserts the message: its place
 /// is where `marked` stands in the line that holds it, that line is shown, `marked` is underlined.
 #[track_caller]
-fn spoilt(good: &str, bad: &str, marked: &str, message: &str, hint: Option<&str>) {
-    let text = sound();
-    let from = text.find(good).expect("the sound file has it");
-    let text = text.replacen(good, bad, 1);
+fn assert_error_at(
+    original: &str,
+    replacement: &str,
+    marked: &str,
+    message: &str,
+    hint: Option<&str>,
+) {
+    let text = valid_experiment();
+    let from = text.find(original).expect("the sound file has it");
+    let text = text.replacen(original, replacement, 1);
     let place = from + text[from..].find(marked).expect("what is marked");
     let line_start = text[..place].rfind('\n').map_or(0, |i| i + 1);
     let line = text[line_start..].lines().next().expect("a line");
@@ -37,54 +43,54 @@ fn spoilt(good: &str, bad: &str, marked: &str, message: &str, hint: Option<&str>
     let ended = project.run(&[]);
     let gap = " ".repeat(number.to_string().len());
     let marks = " ".repeat(column - 1) + &"^".repeat(marked.chars().count());
-    let mut wanted = format!(
+    let mut expected = format!(
         "benchlab: experiments/t/experiment.toml:{number}:{column}: {message}\n  {number} | {line}\n  {gap} | {marks}\n"
     );
     if let Some(hint) = hint {
-        wanted += &format!("  {hint}\n");
+        expected += &format!("  {hint}\n");
     }
-    assert_eq!(ended.stderr, wanted);
+    assert_eq!(ended.stderr, expected);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
     assert!(project.files().is_empty(), "a run file was made");
 }
 
 #[test]
 fn the_sound_file_is_sound() {
-    let project = Project::with_text(&sound());
+    let project = Project::with_text(&valid_experiment());
     project.run(&["--cases", "select"]).expect(0);
 }
 
 #[test]
 fn keys_that_are_unknown() {
-    spoilt(
+    assert_error_at(
         "unit = \"row\"",
         "units = \"row\"",
         "units",
         "unknown key `units`",
         Some("did you mean `unit`?"),
     );
-    spoilt(
+    assert_error_at(
         "rows = 10",
         "row = 10",
         "row",
         "unknown key `row`",
         Some("did you mean `rows`?"),
     );
-    spoilt(
+    assert_error_at(
         "question",
         "qestion",
         "qestion",
         "unknown key `qestion`",
         Some("did you mean `question`?"),
     );
-    spoilt(
+    assert_error_at(
         "driver",
         "drivr",
         "drivr",
         "unknown key `drivr`",
         Some("did you mean `driver`?"),
     );
-    spoilt(
+    assert_error_at(
         "check = \"writes\"",
         "check = \"write\"",
         "\"write\"",
@@ -95,28 +101,28 @@ fn keys_that_are_unknown() {
 
 #[test]
 fn types_that_are_wrong() {
-    spoilt(
+    assert_error_at(
         "rows = 10",
         "rows = \"ten\"",
         "\"ten\"",
         "invalid type: string \"ten\", expected u64",
         None,
     );
-    spoilt(
+    assert_error_at(
         "rows = 10",
         "rows = -10",
         "-10",
         "invalid value: integer `-10`, expected u64",
         None,
     );
-    spoilt(
+    assert_error_at(
         "title = \"T\"",
         "title = 7",
         "7",
         "invalid type: integer `7`, expected a string",
         None,
     );
-    spoilt(
+    assert_error_at(
         "[20]\nfactor",
         "20\nfactor",
         "20",
@@ -129,7 +135,7 @@ fn types_that_are_wrong() {
 fn sweeps_and_factors_that_cannot_be() {
     let numbers = "`limit` needs whole numbers from 0, each larger than the one before it";
     for bad in ["[]", "[-1]", "[10, 1]", "[1, 1]"] {
-        spoilt(
+        assert_error_at(
             "limit = [20]",
             &format!("limit = {bad}"),
             bad,
@@ -137,49 +143,49 @@ fn sweeps_and_factors_that_cannot_be() {
             None,
         );
     }
-    spoilt(
+    assert_error_at(
         "thin = [20]",
         "thin = [21]",
         "[21]",
         "21 is not a value of the sweep",
         None,
     );
-    spoilt(
+    assert_error_at(
         "sweep.limit = [20]",
         "sweep.limit = [20]\nsweep.more = [1]",
         "[1]",
         "a case has one sweep; make `more` a factor",
         None,
     );
-    spoilt(
+    assert_error_at(
         "sweep.limit = [20]",
         "sweep.Limit = [20]",
         "[20]",
         "`Limit` is no parameter: small letters, digits and _, a letter first",
         None,
     );
-    spoilt(
+    assert_error_at(
         "sweep.limit = [20]",
         "sweep.seed = [20]",
         "[20]",
         "`seed` is what the lab itself says to a subject",
         None,
     );
-    spoilt(
+    assert_error_at(
         "[\"prepared\", \"text\"]\nthin",
         "[\"text\", \"text\"]\nthin",
         "[\"text\", \"text\"]",
         "factor `statement` needs two or more different values",
         None,
     );
-    spoilt(
+    assert_error_at(
         "[20]\nfactor.statement",
         "[20]\nfactor.limit",
         "[\"prepared\", \"text\"]",
         "`limit` is the sweep already",
         None,
     );
-    spoilt(
+    assert_error_at(
         "{ rows = 1, transactions = 1 }",
         "{ rows = \"limit\", transactions = 1 }",
         "{ rows = \"limit\", transactions = 1 }",
@@ -190,56 +196,56 @@ fn sweeps_and_factors_that_cannot_be() {
 
 #[test]
 fn names_that_are_taken_or_unknown() {
-    spoilt(
+    assert_error_at(
         "name = \"second\"",
         "name = \"honest\"",
         "\"honest\"",
         "two subjects are named `honest`",
         None,
     );
-    spoilt(
+    assert_error_at(
         "name = \"select\"",
         "name = \"insert\"",
         "\"insert\"",
         "two cases are named `insert`",
         None,
     );
-    spoilt(
+    assert_error_at(
         "name = \"second\"",
         "name = \"The second\"",
         "\"The second\"",
         "`The second` is no name: small letters, digits, - and _, a letter first",
         None,
     );
-    spoilt(
+    assert_error_at(
         "baseline = \"honest\"",
         "baseline = \"hones\"",
         "\"hones\"",
         "there is no subject `hones`",
         Some("did you mean `honest`?"),
     );
-    spoilt(
+    assert_error_at(
         "[\"honest\", \"second\"]",
         "[\"honest\", \"secnd\"]",
         "\"secnd\"",
         "there is no subject `secnd`",
         Some("did you mean `second`?"),
     );
-    spoilt(
+    assert_error_at(
         "targets = [\"sqlite\"]",
         "targets = [\"sqlit\"]",
         "\"sqlit\"",
         "unknown variant `sqlit`, expected one of `sqlite`, `postgresql`, `mariadb`, `folder`, `link`",
         Some("did you mean `sqlite`?"),
     );
-    spoilt(
+    assert_error_at(
         "driver",
         "needs = [\"gccc\"]\ndriver",
         "\"gccc\"",
         "experiments/toolchains.toml has no `gccc`",
         Some("did you mean `gcc`?"),
     );
-    spoilt(
+    assert_error_at(
         "driver",
         "sources = [\"no/such/folder\"]\ndriver",
         "\"no/such/folder\"",
@@ -250,19 +256,19 @@ fn names_that_are_taken_or_unknown() {
 
 #[test]
 fn programs_that_are_not_named() {
-    let text = sound();
+    let text = valid_experiment();
     let program = text
         .lines()
         .find(|l| l.starts_with("program"))
         .expect("a program");
-    spoilt(
+    assert_error_at(
         program,
         "program = []",
         "[]",
         "`program` needs the name of a program",
         None,
     );
-    spoilt(
+    assert_error_at(
         program,
         "program = [\"\"]",
         "[\"\"]",
@@ -273,7 +279,8 @@ fn programs_that_are_not_named() {
 
 #[test]
 fn text_that_is_no_toml() {
-    let project = Project::with_text(&sound().replacen("title = \"T\"", "title = \"T", 1));
+    let project =
+        Project::with_text(&valid_experiment().replacen("title = \"T\"", "title = \"T", 1));
     let ended = project.run(&[]);
     ended.expect(2).says(&[
         "benchlab: experiments/t/experiment.toml:2:",
@@ -301,7 +308,11 @@ fn text_that_is_no_toml() {
         "[gcc]\ntitel = \"C\"\n",
     )
     .unwrap();
-    std::fs::write(project.join("experiments/t/experiment.toml"), sound()).unwrap();
+    std::fs::write(
+        project.join("experiments/t/experiment.toml"),
+        valid_experiment(),
+    )
+    .unwrap();
     project.run(&[]).expect(2).says(&[
         "experiments/toolchains.toml:2:1: unknown key `titel`\n  2 | titel = \"C\"\n",
         "did you mean `title`?",
@@ -310,7 +321,7 @@ fn text_that_is_no_toml() {
 
 #[test]
 fn words_of_the_command_line_that_match_nothing() {
-    let project = Project::with_text(&sound());
+    let project = Project::with_text(&valid_experiment());
     for (args, message) in [
         (
             &["--subjects", "honst"][..],
@@ -412,7 +423,7 @@ fn words_of_the_command_line_that_match_nothing() {
 
 #[test]
 fn a_value_that_is_asked_for_twice_is_measured_once() {
-    let project = Project::with_text(&sound());
+    let project = Project::with_text(&valid_experiment());
     project
         .run(&[
             "--cases",
@@ -434,7 +445,7 @@ fn a_value_that_is_asked_for_twice_is_measured_once() {
 
 #[test]
 fn nobody_to_measure() {
-    let text = sound()
+    let text = valid_experiment()
         .replace("driver", "default = false\ndriver")
         .replace("pair =", "nobody = []\npair =");
     let project = Project::with_text(&text);
@@ -449,7 +460,7 @@ fn nobody_to_measure() {
 #[test]
 fn projects_elsewhere() {
     let nowhere = tempfile::tempdir().unwrap();
-    let here = |args: &[&str]| -> Ended {
+    let run_in_folder = |args: &[&str]| -> Ended {
         let mut command = Command::new(BENCHLAB);
         command
             .current_dir(nowhere.path())
@@ -457,10 +468,10 @@ fn projects_elsewhere() {
             .args(args);
         ended(command.output().unwrap())
     };
-    here(&["run", "t"])
+    run_in_folder(&["run", "t"])
         .expect(2)
         .says(&["is not in a benchlab project", "--project"]);
-    here(&["--project", "none", "run", "t"])
+    run_in_folder(&["--project", "none", "run", "t"])
         .expect(2)
         .says(&["is not in a benchlab project"]);
     // Named from here, with a program that is named from there.

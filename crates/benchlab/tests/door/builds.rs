@@ -13,8 +13,8 @@ fn repository() -> Project {
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
-        let done = git.args(args).current_dir(project.path()).output();
-        assert!(done.expect("git is there").status.success(), "{args:?}");
+        let output = git.args(args).current_dir(project.path()).output();
+        assert!(output.expect("git is there").status.success(), "{args:?}");
     };
     git(&["init", "-q", "-b", "main"]);
     let log = project.join("runs.log").display().to_string();
@@ -49,33 +49,37 @@ fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
     let project = repository();
     let log = project.join("setup.log").display().to_string();
     let setup = format!("echo \"$PWD $BENCHLAB_BUILD $BENCHLAB_BUILD_SEED\" >> {log}");
-    let asked = [
+    let options = [
         "--rev", "HEAD", "--builds", "3", "--blocks", "6", "--setup", &setup,
     ];
-    compare(&project, &asked).expect(0);
+    compare(&project, &options).expect(0);
     let lines = |file: &str| -> Vec<Vec<String>> {
         let text = fs::read_to_string(project.join(file)).unwrap();
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         text.lines().map(words).collect()
     };
-    let made = lines("setup.log");
+    let setups = lines("setup.log");
     let column = |lines: &[Vec<String>], i: usize| -> BTreeSet<String> {
         lines.iter().map(|words| words[i].clone()).collect()
     };
-    assert_eq!(made.len(), 6, "{made:?}");
+    assert_eq!(setups.len(), 6, "{setups:?}");
     assert_eq!(
-        column(&made, 0).len(),
+        column(&setups, 0).len(),
         6,
-        "a folder for each build: {made:?}"
+        "a folder for each build: {setups:?}"
     );
-    assert_eq!(column(&made, 1).len(), 3, "{made:?}");
-    assert_eq!(column(&made, 2).len(), 6, "a seed for each build: {made:?}");
-    let lengths: BTreeSet<usize> = made.iter().map(|words| words[0].len()).collect();
-    assert!(lengths.len() > 1, "paths of several lengths: {made:?}");
+    assert_eq!(column(&setups, 1).len(), 3, "{setups:?}");
+    assert_eq!(
+        column(&setups, 2).len(),
+        6,
+        "a seed for each build: {setups:?}"
+    );
+    let lengths: BTreeSet<usize> = setups.iter().map(|words| words[0].len()).collect();
+    assert!(lengths.len() > 1, "paths of several lengths: {setups:?}");
     let runs = lines("runs.log");
     assert_eq!(
         column(&runs, 0),
-        column(&made, 0),
+        column(&setups, 0),
         "all builds are measured"
     );
     assert!(
@@ -83,7 +87,7 @@ fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
         "environments of several sizes: {runs:?}"
     );
     // The last block's turns are of the third build of each.
-    let third: BTreeSet<String> = made
+    let third: BTreeSet<String> = setups
         .iter()
         .filter(|w| w[1] == "3")
         .map(|w| w[0].clone())

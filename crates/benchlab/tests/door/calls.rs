@@ -92,7 +92,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
     // What is seen of each client with each fault. All else is 0.
-    let seen: [(&str, &str, &[&Metric]); 9] = [
+    let expected: [(&str, &str, &[&Metric]); 9] = [
         ("hopeless", "refused", &[&failed]),
         ("hopeless", "answer_lost", &[&unreported]),
         ("blind", "refused", &[]),
@@ -104,13 +104,13 @@ fn what_became_of_calls_is_read_in_the_database() {
         ("liar", "answer_lost", &[]),
     ];
     for target in 0..2 {
-        for (subject, fault, wanted) in seen {
+        for (subject, fault, nonzero) in expected {
             for metric in &Metric::EFFECTS[1..] {
                 let value = greatest(&run, subject, target, fault, metric);
-                let is_wanted = wanted.contains(&metric);
+                let is_nonzero = nonzero.contains(&metric);
                 assert_eq!(
                     value > 0.0,
-                    is_wanted,
+                    is_nonzero,
                     "{subject} on target {target} with {fault}: {} {value}",
                     metric.id
                 );
@@ -122,8 +122,8 @@ fn what_became_of_calls_is_read_in_the_database() {
         // A COMMIT that is cut may have been done.
         assert!(of(&failed) + of(&unreported) > 0.0);
     }
-    let said = project.call(&["report", project.file().to_str().unwrap()]);
-    let words = words(&said.stdout);
+    let report = project.call(&["report", project.file().to_str().unwrap()]);
+    let words = words(&report.stdout);
     for text in [
         "PostgreSQL and MariaDB: keyed has no wrong call",
         "Calls lost: liar (",
@@ -337,12 +337,12 @@ fn a_file_is_locked_while_calls_are_made() {
     let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
     let project = Project::with_text(&(text + &programs.concat()));
     let ended = project.run_blocks("1", "8", &[]);
-    let told = words(&ended.expect(0).stdout);
+    let screen = words(&ended.expect(0).stdout);
     let run = project.load();
     assert_failures(&run, &[]);
     let survived = "Longest outage after which no call is wrong or given up: 100 ms with patient; \
                     below 100 ms with impatient.";
-    assert!(told.contains(survived), "{told}");
+    assert!(screen.contains(survived), "{screen}");
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
     for fault in ["none", "busy", "down"] {
         for subject in ["impatient", "patient"] {
@@ -368,7 +368,7 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
     let effects = "effects = \"CREATE TABLE effect (batch bigint, call bigint)\"\n";
     let injection = "\n[target.postgresql.injection]\n";
     let on_a_file = format!("{FILE}\n[target.sqlite.injection]\ncut = {{ cuts_per_s = 2 }}\n");
-    for (text, said) in [
+    for (text, message) in [
         (
             format!("{head}{case}"),
             "needs `effects` in [target.postgresql]",
@@ -409,6 +409,6 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
             "hopeless"
         };
         let project = Project::with_text(&(text + &client(baseline)));
-        project.run(&[]).expect(2).says(&[said]);
+        project.run(&[]).expect(2).says(&[message]);
     }
 }

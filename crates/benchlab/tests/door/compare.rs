@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab compare` with whole commands: what is run, how often, where, and what is written down.
 
-use crate::project::{BENCHLAB, Ended, Project, ended, python, rows, wait_until};
+use crate::project::{BENCHLAB, Ended, Project, ended, python, rows, send_signal, wait_until};
 use lab_model::{Batch, BlockState, Cores, Run, Subject};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
@@ -137,8 +136,8 @@ fn a_block_stays_on_one_core_unless_all_are_asked_for() {
         .expect(0);
     let cores: BTreeSet<u32> = place.0.load().blocks.iter().map(|b| b.core).collect();
     // The pilot's runs are on all cores; then come two blocks of two pairs.
-    let seen = place.lines("a");
-    let turns = &seen[seen.len() - 8..];
+    let cores_of_a = place.lines("a");
+    let turns = &cores_of_a[cores_of_a.len() - 8..];
     for (block, lines) in place.0.load().blocks.iter().zip(turns.chunks(4)) {
         let core = block.core.to_string();
         assert!(lines.iter().all(|l| *l == core), "{lines:?} on {core}");
@@ -154,11 +153,11 @@ fn a_block_stays_on_one_core_unless_all_are_asked_for() {
     );
     all.short(&["./where a", "./where b", "--cores", "all"])
         .expect(0);
-    let here = fs::read_to_string("/proc/self/status").unwrap();
-    let here = here
+    let own_cores = fs::read_to_string("/proc/self/status").unwrap();
+    let own_cores = own_cores
         .lines()
         .find_map(|l| l.strip_prefix("Cpus_allowed_list:\t"));
-    assert!(all.lines("a").iter().all(|l| Some(l.as_str()) == here));
+    assert!(all.lines("a").iter().all(|l| Some(l.as_str()) == own_cores));
 }
 
 #[test]
@@ -209,9 +208,9 @@ fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
             .iter()
             .all(|s| s.name != "shell start")
     );
-    let seen: BTreeSet<String> = place.lines("words").into_iter().collect();
-    let wanted = ["['a | b', '$x', '$HOME']", "['a | b', '*', '$HOME']"];
-    assert_eq!(seen, wanted.map(String::from).into());
+    let words_received: BTreeSet<String> = place.lines("words").into_iter().collect();
+    let expected = ["['a | b', '$x', '$HOME']", "['a | b', '*', '$HOME']"];
+    assert_eq!(words_received, expected.map(String::from).into());
 
     let place = Place::new();
     place.short(&["echo x | cat > out", "true"]).expect(0);
@@ -244,8 +243,8 @@ fn commands_read_the_input_and_begin_like_those_of_a_shell() {
         got.len() >= 10 && got.chunks(2).all(|c| c == ["one", "two"]),
         "{got:?}"
     );
-    let here = place.0.path().canonicalize().unwrap().display().to_string();
-    assert!(place.lines("pwds").iter().all(|l| *l == here));
+    let folder = place.0.path().canonicalize().unwrap().display().to_string();
+    assert!(place.lines("pwds").iter().all(|l| *l == folder));
     // The lab ignores SIGPIPE; 32 and 33 belong to the C library.
     let ignored = |line: &String| u64::from_str_radix(&line["SigIgn:\t".len()..], 16).unwrap();
     let signals = place.lines("signals");
@@ -349,7 +348,7 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
     ended
         .expect(0)
         .says(&["B failed at run: timeout: it did not end within 0.3 s (--time-limit)"]);
-    assert_nobody_left(&marker);
+    assert_none_running(&marker);
 }
 
 #[test]
@@ -359,19 +358,20 @@ fn what_commands_leave_running_ends_with_the_comparison() {
     place
         .short(&["true", &format!("setsid sleep {marker} & true")])
         .expect(0);
-    assert_nobody_left(&marker);
-    let told = place.0.load().settings;
+    assert_none_running(&marker);
+    let settings = place.0.load().settings;
     assert!(
-        told.iter()
+        settings
+            .iter()
             .any(|s| s.subject == 1 && s.key == "leaves processes running"),
-        "{told:?}"
+        "{settings:?}"
     );
 }
 
 #[test]
 fn setup_prepare_and_cleanup_run_where_they_should() {
     let place = Place::new();
-    let hook = |what: &str| format!("echo {what} >> log");
+    let hook = |line: &str| format!("echo {line} >> log");
     let command = |name: &str| format!("echo {name} >> log");
     place
         .short(&[
@@ -634,17 +634,17 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
     let lab = place.start(&args);
     wait_until("some runs", || place.lines("runs-of-slow").len() > 12);
     fs::write(place.0.join("stop"), "").unwrap();
-    wait_until("a long run", || alive(&marker));
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    wait_until("a long run", || is_running(&marker));
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["stopped; go on with `benchlab resume "]);
-    assert_nobody_left(&marker);
+    assert_none_running(&marker);
     assert_eq!(place.lines("cleanups").len(), 2, "one for each command");
     let before = place.0.load();
     assert_eq!(before.ending, None);
-    let kept: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
+    let samples_before: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
     fs::remove_file(place.0.join("stop")).unwrap();
     resume(&place).expect(0);
     let after = place.0.load();
@@ -653,12 +653,15 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         .blocks
         .iter()
         .filter(|b| b.state == BlockState::Incomplete);
-    let all: usize = after
+    let samples_after: usize = after
         .complete_blocks()
         .chain(incomplete)
         .map(|b| b.samples.len())
         .sum();
-    assert!(all >= kept, "nothing that was measured is lost");
+    assert!(
+        samples_after >= samples_before,
+        "nothing that was measured is lost"
+    );
     assert_eq!(place.lines("cleanups").len(), 4);
 }
 
@@ -668,10 +671,10 @@ fn a_killed_lab_takes_its_commands_with_it() {
     let marker = marker();
     let slow = format!("setsid sleep {marker} & sleep {marker}");
     let mut lab = place.start(&["true", &slow]);
-    wait_until("a long run", || alive(&marker));
+    wait_until("a long run", || is_running(&marker));
     lab.kill().unwrap();
     lab.wait().unwrap();
-    wait_until("the commands are gone", || !alive(&marker));
+    wait_until("the commands are gone", || !is_running(&marker));
 }
 
 #[test]
@@ -684,7 +687,7 @@ fn commands_that_changed_are_not_gone_on_with() {
             && lab_store::load(&place.0.file())
                 .is_ok_and(|r| r.blocks.iter().any(|b| !b.samples.is_empty()))
     });
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     place.script("prog", "exit 0 # another");
     resume(&place)
@@ -698,8 +701,8 @@ fn repository() -> Place {
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
-        let done = git.args(args).current_dir(place.0.path()).output();
-        assert!(done.expect("git is there").status.success(), "{args:?}");
+        let output = git.args(args).current_dir(place.0.path()).output();
+        assert!(output.expect("git is there").status.success(), "{args:?}");
     };
     git(&["init", "-q", "-b", "main"]);
     for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.03")] {
@@ -761,7 +764,7 @@ fn an_interrupted_comparison_of_revisions_leaves_no_worktrees() {
         !place.0.files().is_empty()
             && lab_store::load(&place.0.file()).is_ok_and(|run| !run.pilots.is_empty())
     });
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
@@ -831,8 +834,8 @@ fn marker() -> String {
     format!("{}.{next}", 10_000 + std::process::id())
 }
 
-/// Whether some process has this among its words.
-fn alive(marker: &str) -> bool {
+/// Whether a `sleep` with this marker on its command line is running.
+fn is_running(marker: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();
     processes
@@ -841,7 +844,7 @@ fn alive(marker: &str) -> bool {
 }
 
 #[track_caller]
-pub fn assert_nobody_left(marker: &str) {
+pub fn assert_none_running(marker: &str) {
     std::thread::sleep(Duration::from_millis(20));
-    assert!(!alive(marker), "a command is still there");
+    assert!(!is_running(marker), "a command is still there");
 }

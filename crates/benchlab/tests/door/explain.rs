@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab explain`: known system calls are counted, their differences told, and nothing is left behind.
 
-use crate::project::{Project, subject};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use crate::project::{Project, send_signal, subject};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,7 +24,7 @@ fn project(others: &[String]) -> Project {
     Project::with_text(&(HEAD.to_owned() + &terse + &others.concat()))
 }
 
-fn middle(document: &Value, subject: &str, metric: &str) -> f64 {
+fn estimate(document: &Value, subject: &str, metric: &str) -> f64 {
     let rows = document["rows"].as_array().expect("rows");
     let row = rows
         .iter()
@@ -42,7 +41,7 @@ fn known_calls_and_round_trips_are_counted_per_operation() {
     let document: Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
     // Both ends of the socket pair are the subject's: each exchange is a round trip of either.
     for (name, exchanges) in [("terse", 1.0), ("verbose", 2.0)] {
-        let value = |metric: &str| middle(&document, name, metric);
+        let value = |metric: &str| estimate(&document, name, metric);
         assert_eq!(value("call_getppid"), 3.0, "{name}");
         assert_eq!(value("call_sendto"), 2.0 * exchanges, "{name}");
         assert_eq!(value("call_recvfrom"), 2.0 * exchanges, "{name}");
@@ -52,8 +51,8 @@ fn known_calls_and_round_trips_are_counted_per_operation() {
     }
     let answer = project.call(&words[..4]);
     let answer = &answer.expect(0).stdout;
-    let told = "verbose: 4 round trips per operation, terse: 2.";
-    assert!(answer.contains(told), "{answer}");
+    let sentence = "verbose: 4 round trips per operation, terse: 2.";
+    assert!(answer.contains(sentence), "{answer}");
 }
 
 #[test]
@@ -62,7 +61,8 @@ fn allocations_are_counted_per_operation() {
     let words = ["explain", "t", "--operations", "50", "--format", "json"];
     let ended = project.call(&words);
     let document: Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
-    let more = |metric| middle(&document, "lavish", metric) - middle(&document, "terse", metric);
+    let more =
+        |metric| estimate(&document, "lavish", metric) - estimate(&document, "terse", metric);
     // The two programs differ by some bytes besides.
     assert!(
         (99_000.0..101_000.0).contains(&more("allocated_bytes")),
@@ -92,9 +92,9 @@ fn commands_are_explained_after_they_were_compared() {
         "/bin/ls /usr/bin",
     ];
     let ended = project.call(&words);
-    let said: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
-    let said = said.join(" ");
-    assert!(said.contains("system calls per run, A:"), "{said}");
+    let screen: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
+    let screen = screen.join(" ");
+    assert!(screen.contains("system calls per run, A:"), "{screen}");
     let files = std::fs::read_dir(runs).expect("runs").flatten();
     let pages = files.filter(|file| {
         file.file_name()
@@ -125,8 +125,8 @@ fn without_a_tracer_each_screen_says_what_is_not_counted_and_why() {
         "{first}"
     );
     let full = screen(&["--full"]);
-    let why = "no system calls and round trips: Not counted for terse: strace is not installed";
-    assert!(full.contains(why), "{full}");
+    let warning = "no system calls and round trips: Not counted for terse: strace is not installed";
+    assert!(full.contains(warning), "{full}");
 }
 
 #[test]
@@ -139,12 +139,12 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
         assert!(Instant::now() < deadline, "it was never traced");
         std::thread::sleep(Duration::from_millis(20));
     }
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).expect("the lab runs");
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().expect("the lab ends").code(), Some(130));
     let pids = std::fs::read_to_string(note).expect("a note");
     for pid in pids.split(' ') {
-        let gone = || !Path::new("/proc").join(pid).join("exe").exists();
-        while !gone() {
+        let is_gone = || !Path::new("/proc").join(pid).join("exe").exists();
+        while !is_gone() {
             assert!(Instant::now() < deadline, "process {pid} is left behind");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -154,19 +154,19 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
 #[test]
 fn what_cannot_be_explained_is_refused() {
     let project = project(&[]);
-    let wrong = |words: &[&str], why: &str| {
+    let assert_refused = |words: &[&str], reason: &str| {
         let ended = project.call(words);
-        assert!(ended.expect(2).stderr.contains(why), "{ended:?}");
+        assert!(ended.expect(2).stderr.contains(reason), "{ended:?}");
     };
-    wrong(
+    assert_refused(
         &["explain", "t", "--cases", "tlak"],
         "`t` has no case `tlak`",
     );
-    wrong(
+    assert_refused(
         &["explain", "t", "--subjects", "tacit"],
         "has no subject `tacit`",
     );
-    wrong(&["explain", "gone.lab"], "gone.lab");
+    assert_refused(&["explain", "gone.lab"], "gone.lab");
 }
 
 #[test]

@@ -66,10 +66,10 @@ fn crashes() {
         ["a first line for the log", "the state cannot be saved"]
     );
     assert_eq!(failure(&run, "killed-in-block").block, Some(0));
-    let left = std::fs::read_to_string(project.join("left-behind")).unwrap();
+    let leftover = std::fs::read_to_string(project.join("left-behind")).unwrap();
     assert!(
-        left.contains("/benchlab-") && !std::path::Path::new(&left).exists(),
-        "a temporary file is the run's, and gone with it: {left}"
+        leftover.contains("/benchlab-") && !std::path::Path::new(&leftover).exists(),
+        "a temporary file is the run's, and gone with it: {leftover}"
     );
     // In the middle of a block, and not of the first attempt at one: what it did before stays.
     let failure = failure(&run, "crash-in-block");
@@ -327,25 +327,25 @@ driver"#;
 /// each other's folder.
 #[test]
 fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
-    let built = |name: &str, language: &str, script: &str| {
+    let subject_with_build = |name: &str, language: &str, script: &str| {
         let lines = format!("build = [[\"sh\", \"-c\", \"{script}\"]]\ndriver");
         let text = subject(name, &["plain.py"]).replace("driver", &lines);
         text.replace("\"Python\"", &format!("\"{language}\""))
     };
-    let meets = |own: &str, other: &str| {
+    let waits_for = |marker: &str, awaited: &str| {
         format!(
-            "touch {own}; for i in $(seq 300); do [ -e {other} ] && exit 0; sleep 0.1; done; exit 1"
+            "touch {marker}; for i in $(seq 300); do [ -e {awaited} ] && exit 0; sleep 0.1; done; exit 1"
         )
     };
     let alone = "mkdir alone && sleep 0.1 && rmdir alone";
     let shared = "mkdir shared && sleep 0.1 && rmdir shared";
     let project = Project::noop(&[
-        built("ada", "Ada", &meets("ada", "java")),
-        built("java", "Java", &meets("java", "ada")),
-        built("c", "C", alone),
-        built("c-again", "C", &format!("true; {alone}")),
-        built("go", "Go", shared),
-        built("rust", "Rust", shared),
+        subject_with_build("ada", "Ada", &waits_for("ada", "java")),
+        subject_with_build("java", "Java", &waits_for("java", "ada")),
+        subject_with_build("c", "C", alone),
+        subject_with_build("c-again", "C", &format!("true; {alone}")),
+        subject_with_build("go", "Go", shared),
+        subject_with_build("rust", "Rust", shared),
     ]);
     project.run(&[]).expect(0);
     assert_failures(&project.load(), &[]);
@@ -377,14 +377,14 @@ fn who_lacks_its_server_is_left_out() {
     };
     let text = toolchains("compiler", "") + &toolchains("server", "service = true");
     std::fs::write(file, text).unwrap();
-    let built = || project.call(&["build", "t"]);
-    built().expect(0);
+    let build = || project.call(&["build", "t"]);
+    build().expect(0);
     std::fs::remove_file(project.join("compiler")).unwrap();
-    built().expect(0);
+    build().expect(0);
     std::fs::remove_file(project.join("server")).unwrap();
-    let said = "serves cannot run: not here: A server\nbenchlab: `benchlab run t --install` installs what is \
+    let message = "serves cannot run: not here: A server\nbenchlab: `benchlab run t --install` installs what is \
                 missing, or `apt-get install its-server`\n";
-    project.run(&[]).expect(0).says(&[said]);
+    project.run(&[]).expect(0).says(&[message]);
     // Of what is not built all is told at once.
     std::fs::remove_dir_all(project.join("build")).unwrap();
     project.run(&[]).expect(0).says(&[

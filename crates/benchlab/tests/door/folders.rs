@@ -46,9 +46,9 @@ fn folder_subject(
     subject(name, &["folder.py", notes, watched, latency_ms]) + host
 }
 
-fn lines(notes: &Path, of: &str) -> Vec<String> {
+fn lines(notes: &Path, label: &str) -> Vec<String> {
     let text = fs::read_to_string(notes).unwrap_or_default();
-    let lines = text.lines().filter_map(|line| line.strip_prefix(of));
+    let lines = text.lines().filter_map(|line| line.strip_prefix(label));
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
@@ -87,16 +87,19 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         places.each_ref().map(|place| place.to_str().unwrap())
     );
     // The folders of the run were in the places; each open had the rate of its case.
-    let seen = lines(&notes, "folder ");
+    let folder_notes = lines(&notes, "folder ");
     for place in &places {
         let inside = format!("{}/benchlab-", place.display());
         assert!(
-            seen.iter().any(|line| line.starts_with(&inside)),
-            "{seen:?}"
+            folder_notes.iter().any(|line| line.starts_with(&inside)),
+            "{folder_notes:?}"
         );
         assert_eq!(fs::read_dir(place).unwrap().count(), 0, "left in {place:?}");
     }
-    assert!(seen.iter().all(|line| line.ends_with(" 20000")), "{seen:?}");
+    assert!(
+        folder_notes.iter().all(|line| line.ends_with(" 20000")),
+        "{folder_notes:?}"
+    );
     // Of operations at a fixed rate latencies are compared, and no time.
     let results = lab_stats::results::results(&run);
     let compared: Vec<_> = results
@@ -130,28 +133,28 @@ fn a_run_goes_on_in_the_same_places() {
 #[test]
 fn places_that_cannot_be() {
     let (project, places, _) = two_places();
-    let gone = project.join("gone");
-    run_on(&project, &[gone], &[])
+    let missing = project.join("gone");
+    run_on(&project, &[missing], &[])
         .expect(2)
         .says(&["gone", "No such file"]);
-    let twice = [places[0].clone(), places[0].clone()];
-    run_on(&project, &twice, &[])
+    let duplicate = [places[0].clone(), places[0].clone()];
+    run_on(&project, &duplicate, &[])
         .expect(2)
         .says(&["named twice"]);
     run_on(&project, &[PathBuf::from("/proc")], &[])
         .expect(1)
         .says(&["no folder in /proc"]);
     let other = Project::noop(&[]);
-    let here = other.path().to_str().unwrap().to_owned();
+    let folder = other.path().to_str().unwrap().to_owned();
     other
-        .run(&["--on", &here])
+        .run(&["--on", &folder])
         .expect(2)
         .says(&["works in no folder"]);
 }
 
 #[test]
 fn a_rate_that_cannot_be() {
-    for (text, why) in [
+    for (text, reason) in [
         ("rate = 0", "from 1 to 1,000,000"),
         (
             "rate = 5\n[[case]]\nname = \"other\"\nwork = \"x\"\nunit = \"x\"",
@@ -162,8 +165,8 @@ fn a_rate_that_cannot_be() {
         let notes = project.join("notes");
         let head = head(false).replace("rate = 20000", text);
         project.append(&(head + &folder_subject("one", &notes, Path::new("/none"), "3", "")));
-        let here = project.path().to_str().unwrap().to_owned();
-        project.run(&["--on", &here]).expect(2).says(&[why]);
+        let folder = project.path().to_str().unwrap().to_owned();
+        project.run(&["--on", &folder]).expect(2).says(&[reason]);
     }
 }
 
@@ -173,9 +176,9 @@ fn settings_that_the_lab_does_not_know() {
     let host = "host = { \"kernel.panic\" = \"1\" }\n";
     let notes = project.join("notes");
     project.append(&(head(false) + &folder_subject("one", &notes, Path::new("/none"), "3", host)));
-    let here = project.path().to_str().unwrap().to_owned();
+    let folder = project.path().to_str().unwrap().to_owned();
     project
-        .run(&["--on", &here])
+        .run(&["--on", &folder])
         .expect(2)
         .says(&["queue.NAME or vm.NAME is wanted"]);
 }
@@ -214,10 +217,10 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     }
     let notes = project.join("notes");
     let host = "host = { \"queue.scheduler\" = \"bfq\" }\n";
-    let of = |name, host| folder_subject(name, &notes, Path::new("/none"), "3", host);
+    let subject_of = |name, host| folder_subject(name, &notes, Path::new("/none"), "3", host);
     // It is not built, which would fail, too.
-    let third = of("third", host) + "build = [[\"false\"]]\n";
-    let subjects = [of("one", ""), of("other", host), third];
+    let third = subject_of("third", host) + "build = [[\"false\"]]\n";
+    let subjects = [subject_of("one", ""), subject_of("other", host), third];
     project.append(&(head(false) + &subjects.concat()));
     let on = place.to_str().unwrap();
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
@@ -226,11 +229,15 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     assert!(!ended.stderr.contains("`false`"), "{}", ended.stderr);
     let words = ended.stdout.split_whitespace().collect::<Vec<_>>();
     let words = words.join(" ");
-    for said in [
+    for sentence in [
         "Nothing was compared: one was measured alone.",
         "other and third cannot run here and are left out.",
     ] {
-        assert!(words.contains(said), "no `{said}` in {}", ended.stdout);
+        assert!(
+            words.contains(sentence),
+            "no `{sentence}` in {}",
+            ended.stdout
+        );
     }
     // Where nothing was compared nobody is ahead, and nobody is not.
     assert!(!words.contains("ahead of all others"), "{}", ended.stdout);
@@ -249,9 +256,9 @@ fn a_run_says_why_nothing_was_compared() {
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
     let ended = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
     let words: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
-    let said = "Nothing was compared: a block has about 8 operations of each subject, and what 99 % of them take at \
+    let sentence = "Nothing was compared: a block has about 8 operations of each subject, and what 99 % of them take at \
                 most needs 100";
-    assert!(words.join(" ").contains(said), "{}", ended.stdout);
+    assert!(words.join(" ").contains(sentence), "{}", ended.stdout);
 }
 
 /// A filesystem on a loop device, unmounted when this is dropped.
@@ -261,7 +268,7 @@ struct Loop {
 }
 
 impl Loop {
-    /// None where the right or a program is missing.
+    /// `None` without root, or without the programs for it; a line on standard error says so.
     fn new() -> Option<Loop> {
         if !nix::unistd::geteuid().is_root() {
             eprintln!("not tried out: loop devices need root");
@@ -271,26 +278,26 @@ impl Loop {
         let (image, mounted) = (folder.path().join("image"), folder.path().join("mounted"));
         fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
         fs::create_dir(&mounted).unwrap();
-        let called = |program: &str, args: &[&str]| {
+        let run = |program: &str, args: &[&str]| {
             let output = Command::new(program).args(args).output().ok()?;
-            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            output.status.success().then_some(said)
+            let stdout = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            output.status.success().then_some(stdout)
         };
-        let device = called("losetup", &["--find", "--show", image.to_str().unwrap()]);
+        let device = run("losetup", &["--find", "--show", image.to_str().unwrap()]);
         let Some(device) = device else {
             eprintln!("not tried out: there are no loop devices");
             return None;
         };
-        let made = Loop { device, folder };
-        let done = called("mkfs.ext4", &["-q", &made.device])
-            .and_then(|_| called("mount", &[&made.device, mounted.to_str().unwrap()]));
-        let offers = fs::read_to_string(made.scheduler()).unwrap_or_default();
-        if done.is_none() || !offers.contains("mq-deadline") || !offers.contains("none") {
+        let created = Loop { device, folder };
+        let outcome = run("mkfs.ext4", &["-q", &created.device])
+            .and_then(|_| run("mount", &[&created.device, mounted.to_str().unwrap()]));
+        let offers = fs::read_to_string(created.scheduler()).unwrap_or_default();
+        if outcome.is_none() || !offers.contains("mq-deadline") || !offers.contains("none") {
             eprintln!("not tried out: no filesystem on a loop device with schedulers");
             return None;
         }
-        fs::write(made.scheduler(), "none").unwrap();
-        Some(made)
+        fs::write(created.scheduler(), "none").unwrap();
+        Some(created)
     }
 
     fn scheduler(&self) -> PathBuf {
@@ -298,7 +305,7 @@ impl Loop {
         Path::new("/sys/block").join(name).join("queue/scheduler")
     }
 
-    fn present(&self) -> String {
+    fn current_scheduler(&self) -> String {
         let text = fs::read_to_string(self.scheduler()).unwrap();
         let (_, rest) = text.split_once('[').unwrap();
         rest.split_once(']').unwrap().0.to_owned()
@@ -312,8 +319,8 @@ impl Loop {
         let _ = Command::new("umount").arg(self.place()).output();
     }
 
-    /// What lies in the filesystem that is not its own.
-    fn left(&self) -> Vec<OsString> {
+    /// Files in the filesystem besides `lost+found`.
+    fn leftover_files(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.place()).unwrap().flatten();
         let names = entries.map(|entry| entry.file_name());
         names.filter(|name| name != "lost+found").collect()
@@ -352,22 +359,31 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     ended
         .expect(0)
         .says(&[&format!("files are made in {}\n", device.place().display())]);
-    assert_eq!(device.present(), "none");
+    assert_eq!(device.current_scheduler(), "none");
     let run = project.load();
     assert_failures(&run, &[]);
     // The present scheduler is the baseline, whatever the file says.
     let plan = run.plan.as_ref().unwrap();
     assert_eq!(plan.subjects[plan.baseline].name, "other");
-    let seen = lines(&notes, "watched ");
-    let with = |chosen: &str| seen.iter().filter(|line| line.contains(chosen)).count();
+    let schedulers = lines(&notes, "watched ");
+    let count = |chosen: &str| {
+        schedulers
+            .iter()
+            .filter(|line| line.contains(chosen))
+            .count()
+    };
     // Two blocks of two mirrored pairs for each.
-    assert_eq!((with("[mq-deadline]"), with("[none]")), (8, 8), "{seen:?}");
+    assert_eq!(
+        (count("[mq-deadline]"), count("[none]")),
+        (8, 8),
+        "{schedulers:?}"
+    );
     let notes = fs::read_dir("/run/benchlab")
         .into_iter()
         .flatten()
         .flatten();
-    let own = format!("settings-{}", std::process::id());
-    assert!(notes.into_iter().all(|note| *note.file_name() != *own));
+    let own_note = format!("settings-{}", std::process::id());
+    assert!(notes.into_iter().all(|note| *note.file_name() != *own_note));
     // 3 ms against 9.
     let name = device.device.trim_start_matches("/dev/");
     let rule = format!("KERNEL==\"{name}\", ATTR{{queue/scheduler}}=\"none\"");
@@ -384,7 +400,7 @@ fn limits_of_memory_are_set_for_turns_and_put_back() {
         eprintln!("not tried out: limits of memory need root");
         return;
     }
-    let limits = || ["bytes", "ratio"].map(|unit| dirty(unit).to_string());
+    let limits = || ["bytes", "ratio"].map(|unit| dirty_limit(unit).to_string());
     let before = limits();
     let project = Project::with_text("");
     let notes = project.join("notes");
@@ -395,17 +411,21 @@ fn limits_of_memory_are_set_for_turns_and_put_back() {
     ];
     let subjects = subjects.map(|(name, host)| folder_subject(name, &notes, watched, "3", host));
     project.append(&(head(false) + &subjects.concat()));
-    let here = project.path().to_path_buf();
-    run_on(&project, &[here], &[]).expect(0);
+    let folder = project.path().to_path_buf();
+    run_on(&project, &[folder], &[]).expect(0);
     assert_failures(&project.load(), &[]);
     assert_eq!(limits(), before);
-    let seen = lines(&notes, "watched ");
-    let with = |value: &str| seen.iter().filter(|line| *line == value).count();
-    assert_eq!((with("268435456"), with(&before[0])), (8, 8), "{seen:?}");
+    let limits_seen = lines(&notes, "watched ");
+    let count = |value: &str| limits_seen.iter().filter(|line| *line == value).count();
+    assert_eq!(
+        (count("268435456"), count(&before[0])),
+        (8, 8),
+        "{limits_seen:?}"
+    );
 }
 
 /// `vm.dirty_bytes` or `vm.dirty_ratio`: that of the two which is 0 does not count.
-fn dirty(unit: &str) -> u64 {
+fn dirty_limit(unit: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/sys/vm/dirty_{unit}")).unwrap();
     text.trim().parse().unwrap()
 }
@@ -414,7 +434,7 @@ fn dirty(unit: &str) -> u64 {
 fn after_kill_9_the_next_call_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     for verb in ["list", "doctor"] {
-        let project = told_by(&device, "1000", |project| project.call(&[verb]));
+        let project = restored_by(&device, "1000", |project| project.call(&[verb]));
         let quiet = project.call(&[verb]);
         assert!(!quiet.stderr.contains("killed"), "{}", quiet.stderr);
     }
@@ -423,13 +443,13 @@ fn after_kill_9_the_next_call_puts_back_what_was_changed() {
 #[test]
 fn after_kill_9_resume_puts_back_what_was_changed_and_goes_on() {
     let Some(device) = Loop::new() else { return };
-    let project = told_by(&device, "2", |project| {
+    let project = restored_by(&device, "2", |project| {
         let file = project.file();
         project.call(&["resume", file.to_str().unwrap()])
     });
     assert_failures(&project.load(), &[]);
     // The folder that the killed lab left is gone, too.
-    assert_eq!(device.left(), Vec::<OsString>::new());
+    assert_eq!(device.leftover_files(), Vec::<OsString>::new());
 }
 
 #[test]
@@ -439,11 +459,11 @@ fn a_lab_waits_for_another_that_puts_settings_back() {
     killed.wait().unwrap();
     fs::write(device.scheduler(), "mq-deadline").unwrap();
     let notes = Path::new("/run/benchlab");
-    let made = fs::DirBuilder::new()
+    let created = fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(notes);
-    made.unwrap();
+    created.unwrap();
     let note = notes.join(format!("settings-{}", killed.id()));
     let file = fs::File::create(&note).unwrap();
     let putting_back = Flock::lock(file, FlockArg::LockExclusive).unwrap();
@@ -459,33 +479,33 @@ fn a_lab_waits_for_another_that_puts_settings_back() {
     assert!(lab.wait().unwrap().success());
 }
 
-/// Kills runs until the next call of their project tells that it put back what they changed:
-/// any lab of this machine puts it back, and a test beside this one may call one first.
-fn told_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Project {
+/// Kills runs until the next call of their project says that it put back their settings: any lab on this machine does,
+/// and a test beside this one may call one first.
+fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Project {
     for _ in 0..20 {
         let (project, _) = device.project();
-        if !killed(&project, device, blocks) {
+        if !kill_in_turn(&project, device, blocks) {
             continue;
         }
         let ended = next(&project);
         ended.expect(0);
-        wait_until("it is put back", || device.present() == "none");
-        let told = ["a run that was killed left", "put back to none"];
-        if told.iter().all(|words| ended.stderr.contains(words)) {
+        wait_until("it is put back", || device.current_scheduler() == "none");
+        let messages = ["a run that was killed left", "put back to none"];
+        if messages.iter().all(|words| ended.stderr.contains(words)) {
             return project;
         }
     }
-    panic!("never told by the next call");
+    panic!("the next call never said so");
 }
 
-/// A run that is killed while it has another scheduler. `false`: it was never seen with it.
-fn killed(project: &Project, device: &Loop, blocks: &str) -> bool {
-    let mut lab = started(project, device, blocks);
-    // It is switched back and forth: stopped in the right moment, it stays.
+/// Kills a run while it has another scheduler. `false`: it never had it when it was stopped.
+fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
+    let mut lab = start_in_turn(project, device, blocks);
+    // The lab switches it back and forth: it stays what it is while the lab is stopped.
     let caught = (0..1000).any(|_| {
         signal(&lab, "-STOP");
         wait_until("it is stopped", || is_stopped(&lab));
-        let caught = device.present() == "mq-deadline";
+        let caught = device.current_scheduler() == "mq-deadline";
         if !caught {
             signal(&lab, "-CONT");
             std::thread::sleep(std::time::Duration::from_millis(3));
@@ -495,14 +515,14 @@ fn killed(project: &Project, device: &Loop, blocks: &str) -> bool {
     if caught {
         // A lab that lives keeps what it changed, also while it is stopped.
         project.call(&["list"]).expect(0);
-        assert_eq!(device.present(), "mq-deadline");
+        assert_eq!(device.current_scheduler(), "mq-deadline");
     }
     lab.kill().unwrap();
     lab.wait().unwrap();
     caught
 }
 
-/// What a thread was about to write is written before it stops.
+/// Whether all threads of a process are stopped: a thread ends a write before it stops.
 fn is_stopped(process: &std::process::Child) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", process.id()));
     threads.unwrap().flatten().all(|thread| {
@@ -516,21 +536,21 @@ fn is_stopped(process: &std::process::Child) -> bool {
 fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
-    let mut lab = started(&project, &device, "1000");
+    let mut lab = start_in_turn(&project, &device, "1000");
     // How another run found the host would not be how it was.
     let (other, _) = device.project();
-    let why = format!("another run changes {}", device.scheduler().display());
+    let reason = format!("another run changes {}", device.scheduler().display());
     run_on(&other, &[device.place()], &[])
         .expect(1)
-        .says(&[&why]);
+        .says(&[&reason]);
     signal(&lab, "-INT");
     assert_eq!(lab.wait().unwrap().code(), Some(130));
-    assert_eq!(device.present(), "none");
-    assert_eq!(device.left(), Vec::<OsString>::new());
+    assert_eq!(device.current_scheduler(), "none");
+    assert_eq!(device.leftover_files(), Vec::<OsString>::new());
 }
 
 /// A lab at work on the device, in a turn with another scheduler.
-fn started(project: &Project, device: &Loop, blocks: &str) -> std::process::Child {
+fn start_in_turn(project: &Project, device: &Loop, blocks: &str) -> std::process::Child {
     let place = device.place();
     let lab = project.start(&[
         "run",
@@ -546,7 +566,9 @@ fn started(project: &Project, device: &Loop, blocks: &str) -> std::process::Chil
         "--on",
         place.to_str().unwrap(),
     ]);
-    wait_until("another scheduler", || device.present() == "mq-deadline");
+    wait_until("another scheduler", || {
+        device.current_scheduler() == "mq-deadline"
+    });
     lab
 }
 

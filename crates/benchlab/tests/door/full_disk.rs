@@ -142,9 +142,9 @@ pub fn left_out() -> bool {
         .args(["sh", "-c", script])
         .output()
         .is_ok_and(|o| o.status.success());
-    let known = std::env::var_os("BENCHLAB_NO_UNSHARE").is_some_and(|v| v == "1");
+    let is_excluded = std::env::var_os("BENCHLAB_NO_UNSHARE").is_some_and(|v| v == "1");
     assert!(
-        permitted || known,
+        permitted || is_excluded,
         "a full disk cannot be tried out: `unshare -m` is permitted neither to root nor to this user. \
          Run as root, allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or set \
          BENCHLAB_NO_UNSHARE=1 to leave it out"

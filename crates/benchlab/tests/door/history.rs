@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A run to be: by default one of `sort`, A against B, with twelve blocks at one point.
-struct Made {
+/// A run that a test writes into a file: by default one of `sort`, A against B, with twelve blocks at one point.
+struct TestRun {
     name: &'static str,
     day: u32,
     /// Time of B / time of A.
@@ -31,9 +31,9 @@ struct Made {
     ended: bool,
 }
 
-impl Default for Made {
-    fn default() -> Made {
-        Made {
+impl Default for TestRun {
+    fn default() -> TestRun {
+        TestRun {
             name: "sort",
             day: 0,
             ratio: 1.0,
@@ -48,7 +48,7 @@ impl Default for Made {
     }
 }
 
-impl Made {
+impl TestRun {
     fn plan(&self) -> Plan {
         let subject = |i: usize| Subject {
             name: self.subjects[i].into(),
@@ -184,24 +184,24 @@ fn assert_fits(text: &str) {
 }
 
 /// Three runs of sort, written in another order than they were made in, and one of something else.
-fn three() -> TempDir {
+fn three_runs() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let made = |name, day, ratio| Made {
+    let test_run = |name, day, ratio| TestRun {
         name,
         day,
         ratio,
-        ..Made::default()
+        ..TestRun::default()
     };
-    made("sort", 2, 0.8).write(folder.path(), "a");
-    made("sort", 0, 1.0).write(folder.path(), "b");
-    made("sort", 1, 1.25).write(folder.path(), "c");
-    made("other", 3, 3.0).write(folder.path(), "d");
+    test_run("sort", 2, 0.8).write(folder.path(), "a");
+    test_run("sort", 0, 1.0).write(folder.path(), "b");
+    test_run("sort", 1, 1.25).write(folder.path(), "c");
+    test_run("other", 3, 3.0).write(folder.path(), "d");
     folder
 }
 
 #[test]
 fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
-    let folder = three();
+    let folder = three_runs();
     let rows = rows(folder.path(), &["sort"]);
     assert_eq!(column(&rows, "run"), ["b.lab", "c.lab", "a.lab"]);
     assert_eq!(column(&rows, "verdict"), ["equivalent", "slower", "faster"]);
@@ -249,23 +249,23 @@ fn its_first_screen_is_the_answer() {
     for day in 0..45 {
         let name: &'static str = format!("name-{day:02}").leak();
         for name in ["sort", name] {
-            let made = Made {
+            let test_run = TestRun {
                 name,
                 day,
-                ..Made::default()
+                ..TestRun::default()
             };
-            made.write(folder.path(), &format!("{day:02}-{name}"));
+            test_run.write(folder.path(), &format!("{day:02}-{name}"));
         }
     }
-    let shown = |args: &[&str]| history(folder.path(), args).expect(0).stdout.clone();
-    let answer = shown(&["sort"]);
+    let screen = |args: &[&str]| history(folder.path(), args).expect(0).stdout.clone();
+    let answer = screen(&["sort"]);
     assert!(answer.lines().count() <= 40, "{answer}");
     assert!(!answer.contains("A row for each run."), "{answer}");
     assert!(
         answer.contains("\nAll tables and warnings: --full.\n"),
         "{answer}"
     );
-    let names = shown(&[]);
+    let names = screen(&[]);
     assert!(names.lines().count() <= 40, "{names}");
     assert!(
         names.contains("\n16 more with earlier runs: --full\n"),
@@ -275,7 +275,7 @@ fn its_first_screen_is_the_answer() {
         names.contains("\nname-44 ") && !names.contains("\nname-00 "),
         "{names}"
     );
-    assert!(shown(&["--full"]).contains("\nname-00 "));
+    assert!(screen(&["--full"]).contains("\nname-00 "));
 }
 
 #[test]
@@ -284,11 +284,11 @@ fn the_run_with_which_a_ratio_changed_is_named() {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     for day in 0..12 {
         let changed = day >= 6;
-        Made {
+        TestRun {
             day,
             ratio: if changed { 1.3 } else { 1.1 },
             revision: changed.then_some(commit),
-            ..Made::default()
+            ..TestRun::default()
         }
         .write(folder.path(), &format!("{day:02}"));
     }
@@ -320,9 +320,9 @@ fn the_run_with_which_a_ratio_changed_is_named() {
 
 #[test]
 fn the_figures_are_those_of_the_runs_reports() {
-    let folder = three();
-    let shown = json(&history(folder.path(), &["sort", "--format", "json"]).stdout);
-    let rows = shown["rows"].as_array().unwrap();
+    let folder = three_runs();
+    let history_json = json(&history(folder.path(), &["sort", "--format", "json"]).stdout);
+    let rows = history_json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     for row in rows {
         let file = folder.path().join(row["run"].as_str().unwrap());
@@ -332,17 +332,17 @@ fn the_figures_are_those_of_the_runs_reports() {
         let same = |other: &&Value| {
             other["subject"] == row["subject"] && other["metric"]["id"] == row["metric"]["id"]
         };
-        let there = report["rows"]
+        let reported = report["rows"]
             .as_array()
             .unwrap()
             .iter()
             .find(same)
             .unwrap();
         for column in ["ratio", "verdict", "blocks"] {
-            assert_eq!(row[column], there[column], "{column}");
+            assert_eq!(row[column], reported[column], "{column}");
         }
         if row["role"] == "baseline" {
-            assert_eq!(row["value"], there["value"]);
+            assert_eq!(row["value"], reported["value"]);
         }
     }
 }
@@ -350,12 +350,12 @@ fn the_figures_are_those_of_the_runs_reports() {
 #[test]
 fn several_points_have_a_mean_and_verdicts_are_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let made = Made {
+    let test_run = TestRun {
         points: 3,
         ratio: 1.25,
-        ..Made::default()
+        ..TestRun::default()
     };
-    made.write(folder.path(), "a");
+    test_run.write(folder.path(), "a");
     let rows = rows(folder.path(), &["sort"]);
     assert_eq!(column(&rows, "verdict"), [""]);
     assert!(rows[0]["ratio"].parse::<f64>().is_ok());
@@ -371,14 +371,14 @@ fn several_points_have_a_mean_and_verdicts_are_counted() {
 
 #[test]
 fn what_is_other_than_in_the_latest_run_is_marked() {
-    let made = |change: &dyn Fn(&mut Made)| {
+    let write_changed = |change: &dyn Fn(&mut TestRun)| {
         let folder = tempfile::tempdir().unwrap();
-        let mut earlier = Made::default();
+        let mut earlier = TestRun::default();
         change(&mut earlier);
         earlier.write(folder.path(), "a");
-        let latest = Made {
+        let latest = TestRun {
             day: 1,
-            ..Made::default()
+            ..TestRun::default()
         };
         latest.write(folder.path(), "b");
         let rows = rows(folder.path(), &["sort"]);
@@ -387,7 +387,7 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
         assert_fits(&text);
         (rows[0]["note"].clone(), text)
     };
-    assert_eq!(made(&|_| {}).0, "");
+    assert_eq!(write_changed(&|_| {}).0, "");
     let marked = |(marks, text): (String, String), letter: &str| {
         assert!(
             text.contains(&format!("{letter}: ")),
@@ -395,19 +395,19 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
         );
         assert_eq!(marks, letter);
     };
-    let host = made(&|m| m.kernel = "Linux 7.0");
+    let host = write_changed(&|m| m.kernel = "Linux 7.0");
     marked(host, "h");
-    let baseline = made(&|m| m.hashes[0] = "changed");
+    let baseline = write_changed(&|m| m.hashes[0] = "changed");
     marked(baseline, "b");
-    let subject = made(&|m| m.hashes[1] = "changed");
+    let subject = write_changed(&|m| m.hashes[1] = "changed");
     marked(subject, "s");
-    let points = made(&|m| m.points = 2);
+    let points = write_changed(&|m| m.points = 2);
     marked(points, "p");
-    let few = made(&|m| m.blocks = 3);
+    let few = write_changed(&|m| m.blocks = 3);
     marked(few, "f");
-    let running = made(&|m| m.ended = false);
+    let running = write_changed(&|m| m.ended = false);
     marked(running, "u");
-    let (marks, text) = made(&|m| m.revision = Some("0123456789abcdef"));
+    let (marks, text) = write_changed(&|m| m.revision = Some("0123456789abcdef"));
     assert_eq!(marks, "s");
     assert!(
         text.contains("0123456") && !text.contains("01234567"),
@@ -417,8 +417,8 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
 
 #[test]
 fn subjects_that_failed_have_a_row_that_says_so() {
-    let folder = three();
-    let path = Made::default().write(folder.path(), "failed");
+    let folder = three_runs();
+    let path = TestRun::default().write(folder.path(), "failed");
     let run = RunWriter::resume(&path).unwrap();
     run.failure(&Failure {
         subject: 1,
@@ -442,7 +442,7 @@ fn subjects_that_failed_have_a_row_that_says_so() {
 
 #[test]
 fn without_a_name_it_shows_those_that_there_are() {
-    let folder = three();
+    let folder = three_runs();
     let text = history(folder.path(), &[]).expect(0).stdout.clone();
     let line = |name: &str| text.lines().find(|l| l.starts_with(name)).map(words);
     assert_eq!(line("sort").unwrap(), ["sort", "3", "2026-11-20", "11:06"]);
@@ -450,14 +450,14 @@ fn without_a_name_it_shows_those_that_there_are() {
         line("other").unwrap(),
         ["other", "1", "2026-11-21", "11:06"]
     );
-    let shown = json(&history(folder.path(), &["--format", "json"]).stdout);
-    assert_eq!(shown["rows"][1]["subject"], "sort");
-    assert_eq!(shown["rows"][1]["value"]["value"], 3.0);
+    let names_json = json(&history(folder.path(), &["--format", "json"]).stdout);
+    assert_eq!(names_json["rows"][1]["subject"], "sort");
+    assert_eq!(names_json["rows"][1]["value"]["value"], 3.0);
     let rows = rows(folder.path(), &[]);
     assert_eq!(column(&rows, "subject"), ["other", "sort"]);
     let empty = tempfile::tempdir().unwrap();
-    let said = history(empty.path(), &[]).expect(0).stdout.clone();
-    assert!(said.contains("There are none; `benchlab run sql --quick` makes one."));
+    let screen = history(empty.path(), &[]).expect(0).stdout.clone();
+    assert!(screen.contains("There are none; `benchlab run sql --quick` makes one."));
 }
 
 fn words(line: &str) -> Vec<&str> {
@@ -466,7 +466,7 @@ fn words(line: &str) -> Vec<&str> {
 
 #[test]
 fn what_is_asked_for_wrongly() {
-    let folder = three();
+    let folder = three_runs();
     history(folder.path(), &["sotr"]).expect(2).says(&[
         "benchlab: there is no `sotr` among the runs in ",
         "; there is: other, sort; did you mean `sort`?",
@@ -489,20 +489,20 @@ fn what_is_asked_for_wrongly() {
 
 #[test]
 fn files_that_are_no_runs_are_left_out() {
-    let folder = three();
+    let folder = three_runs();
     let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-    let whole = fs::read(folder.path().join("a.lab")).unwrap();
+    let valid = fs::read(folder.path().join("a.lab")).unwrap();
     put("text.lab", &b"# not a run\n".repeat(100));
-    put("cut.lab", &whole[..whole.len() / 2]);
+    put("cut.lab", &valid[..valid.len() / 2]);
     put("notes.txt", b"not looked at");
     fs::create_dir(folder.path().join("folder.lab")).unwrap();
     let imported = RunWriter::create(&folder.path().join("imported.lab"), "1", 1.0).unwrap();
     imported.import(&Imported::default()).unwrap();
     imported.finish(None, None).unwrap();
     // Its heading is sound, and its samples are of nobody.
-    let odd = Made {
+    let odd = TestRun {
         day: 9,
-        ..Made::default()
+        ..TestRun::default()
     };
     let odd = odd.write(folder.path(), "odd");
     let db = rusqlite::Connection::open(odd).unwrap();
@@ -529,13 +529,13 @@ fn files_that_are_no_runs_are_left_out() {
 #[test]
 fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
-    let hostile = Made {
+    let hostile = TestRun {
         name: "na\x1b[31mme\n",
         subjects: [
             "base | \x07line",
             "<b>数据库\x1b]0;title\x07 and a name that goes on and on and on and on",
         ],
-        ..Made::default()
+        ..TestRun::default()
     };
     hostile.write(folder.path(), "a");
     for args in [
@@ -560,16 +560,16 @@ fn where_runs_are_looked_for() {
         fs::create_dir_all(&folder).unwrap();
         folder
     };
-    let made = |name, folder: &Path| {
-        let made = Made {
+    let write_run = |name, folder: &Path| {
+        let test_run = TestRun {
             name,
-            ..Made::default()
+            ..TestRun::default()
         };
-        made.write(folder, "a");
+        test_run.write(folder, "a");
     };
-    made("in-home", &place(".local/share/benchlab/runs"));
-    made("in-data", &place("data/benchlab/runs"));
-    made("in-project", &place("project/runs"));
+    write_run("in-home", &place(".local/share/benchlab/runs"));
+    write_run("in-data", &place("data/benchlab/runs"));
+    write_run("in-project", &place("project/runs"));
     place("project/experiments");
     let names = |folder: &Path, data: &str, args: &[&str]| {
         let mut command = Command::new(BENCHLAB);

@@ -70,13 +70,13 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     let notes = fs::read_to_string(project.join("notes")).unwrap();
     assert!(notes.contains("fast 1448 0") && notes.contains("small 548 2000"));
     let facts = &run.host.facts;
-    let of = |name: &str| facts.iter().find(|(known, _)| known == name);
-    let (_, words) = of("link small").expect("a fact");
+    let fact = |name: &str| facts.iter().find(|(key, _)| key == name);
+    let (_, words) = fact("link small").expect("a fact");
     assert!(
         words.contains("100,000 kbit/s up") && words.contains("600 bytes"),
         "{words}"
     );
-    assert!(of("link real").is_none() && of("databases").is_none());
+    assert!(fact("link real").is_none() && fact("databases").is_none());
     // A line over a sweep that begins at 0, in the report too.
     let report = project.call(&["report", project.file().to_str().unwrap(), "--full"]);
     report.expect(0);
@@ -92,8 +92,8 @@ fn the_lab_counts_what_is_sent_over_a_link() {
 #[test]
 fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
     let project = project();
-    let asked = project.run(&["--set", "link=real"]);
-    match asked.code {
+    let requested = project.run(&["--set", "link=real"]);
+    match requested.code {
         Some(0) => {
             let run = project.load();
             assert_failures(&run, &[]);
@@ -103,10 +103,10 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
             let root_or_netem = |text: &str| {
                 ["takes root", "no netem", "not installed"]
                     .iter()
-                    .any(|why| text.contains(why))
+                    .any(|reason| text.contains(reason))
             };
-            asked.expect(2).says(&["--set link=real: "]);
-            assert!(root_or_netem(&asked.stderr), "{}", asked.stderr);
+            requested.expect(2).says(&["--set link=real: "]);
+            assert!(root_or_netem(&requested.stderr), "{}", requested.stderr);
             let without = project.run(&["--set", "bytes=100"]);
             without.expect(0).says(&["real is left out"]);
             assert!(root_or_netem(&without.stderr), "{}", without.stderr);
@@ -133,7 +133,7 @@ fn shapes_and_cases_that_cannot_be() {
         project.append(&(text + &subject("one", &["link.py", "1", "/dev/null"])));
         project.run(&[])
     };
-    for (from, to, why) in [
+    for (from, to, reason) in [
         (
             "round_trip_ms = 1 }",
             "round_trip_ms = -1 }",
@@ -163,6 +163,6 @@ fn shapes_and_cases_that_cannot_be() {
             "whole numbers from 1",
         ),
     ] {
-        changed(from, to).expect(2).says(&[why]);
+        changed(from, to).expect(2).says(&[reason]);
     }
 }

@@ -43,12 +43,12 @@ fn a_listing_is_shown_as_it_was_when_the_run_began() {
 #[test]
 fn a_listing_that_is_not_there_or_too_long_is_a_failure() {
     let project = project();
-    let fails = |why| {
+    let assert_fails = |reason| {
         project.run_blocks("1", "1", &[]).expect(0);
-        assert_failures(&project.load(), &[("listed", "start", why)]);
+        assert_failures(&project.load(), &[("listed", "start", reason)]);
         std::fs::remove_file(project.file()).unwrap();
     };
-    fails("its listing `build/loop.txt`: No such file");
+    assert_fails("its listing `build/loop.txt`: No such file");
     write(&project, &"x".repeat(65_537));
-    fails("its listing `build/loop.txt`: longer than 65536 bytes");
+    assert_fails("its listing `build/loop.txt`: longer than 65536 bytes");
 }

@@ -20,7 +20,7 @@ fn project() -> Project {
     project
 }
 
-fn fits(text: &str) {
+fn assert_fits(text: &str) {
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert!(wide.is_none(), "{wide:?} in:\n{text}");
 }
@@ -34,7 +34,7 @@ fn long_names_break_no_column() {
         &["list", "t", "--full"],
         &["doctor"],
     ] {
-        fits(&project.call(words).expect(0).stdout);
+        assert_fits(&project.call(words).expect(0).stdout);
     }
 }
 
@@ -54,10 +54,10 @@ fn each_experiment_is_one_screen() {
     assert!(names.contains(&"sql") && names.len() > 10, "{overview}");
     for name in names {
         let brief = listed(&[name]);
-        fits(&brief);
+        assert_fits(&brief);
         assert!(brief.lines().count() <= 40, "{name}:\n{brief}");
         let full = listed(&[name, "--full"]);
-        fits(&full);
+        assert_fits(&full);
         assert!(full.contains("\nsubjects"), "{full}");
     }
     let sql = listed(&["sql"]);
@@ -94,11 +94,14 @@ fn a_sweep_answers_of_one_subject_alone() {
     )
     .unwrap();
     let ended = project.run(&alone);
-    let said = [
+    let answers = [
         "• noop: honest is fastest at n=",
         "• noop: honest takes no longer at one n than at",
     ];
-    let shown = &ended.expect(0).stdout;
-    assert!(said.iter().any(|words| shown.contains(words)), "{shown}");
-    assert!(!shown.contains(nothing), "{shown}");
+    let screen = &ended.expect(0).stdout;
+    assert!(
+        answers.iter().any(|words| screen.contains(words)),
+        "{screen}"
+    );
+    assert!(!screen.contains(nothing), "{screen}");
 }

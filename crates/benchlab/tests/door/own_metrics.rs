@@ -31,8 +31,8 @@ latencies = false
 metrics = ["lost", "swaps"]
 "#;
 
-fn losing(name: &str, told: &str) -> String {
-    subject(name, &["losing.py", told])
+fn losing(name: &str, metrics: &str) -> String {
+    subject(name, &["losing.py", metrics])
 }
 
 #[test]
@@ -49,9 +49,9 @@ fn they_are_kept_and_shown_with_intervals_and_ratios() {
         // Two points, two subjects, four passes, two metrics.
         assert_eq!(block.readings.len(), 32);
         for reading in &block.readings {
-            let told = [[0.0, 200.0], [0.125, 300.0]];
+            let expected = [[0.0, 200.0], [0.125, 300.0]];
             let metric = usize::from(reading.metric == "swaps");
-            assert_eq!(reading.value, told[reading.subject][metric]);
+            assert_eq!(reading.value, expected[reading.subject][metric]);
         }
     }
     let file = project.file();
@@ -60,19 +60,19 @@ fn they_are_kept_and_shown_with_intervals_and_ratios() {
     let head = rows.headers().unwrap().clone();
     let at = |name: &str| head.iter().position(|h| h == name).unwrap();
     let (subject, metric, value) = (at("subject"), at("metric"), at("value"));
-    let told: Vec<(String, f64)> = rows
+    let swaps: Vec<(String, f64)> = rows
         .records()
         .map(Result::unwrap)
         .filter(|row| &row[metric] == "swaps")
         .map(|row| (row[subject].to_owned(), row[value].parse().unwrap()))
         .collect();
-    let wanted = [("honest", 200.0), ("other", 300.0)].map(|(s, v)| (s.to_owned(), v));
-    assert_eq!(told, [wanted.clone(), wanted].concat());
+    let expected = [("honest", 200.0), ("other", 300.0)].map(|(s, v)| (s.to_owned(), v));
+    assert_eq!(swaps, [expected.clone(), expected].concat());
     let full = project.call(&["report", file.to_str().unwrap(), "--full"]);
-    for shown in ["lost increments", "swaps tried", "1.5"] {
+    for text in ["lost increments", "swaps tried", "1.5"] {
         assert!(
-            full.stdout.contains(shown),
-            "no `{shown}` in\n{}",
+            full.stdout.contains(text),
+            "no `{text}` in\n{}",
             full.stdout
         );
     }
@@ -96,8 +96,12 @@ fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
     let plan = run.plan.as_ref().unwrap();
     for point in 0..plan.points.len() {
         let compared = results.comparisons.iter();
-        let here = compared.filter(|c| c.key.point == Some(point)).count();
-        assert_eq!(here == 0, plan.case(point).name == "apart", "{here}");
+        let comparisons = compared.filter(|c| c.key.point == Some(point)).count();
+        assert_eq!(
+            comparisons == 0,
+            plan.case(point).name == "apart",
+            "{comparisons}"
+        );
         let cells = results.cells.iter();
         assert!(cells.filter(|c| c.key.point == Some(point)).count() > 4);
     }
@@ -129,7 +133,7 @@ fn who_does_not_tell_them_has_failed() {
 
 #[test]
 fn names_that_cannot_be() {
-    for (name, why) in [
+    for (name, reason) in [
         (
             "Lost",
             "`Lost` is no metric's name: small letters, digits and _, a letter first",
@@ -140,7 +144,7 @@ fn names_that_cannot_be() {
     ] {
         let text = HEAD.replacen("name = \"lost\"", &format!("name = {name:?}"), 1);
         let ended = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
-        ended.expect(2).says(&[why]);
+        ended.expect(2).says(&[reason]);
     }
     let text = HEAD.replace("metrics = [\"lost\"", "metrics = [\"lots\"");
     let ended = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
@@ -160,14 +164,19 @@ fn threads_that_work_at_once_have_a_core_each() {
     project.run_blocks("2", "4", &[]).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
-    let told = |threads: usize| -> Vec<f64> {
+    let own_cores = |threads: usize| -> Vec<f64> {
         let readings = run.complete_blocks().flat_map(|block| &block.readings);
-        let here = readings.filter(|r| r.point == threads - 1);
-        here.map(|r| r.value).collect()
+        let of_point = readings.filter(|r| r.point == threads - 1);
+        of_point.map(|r| r.value).collect()
     };
     // Another program may keep a thread from working in a batch.
-    let mostly = |told: &[f64]| told.iter().sum::<f64>() * 2.0 > told.len() as f64;
+    let is_mostly_so = |values: &[f64]| values.iter().sum::<f64>() * 2.0 > values.len() as f64;
     let cores = std::thread::available_parallelism().unwrap().get();
-    assert!(!mostly(&told(1)), "{:?}", told(1));
-    assert_eq!(mostly(&told(2)), cores >= 2, "{:?}", told(2));
+    assert!(!is_mostly_so(&own_cores(1)), "{:?}", own_cores(1));
+    assert_eq!(
+        is_mostly_so(&own_cores(2)),
+        cores >= 2,
+        "{:?}",
+        own_cores(2)
+    );
 }

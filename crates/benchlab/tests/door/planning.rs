@@ -16,7 +16,7 @@ fn compare(project: &Project, args: &[&str]) -> Ended {
 }
 
 #[track_caller]
-fn fits_a_screen(text: &str) {
+fn assert_fits_a_screen(text: &str) {
     assert!(text.lines().count() <= 40, "{text}");
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert!(wide.is_none(), "{wide:?}\n{text}");
@@ -27,7 +27,7 @@ fn commands_are_planned_and_nothing_is_kept() {
     let project = Project::noop(&[]);
     let planned = compare(&project, &["true", "sleep 0.002", "--margin", "5%"]);
     planned.expect(0);
-    fits_a_screen(&planned.stdout);
+    assert_fits_a_screen(&planned.stdout);
     for part in [
         "1 %",
         "2 %",
@@ -58,7 +58,7 @@ fn what_takes_the_most_comes_first_over_many_points() {
     ];
     let planned = compare(&project, &sweep);
     planned.expect(0);
-    fits_a_screen(&planned.stdout);
+    assert_fits_a_screen(&planned.stdout);
     assert!(planned.stdout.contains("B at n="), "{}", planned.stdout);
     assert!(
         planned.stdout.contains("7 comparisons more take fewer"),
@@ -72,7 +72,7 @@ fn an_experiment_is_planned() {
     let project = Project::noop(&[]);
     let planned = project.call(&["run", "t", "--plan=3", "--quick", "--pairs", "2"]);
     planned.expect(0);
-    fits_a_screen(&planned.stdout);
+    assert_fits_a_screen(&planned.stdout);
     assert!(
         planned.stdout.contains("second scatters by"),
         "{}",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab profile`: files read, programs run under Valgrind, gates, and what is left after Ctrl-C.
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use crate::project::send_signal;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +39,8 @@ fn files(folder: &Path) -> [String; 2] {
 fn files_become_one_document_in_every_format() {
     let folder = TempDir::new().expect("a folder");
     let [before, after] = files(folder.path());
-    let given = ["--cachegrind", &before, &after];
-    let answer = profile(folder.path(), &given);
+    let options = ["--cachegrind", &before, &after];
+    let answer = profile(folder.path(), &options);
     assert!(answer.status.success(), "{}", text(&answer.stderr));
     let answer = text(&answer.stdout);
     assert!(answer.contains("D1mw 801 → 401 (-49.9 %)"), "{answer}");
@@ -48,7 +48,10 @@ fn files_become_one_document_in_every_format() {
         answer.lines().count() <= 40 && answer.lines().all(|l| l.chars().count() <= 80),
         "{answer}"
     );
-    let json = profile(folder.path(), &[&given[..], &["--format", "json"]].concat());
+    let json = profile(
+        folder.path(),
+        &[&options[..], &["--format", "json"]].concat(),
+    );
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     let rows = json["rows"].as_array().expect("rows");
     let fill = |row: &&Value| row["case"] == "/a/b.c:fill" && row["metric"]["id"] == "D1mw";
@@ -63,7 +66,7 @@ fn files_become_one_document_in_every_format() {
         let path = path.to_str().expect("a path");
         let output = profile(
             folder.path(),
-            &[&given[..], &["--format", format, "--output", path]].concat(),
+            &[&options[..], &["--format", format, "--output", path]].concat(),
         );
         assert!(
             output.status.success(),
@@ -82,20 +85,23 @@ fn conditions_become_exit_codes_and_bad_input_is_explained() {
         let output = profile(folder.path(), words);
         (output.status.code(), text(&output.stderr))
     };
-    let both = ["--cachegrind", &after, &before, "--fail-if"];
-    assert_eq!(code(&[&both[..], &["D1mw>+5%"]].concat()).0, Some(3));
-    assert_eq!(code(&[&both[..], &["D1mw>1000"]].concat()).0, Some(0));
-    assert_eq!(code(&[&both[..], &["peak>2MB"]].concat()).0, Some(4));
-    assert_eq!(code(&[&both[..], &["D1mw>5%"]].concat()).0, Some(2));
-    let (status, said) = code(&["--massif", &before]);
-    assert!(status == Some(2) && said.contains("--cachegrind"), "{said}");
-    let (status, said) = code(&["--cachegrind", "there-is-none"]);
+    let two_files = ["--cachegrind", &after, &before, "--fail-if"];
+    assert_eq!(code(&[&two_files[..], &["D1mw>+5%"]].concat()).0, Some(3));
+    assert_eq!(code(&[&two_files[..], &["D1mw>1000"]].concat()).0, Some(0));
+    assert_eq!(code(&[&two_files[..], &["peak>2MB"]].concat()).0, Some(4));
+    assert_eq!(code(&[&two_files[..], &["D1mw>5%"]].concat()).0, Some(2));
+    let (status, message) = code(&["--massif", &before]);
     assert!(
-        status == Some(2) && said.contains("there-is-none"),
-        "{said}"
+        status == Some(2) && message.contains("--cachegrind"),
+        "{message}"
     );
-    let (status, said) = code(&["sort a | head"]);
-    assert!(status == Some(2) && said.contains("shell"), "{said}");
+    let (status, message) = code(&["--cachegrind", "there-is-none"]);
+    assert!(
+        status == Some(2) && message.contains("there-is-none"),
+        "{message}"
+    );
+    let (status, message) = code(&["sort a | head"]);
+    assert!(status == Some(2) && message.contains("shell"), "{message}");
     assert_eq!(code(&[]).0, Some(2));
 }
 
@@ -127,22 +133,22 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
         &lines[1],
     ];
     let output = profile(folder.path(), &words);
-    let said = text(&output.stdout)
+    let screen = text(&output.stdout)
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(
-        said.contains("64.0 KiB allocated 200 times at prog.c:4, each freed before the next"),
-        "{said}"
+        screen.contains("64.0 KiB allocated 200 times at prog.c:4, each freed before the next"),
+        "{screen}"
     );
     assert!(
-        said.contains("200 × 1,024 = 204,800 write misses"),
-        "{said}"
+        screen.contains("200 × 1,024 = 204,800 write misses"),
+        "{screen}"
     );
     assert!(
-        said.contains("standard output: the same in all runs"),
-        "{said}"
+        screen.contains("standard output: the same in all runs"),
+        "{screen}"
     );
 }
 
@@ -234,14 +240,14 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
     history
         .args(["history", "saw", "--full", "--runs", "kept"])
         .current_dir(folder.path());
-    let told = text(&history.output().expect("benchlab").stdout);
+    let screen = text(&history.output().expect("benchlab").stdout);
     assert!(
-        told.contains("History of saw: 2 runs") && told.contains("Profiles"),
-        "{told}"
+        screen.contains("History of saw: 2 runs") && screen.contains("Profiles"),
+        "{screen}"
     );
     assert!(
-        told.contains("12.5") && told.contains("No figure changed"),
-        "{told}"
+        screen.contains("12.5") && screen.contains("No figure changed"),
+        "{screen}"
     );
 }
 
@@ -260,17 +266,17 @@ fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
         folder.path(),
         &["--no-measure", "--full", "--runs", "kept", "--", "./crash"],
     );
-    let said = text(&output.stdout)
+    let screen = text(&output.stdout)
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        said.contains("ended by SIGABRT: its figures are until then"),
-        "{said} {}",
+        screen.contains("ended by SIGABRT: its figures are until then"),
+        "{screen} {}",
         text(&output.stderr)
     );
-    assert!(said.contains("1 more process"), "{said}");
-    assert!(said.contains("allocated 4.88 KiB"), "{said}");
+    assert!(screen.contains("1 more process"), "{screen}");
+    assert!(screen.contains("allocated 4.88 KiB"), "{screen}");
 }
 
 #[test]
@@ -290,13 +296,13 @@ fn what_takes_too_long_is_stopped_and_shown() {
             "60",
         ],
     );
-    let said = text(&output.stdout)
+    let screen = text(&output.stdout)
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        said.contains("took longer than --time-limit"),
-        "{said} {}",
+        screen.contains("took longer than --time-limit"),
+        "{screen} {}",
         text(&output.stderr)
     );
 }
@@ -328,10 +334,10 @@ fn ctrl_c_leaves_nothing_behind() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(running() > 0, "Valgrind runs");
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).expect("a signal");
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().expect("benchlab").code(), Some(130));
     assert_eq!(running(), 0);
-    let left = fs::read_dir(temporary.path()).expect("it is there");
-    let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
-    assert!(left.is_empty(), "{left:?}");
+    let leftover = fs::read_dir(temporary.path()).expect("it is there");
+    let leftover: Vec<_> = leftover.flatten().map(|entry| entry.file_name()).collect();
+    assert!(leftover.is_empty(), "{leftover:?}");
 }

@@ -46,18 +46,18 @@ fn without_a_terminal_each_block_has_a_line() {
 #[test]
 fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     let project = Project::with_faults(&["nonsense"]);
-    let (shown, code) = on_terminal(&project.command(&SHORT_RUN), &[]);
+    let (output, code) = on_terminal(&project.command(&SHORT_RUN), &[]);
     assert_eq!(code, Some(0));
     assert!(
-        shown.contains("pilot ") && shown.contains("noop  honest"),
-        "{shown:?}"
+        output.contains("pilot ") && output.contains("noop  honest"),
+        "{output:?}"
     );
     assert!(
-        shown.contains("block 1 ") && shown.contains("block 2 "),
-        "{shown:?}"
+        output.contains("block 1 ") && output.contains("block 2 "),
+        "{output:?}"
     );
-    // What stays is what a terminal that follows carriage return and erasing shows in the end.
-    let screen = screen(&shown);
+    // What a terminal shows in the end, after all that was erased.
+    let screen = screen(&output);
     assert!(
         screen
             .iter()
@@ -81,7 +81,7 @@ pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Op
 pub fn at_terminal(
     command: &Command,
     variables: &[(&str, &str)],
-    types: impl FnOnce(&mut ChildStdin),
+    type_keys: impl FnOnce(&mut ChildStdin),
 ) -> (String, Option<i32>) {
     let words: Vec<_> = command
         .get_args()
@@ -99,10 +99,10 @@ pub fn at_terminal(
     let mut terminal = terminal
         .spawn()
         .expect("`script` (util-linux) gives a terminal");
-    types(terminal.stdin.as_mut().expect("a keyboard"));
+    type_keys(terminal.stdin.as_mut().expect("a keyboard"));
     let output = terminal.wait_with_output().expect("it ends");
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    (shown, output.status.code())
+    let written = String::from_utf8_lossy(&output.stdout).into_owned();
+    (written, output.status.code())
 }
 
 /// The lines on a terminal after this output: the few control sequences (ECMA-48) that one line of
@@ -158,14 +158,14 @@ pub fn screen(output: &str) -> Vec<String> {
 trait TakeWhileInclusive: Iterator<Item = char> + Sized {
     /// Characters up to and with the first that is the last one.
     fn take_while_inclusive(self, last: impl Fn(&char) -> bool) -> String {
-        let mut taken = String::new();
+        let mut text = String::new();
         for c in self {
-            taken.push(c);
+            text.push(c);
             if last(&c) {
                 break;
             }
         }
-        taken
+        text
     }
 }
 impl<I: Iterator<Item = char>> TakeWhileInclusive for I {}

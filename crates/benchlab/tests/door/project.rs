@@ -2,6 +2,8 @@
 //! A project of its own for a test, calls of the built program in it, and what its run files hold.
 
 use lab_model::Run;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -156,7 +158,7 @@ pub struct Ended {
 impl Project {
     /// With this text as its experiment file.
     pub fn with_text(text: &str) -> Project {
-        // Each commit on a disk waits for it, and nothing here is to outlive the test.
+        // On a disk each commit would wait for it.
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
             tempfile::tempdir_in(memory)
@@ -209,9 +211,9 @@ impl Project {
     /// Cases on both servers, with an honest baseline, an honest second subject and these variants of
     /// servers.py.
     pub fn servers(cases: &[&str], variants: &[&str]) -> Project {
-        let both = ["honest", "second"].map(|name| server_subject(name, "honest"));
+        let honest = ["honest", "second"].map(|name| server_subject(name, "honest"));
         let others = variants.iter().map(|v| server_subject(v, v));
-        let text = servers_head("honest") + &cases.concat() + &both.concat();
+        let text = servers_head("honest") + &cases.concat() + &honest.concat();
         Project::with_text(&(text + &others.collect::<String>()))
     }
 
@@ -292,6 +294,12 @@ impl Project {
     pub fn load(&self) -> Run {
         lab_store::load(&self.file()).expect("the run file is sound")
     }
+
+    /// Whether there is a run file with so many complete blocks, which are slices for a load on one server.
+    pub fn has_blocks(&self, blocks: usize) -> bool {
+        let has_them = |run: Run| run.complete_blocks().count() >= blocks;
+        !self.files().is_empty() && lab_store::load(&self.file()).is_ok_and(has_them)
+    }
 }
 
 /// The words of a run of so many blocks and pairs, with all that is random decided.
@@ -353,7 +361,7 @@ pub fn drivers() -> PathBuf {
     workspace.join("build/tests/venv/bin/python")
 }
 
-/// Says so where servers cannot be tried out: their software or the drivers are not there.
+/// Whether the servers' software or the drivers are missing, which is then written to standard error. In CI that fails.
 pub fn without_servers() -> bool {
     static LACKING: OnceLock<Option<String>> = OnceLock::new();
     let lacking = LACKING.get_or_init(|| {
@@ -379,14 +387,14 @@ pub fn without_servers() -> bool {
     lacking.is_some()
 }
 
-/// Where Python is: what PATH names may be a wrapper that takes longer than a whole run.
+/// The path of Python: `python3` in PATH may be a wrapper that takes longer than a whole run.
 pub fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
-        let asked = Command::new("python3")
+        let output = Command::new("python3")
             .args(["-c", "import sys; print(sys.executable)"])
             .output();
-        String::from_utf8(asked.expect("python3 is there").stdout)
+        String::from_utf8(output.expect("python3 is there").stdout)
             .expect("a path")
             .trim()
             .to_owned()
@@ -434,16 +442,15 @@ impl Ended {
     }
 }
 
-/// Asserts that just these subjects failed, each of its own kind and with a message that holds its
-/// text, and that the others did all of their work. Where there are several targets, a subject is
-/// named with its own: `second on mariadb`.
+/// Asserts that these subjects failed, each with its kind and a message that holds its text, and that the others did all
+/// of their work. Where there are several targets, a subject is named with its own: `second on mariadb`.
 #[track_caller]
-pub fn assert_failures(run: &Run, wanted: &[(&str, &str, &str)]) {
+pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
     let plan = run.plan.as_ref().expect("a plan");
     let labels: Vec<String> = (0..plan.subjects.len())
         .map(|s| plan.subject_label(s))
         .collect();
-    for &(name, kind, text) in wanted {
+    for &(name, kind, text) in expected {
         let id = labels.iter().position(|l| l == name).expect("a subject");
         let failures: Vec<_> = run.failures.iter().filter(|f| f.subject == id).collect();
         assert!(!failures.is_empty(), "{name} did not fail");
@@ -455,11 +462,11 @@ pub fn assert_failures(run: &Run, wanted: &[(&str, &str, &str)]) {
             );
         }
     }
-    let wanted = |id: usize| wanted.iter().any(|(name, _, _)| *name == labels[id]);
-    let unexpected = run.failures.iter().find(|f| !wanted(f.subject));
+    let is_expected = |id: usize| expected.iter().any(|(name, _, _)| *name == labels[id]);
+    let unexpected = run.failures.iter().find(|f| !is_expected(f.subject));
     assert!(unexpected.is_none(), "{unexpected:#?}");
     (0..plan.subjects.len())
-        .filter(|&id| !wanted(id))
+        .filter(|&id| !is_expected(id))
         .for_each(|id| assert_complete(run, id));
 }
 
@@ -470,15 +477,15 @@ pub fn assert_complete(run: &Run, subject: usize) {
     let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
     assert_eq!(numbers, (0..plan.measure.max_blocks).collect::<Vec<_>>());
     let points = (0..plan.points.len()).filter(|&point| plan.takes_part(subject, point));
-    let wanted = points.count() * 2 * plan.measure.pairs as usize;
+    let expected = points.count() * 2 * plan.measure.pairs as usize;
     for block in run.complete_blocks() {
         let samples = block.samples.iter().filter(|s| s.subject == subject);
         let (label, number) = (plan.subject_label(subject), block.number);
-        assert_eq!(samples.count(), wanted, "{label} in block {number}");
+        assert_eq!(samples.count(), expected, "{label} in block {number}");
     }
 }
 
-/// Every row of a table of a run file, with its rowid in front, in words.
+/// The rows of a query on a run file, each as its values in the form of `Debug` with blanks between.
 pub fn rows(file: &Path, sql: &str) -> Vec<String> {
     let db = Connection::open(file).expect("the run file opens");
     let mut statement = db.prepare(sql).expect("the table is there");
@@ -499,14 +506,20 @@ pub fn rows(file: &Path, sql: &str) -> Vec<String> {
         .collect()
 }
 
-/// Waits until something is so; fails after a long time.
+/// Sends a signal to a process, which must exist.
 #[track_caller]
-pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
+pub fn send_signal(pid: i32, signal: Signal) {
+    kill(Pid::from_raw(pid), signal).unwrap();
+}
+
+/// Waits until a condition holds; fails after 60 s.
+#[track_caller]
+pub fn wait_until(awaited: &str, mut condition: impl FnMut() -> bool) {
     let began = Instant::now();
-    while !so() {
+    while !condition() {
         assert!(
             began.elapsed() < Duration::from_secs(60),
-            "waited in vain: {what}"
+            "waited in vain: {awaited}"
         );
         std::thread::sleep(Duration::from_millis(1));
     }

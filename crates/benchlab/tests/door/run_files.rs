@@ -12,16 +12,23 @@ use std::process::Command;
 
 #[test]
 fn what_is_no_run_file() {
-    let (project, whole) = measured();
+    let (project, valid_bytes) = measured();
     let folder = project.join("files");
     fs::create_dir(&folder).unwrap();
     let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
     put("empty.lab", b"");
     put("text.lab", &b"# not a run\n".repeat(100));
-    for length in [1, 99, 100, 4096, whole.len() / 2, whole.len() - 1] {
-        put(&format!("cut-{length}.lab"), &whole[..length]);
+    for length in [
+        1,
+        99,
+        100,
+        4096,
+        valid_bytes.len() / 2,
+        valid_bytes.len() - 1,
+    ] {
+        put(&format!("cut-{length}.lab"), &valid_bytes[..length]);
     }
-    let mut newer = whole.clone();
+    let mut newer = valid_bytes.clone();
     newer[60..64].copy_from_slice(&99u32.to_be_bytes());
     put("newer.lab", &newer);
     fs::create_dir(folder.join("folder.lab")).unwrap();
@@ -34,7 +41,7 @@ fn what_is_no_run_file() {
     }
     let cut = format!(
         "is damaged or cut off: it has 4096 bytes of {}. It was left untouched",
-        whole.len()
+        valid_bytes.len()
     );
     for (name, message) in [
         (
@@ -63,11 +70,11 @@ fn what_is_no_run_file() {
         ),
         ("cut-4096.lab", &cut),
         (
-            &format!("cut-{}.lab", whole.len() / 2),
+            &format!("cut-{}.lab", valid_bytes.len() / 2),
             "is damaged or cut off: it has ",
         ),
         (
-            &format!("cut-{}.lab", whole.len() - 1),
+            &format!("cut-{}.lab", valid_bytes.len() - 1),
             "is damaged or cut off: it has ",
         ),
         (
@@ -106,11 +113,11 @@ fn what_is_no_run_file() {
 /// Whatever a byte of it is changed to, a report is made or refused; the lab does not crash.
 #[test]
 fn damage_in_the_midst() {
-    let (project, whole) = measured();
+    let (project, valid_bytes) = measured();
     let file = project.join("damaged.lab");
     let mut state = 7u64;
     for _ in 0..40 {
-        let mut bytes = whole.clone();
+        let mut bytes = valid_bytes.clone();
         for _ in 0..20 {
             state = state
                 .wrapping_mul(6364136223846793005)
@@ -128,7 +135,7 @@ fn damage_in_the_midst() {
 /// Rows that point to nowhere, as a hand or a script may leave them.
 #[test]
 fn rows_that_make_no_sense() {
-    let (project, whole) = measured();
+    let (project, valid_bytes) = measured();
     let file = project.join("edited.lab");
     for sql in [
         "UPDATE sample SET subject = 99",
@@ -153,12 +160,12 @@ fn rows_that_make_no_sense() {
         "DELETE FROM pilot",
         "DROP TABLE look",
     ] {
-        fs::write(&file, &whole).unwrap();
+        fs::write(&file, &valid_bytes).unwrap();
         let db = Connection::open(&file).unwrap();
         db.execute_batch(sql).unwrap();
         drop(db);
         let before = fs::read(&file).unwrap();
-        assert!(before != whole, "{sql} changed nothing");
+        assert!(before != valid_bytes, "{sql} changed nothing");
         for format in ["terminal", "json"] {
             let ended =
                 project.call(&["report", file.to_str().expect("UTF-8"), "--format", format]);
@@ -173,9 +180,9 @@ fn rows_that_make_no_sense() {
 
 #[test]
 fn a_file_that_may_not_be_read() {
-    let (project, whole) = measured();
+    let (project, valid_bytes) = measured();
     let file = project.join("secret.lab");
-    fs::write(&file, &whole).unwrap();
+    fs::write(&file, &valid_bytes).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(project.path(), fs::Permissions::from_mode(0o755)).unwrap();
     // Root may read everything: as somebody else, then, with a program that this one may reach.
@@ -206,8 +213,8 @@ fn a_file_that_may_not_be_read() {
 fn measured() -> (Project, Vec<u8>) {
     let project = Project::noop(&[]);
     project.run(&[]).expect(0);
-    let whole = fs::read(project.file()).unwrap();
-    (project, whole)
+    let valid_bytes = fs::read(project.file()).unwrap();
+    (project, valid_bytes)
 }
 
 /// Names and bytes of all files in a folder.

@@ -15,7 +15,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
         "extra-transaction",
         "rolled-back",
     ];
-    let run = measured(
+    let run = measure(
         &Project::sql(&[INSERT], &cheats),
         &["--set", "statement=prepared"],
     );
@@ -60,7 +60,7 @@ fn a_table_that_is_not_dropped_and_created_is_missed() {
         "one-transaction-for-both",
         "does-nothing",
     ];
-    let run = measured(&Project::sql(&[DROP_CREATE], &cheats), &[]);
+    let run = measure(&Project::sql(&[DROP_CREATE], &cheats), &[]);
     assert_failures(
         &run,
         &[
@@ -99,7 +99,7 @@ fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
         "skips-in-run",
         "wal",
     ];
-    let run = measured(
+    let run = measure(
         &Project::sql(&[SELECT], &cheats),
         &["--set", "statement=text"],
     );
@@ -147,7 +147,7 @@ fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
 
 #[test]
 fn connecting_without_opening_the_file_is_caught() {
-    let run = measured(
+    let run = measure(
         &Project::sql(&[CONNECT], &["cached-handle", "cached-in-run"]),
         &[],
     );
@@ -175,7 +175,7 @@ fn settings_that_differ_are_named_and_not_compared() {
         ("cache-size", "cache_size is -64000, but -2000 in honest"),
     ];
     let project = Project::sql(&[SELECT], &settings.map(|(name, _)| name));
-    let run = measured(&project, &["--set", "statement=text"]);
+    let run = measure(&project, &["--set", "statement=text"]);
     assert_failures(&run, &[]);
     let results = results(&run);
     let refused: Vec<(&str, &str)> = results
@@ -183,10 +183,13 @@ fn settings_that_differ_are_named_and_not_compared() {
         .iter()
         .map(|r| (subject(&run, r.subject), r.why.as_str()))
         .collect();
-    let wanted = settings.map(|(name, why)| (name, format!("not the same settings: {why}")));
+    let expected =
+        settings.map(|(name, reason)| (name, format!("not the same settings: {reason}")));
     assert_eq!(
         refused,
-        wanted.each_ref().map(|(name, why)| (*name, why.as_str()))
+        expected
+            .each_ref()
+            .map(|(name, reason)| (*name, reason.as_str()))
     );
     assert_eq!(compared(&run, &results), ["second"]);
 }
@@ -194,7 +197,7 @@ fn settings_that_differ_are_named_and_not_compared() {
 /// A cheat is not compared; whoever was honest is.
 #[test]
 fn a_cheat_is_refused_and_the_honest_are_compared() {
-    let run = measured(
+    let run = measure(
         &Project::sql(&[INSERT, SELECT], &["no-write"]),
         &["--set", "statement=prepared"],
     );
@@ -221,7 +224,7 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
     assert_eq!(compared(&run, &results), ["second", "second", "no-write"]);
 }
 
-fn measured(project: &Project, more: &[&str]) -> Run {
+fn measure(project: &Project, more: &[&str]) -> Run {
     let ended = project.run(more);
     ended.expect(0);
     let run = project.load();

@@ -185,8 +185,8 @@ fn pages_say_what_the_other_verbs_say() {
         .stdout;
     let main =
         |page: &str| page[page.find("<main").unwrap()..page.find("</main").unwrap()].to_owned();
-    let own = main(&alone).replace(path.to_str().unwrap(), "FILE");
-    assert_eq!(main(&report).replace(&format!("{a}.lab"), "FILE"), own);
+    let reported = main(&alone).replace(path.to_str().unwrap(), "FILE");
+    assert_eq!(main(&report).replace(&format!("{a}.lab"), "FILE"), reported);
     let csv = project
         .call(&["report", path.to_str().unwrap(), "--format", "csv"])
         .stdout;
@@ -199,21 +199,21 @@ fn pages_say_what_the_other_verbs_say() {
     );
     assert_eq!(served.get(&format!("/runs/{a}/export/svg")).status, 404);
 
-    let both = [
+    let compare = [
         "compare",
         path.to_str().unwrap(),
         file(&project, &b).to_str().unwrap(),
     ]
     .map(str::to_owned);
-    let both = project.call(&both.each_ref().map(String::as_str));
+    let comparison = project.call(&compare.each_ref().map(String::as_str));
     let pair = text(&served.page(&format!("/compare?run={b}&run={a}")));
-    let told = both
+    let sentences = comparison
         .stdout
         .lines()
         .filter(|l| l.starts_with("  ") && l.ends_with('.'))
         .count();
-    assert!(told > 0 || !pair.is_empty());
-    let title = both.stdout.lines().next().expect("a heading").trim();
+    assert!(sentences > 0 || !pair.is_empty());
+    let title = comparison.stdout.lines().next().expect("a heading").trim();
     assert!(pair.contains(title), "{title} is not in {pair}");
     assert_eq!(served.get(&format!("/compare?run={a}")).status, 400);
 
@@ -314,9 +314,9 @@ fn no_name_leads_out_of_the_folder() {
     ] {
         for below in ["", "/file", "/export/csv", "/summary", "/live"] {
             let status = served.get(&format!("/runs/{name}{below}")).status;
-            let known = below == "/summary" && status == 200;
+            let is_page = below == "/summary" && status == 200;
             assert!(
-                matches!(status, 400 | 404) || known,
+                matches!(status, 400 | 404) || is_page,
                 "{name}{below}: {status}"
             );
         }
@@ -334,7 +334,7 @@ fn only_who_has_the_token_deletes() {
     let (cookie, token) = (served.cookie(), served.token.clone());
     let form = format!("token={token}&run={a}");
     let right = |cookie: &str, more: &str| format!("{cookie}{more}");
-    for (form, fields, why) in [
+    for (form, fields, reason) in [
         (form.clone(), String::new(), "no cookie"),
         (
             format!("run={a}"),
@@ -358,26 +358,29 @@ fn only_who_has_the_token_deletes() {
             "another site's page",
         ),
     ] {
-        assert_eq!(served.delete(&form, &fields).status, 403, "{why}");
-        assert!(file(&project, &a).exists(), "{why}");
+        assert_eq!(served.delete(&form, &fields).status, 403, "{reason}");
+        assert!(file(&project, &a).exists(), "{reason}");
     }
     assert_eq!(served.get("/?token=wrong").status, 403);
     assert_eq!(served.get(&format!("/delete?run={a}")).status, 403);
     assert!(!served.page("/").contains(&token), "the token is on a page");
 
-    let asked = served.get_with(&format!("/delete?run={a}"), &cookie);
+    let question = served.get_with(&format!("/delete?run={a}"), &cookie);
     assert!(
-        asked.status == 200 && asked.body.contains("Delete 1 run?"),
+        question.status == 200 && question.body.contains("Delete 1 run?"),
         "{}",
-        asked.body
+        question.body
     );
-    let own = format!(
+    let same_origin = format!(
         "{cookie}Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n",
         served.host
     );
-    assert_eq!(served.delete(&form, &own).status, 303);
-    let left = project.files();
-    assert_eq!(left.iter().map(|path| name(path)).collect::<Vec<_>>(), [b]);
+    assert_eq!(served.delete(&form, &same_origin).status, 303);
+    let remaining = project.files();
+    assert_eq!(
+        remaining.iter().map(|path| name(path)).collect::<Vec<_>>(),
+        [b]
+    );
     assert!(
         !project.join("runs").join(format!("{a}.html")).exists(),
         "its page is there"
@@ -455,8 +458,8 @@ fn what_somebody_sent_is_borne() {
         .map(|(at, _)| list[at + 6..].split('"').next().unwrap().to_owned())
         .next();
     let link = link.expect("the evil name is listed");
-    let shown = [list, served.page(&link), served.page("/history")];
-    for page in &shown {
+    let pages = [list, served.page(&link), served.page("/history")];
+    for page in &pages {
         let active = page.match_indices("<script").count();
         assert_eq!(active, 1, "its own script alone");
         for part in ["<img", "<b onclick", "\u{202e}", "\u{1b}"] {

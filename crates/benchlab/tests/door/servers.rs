@@ -50,7 +50,7 @@ type Caught<'a> = (&'a str, &'a str, &'a str);
 
 #[test]
 fn reads_that_are_not_the_reads_asked_for_are_caught() {
-    let alike = [
+    let on_both = [
         ("cached", "statements", "× SELECT; the server counted 0"),
         ("half-cached", "statements", "× SELECT; the server counted "),
         (
@@ -104,7 +104,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
     assert_caught(
         POINT,
         &["--set", "statement=text"],
-        &alike,
+        &on_both,
         &postgresql,
         &mariadb,
     );
@@ -112,7 +112,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
 
 #[test]
 fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
-    let alike = [
+    let on_both = [
         // Of one operation it is the same.
         ("multi-row", "statements", "× INSERT; the server counted 1"),
         (
@@ -138,7 +138,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
     assert_caught(
         INSERT,
         &["--set", "statement=text"],
-        &alike,
+        &on_both,
         &postgresql,
         &mariadb,
     );
@@ -146,7 +146,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
 
 #[test]
 fn transactions_that_are_not_those_asked_for_are_caught() {
-    let alike = [
+    let on_both = [
         ("one-commit", "statements", "× COMMIT; the server counted 1"),
         (
             "no-commit",
@@ -154,12 +154,12 @@ fn transactions_that_are_not_those_asked_for_are_caught() {
             "1 operations must execute 1 × COMMIT; the server counted 0",
         ),
     ];
-    assert_caught(INSERT_TX, &[], &alike, &[], &[]);
+    assert_caught(INSERT_TX, &[], &on_both, &[], &[]);
 }
 
 #[test]
 fn connecting_other_than_once_and_not_preparing_are_caught() {
-    let alike = [
+    let on_both = [
         (
             "reused",
             "opens",
@@ -171,8 +171,8 @@ fn connecting_other_than_once_and_not_preparing_are_caught() {
             "1 operations must open 1 connections; the server counted 2",
         ),
     ];
-    let planned = "a prepared statement must be planned once; the server planned ";
-    let postgresql = [("other-way", "statements", planned)];
+    let message = "a prepared statement must be planned once; the server planned ";
+    let postgresql = [("other-way", "statements", message)];
     let mariadb = [(
         "other-way",
         "statements",
@@ -182,7 +182,7 @@ fn connecting_other_than_once_and_not_preparing_are_caught() {
     assert_caught(
         &cases,
         &["--set", "statement=prepared"],
-        &alike,
+        &on_both,
         &postgresql,
         &mariadb,
     );
@@ -202,7 +202,7 @@ fn settings_that_differ_are_named_and_not_compared() {
         "socket",
         "tls",
     ];
-    let run = measured(
+    let run = measure(
         &Project::servers(&[POINT], &variants),
         &["--set", "statement=text"],
     );
@@ -251,7 +251,7 @@ fn settings_that_differ_are_named_and_not_compared() {
 fn refused(run: &Run) -> Vec<String> {
     let plan = run.plan.as_ref().expect("a plan");
     let refusals = lab_stats::results::results(run).refusals;
-    let words = |why: &str| Some(why.strip_prefix("not the same settings: ")?.to_owned());
+    let words = |reason: &str| Some(reason.strip_prefix("not the same settings: ")?.to_owned());
     let named = |r: &lab_stats::analysis::Refusal| {
         Some(format!(
             "{}: {}",
@@ -268,37 +268,41 @@ fn refused(run: &Run) -> Vec<String> {
 fn assert_caught(
     case: &str,
     more: &[&str],
-    alike: &[Caught],
+    on_both: &[Caught],
     postgresql: &[Caught],
     mariadb: &[Caught],
 ) {
     if without_servers() {
         return;
     }
-    let mut wanted = Vec::new();
-    for (kind, own) in [
+    let mut expected = Vec::new();
+    for (kind, on_this) in [
         (TargetKind::Postgresql, postgresql),
         (TargetKind::Mariadb, mariadb),
     ] {
-        let caught = alike.iter().chain(own);
-        wanted.extend(
+        let caught = on_both.iter().chain(on_this);
+        expected.extend(
             caught.map(|&(name, failure, text)| {
                 (format!("{name} on {}", kind.name()), failure, text)
             }),
         );
     }
-    let own: &[Caught] = if postgresql.is_empty() {
+    let on_one: &[Caught] = if postgresql.is_empty() {
         mariadb
     } else {
         postgresql
     };
-    let variants: Vec<&str> = alike.iter().chain(own).map(|(name, ..)| *name).collect();
-    let run = measured(&Project::servers(&[case], &variants), more);
-    let wanted: Vec<Caught> = wanted
+    let variants: Vec<&str> = on_both
+        .iter()
+        .chain(on_one)
+        .map(|(name, ..)| *name)
+        .collect();
+    let run = measure(&Project::servers(&[case], &variants), more);
+    let expected: Vec<Caught> = expected
         .iter()
         .map(|(name, kind, text)| (&name[..], *kind, *text))
         .collect();
-    assert_failures(&run, &wanted);
+    assert_failures(&run, &expected);
 }
 
 #[test]
@@ -318,7 +322,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
     let project = Project::with_text(
         &(servers_head("costs") + &cases.concat() + &server_subject("costs", "costs")),
     );
-    let run = measured_pairs(&project, "10", &[]);
+    let run = measure_pairs(&project, "10", &[]);
     assert_failures(&run, &[]);
     let plan = run.plan.as_ref().expect("a plan");
     let mut trivial = HashMap::new();
@@ -399,7 +403,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
     let project = Project::servers(&[POINT, connections], &variants);
     let only_text = server_subject("only-text", "honest") + "without = [\"statement=prepared\"]\n";
     project.append(&only_text);
-    let run = measured_pairs(&project, "3", &[]);
+    let run = measure_pairs(&project, "3", &[]);
     let operations = "the indexes in `latencies=` do not ascend";
     assert_failures(
         &run,
@@ -433,11 +437,11 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
         let at_once: Vec<_> = at_once.collect();
         assert_eq!(at_once.len(), 3 * 2 * 3, "three subjects, three pairs");
         for sample in at_once {
-            let told = block.latencies.iter().find(|l| {
+            let latencies = block.latencies.iter().find(|l| {
                 (l.point, l.subject, l.pass) == (sample.point, sample.subject, sample.pass)
             });
             assert_eq!(
-                told.expect("it told them").counts,
+                latencies.expect("it told them").counts,
                 [(300, sample.batch.operations)]
             );
         }
@@ -453,18 +457,23 @@ fn round_trips_of_an_operation_are_counted_where_the_experiment_asks_for_them() 
     let head = servers_head("honest").replace("equal = ", conditions);
     let honest = server_subject("honest", "honest");
     let project = Project::with_text(&[&head, POINT, INSERT_TX, &honest].concat());
-    let run = measured(&project, &["--set", "statement=text"]);
+    let run = measure(&project, &["--set", "statement=text"]);
     let plan = run.plan.as_ref().expect("a plan");
-    let counted = run
+    let round_trips = run
         .settings
         .iter()
         .filter(|s| s.key == Setting::ROUND_TRIPS);
-    let counted = counted.map(|s| (plan.label(s.point.expect("a point")), s.value.as_str()));
-    let counted: HashMap<String, &str> = counted.collect();
+    let round_trips =
+        round_trips.map(|s| (plan.label(s.point.expect("a point")), s.value.as_str()));
+    let round_trips: HashMap<String, &str> = round_trips.collect();
     // BEGIN, three rows, COMMIT.
     for (point, trips) in [("point statement=text", "1"), ("insert_tx rows_tx=3", "5")] {
         for target in ["postgresql", "mariadb"] {
-            assert_eq!(counted[&format!("{target} {point}")], trips, "{counted:?}");
+            assert_eq!(
+                round_trips[&format!("{target} {point}")],
+                trips,
+                "{round_trips:?}"
+            );
         }
     }
 }
@@ -486,11 +495,11 @@ fn only_what_is_asked_for_is_started() {
 }
 
 /// One block: each subject's pilot, judge and one turn.
-fn measured(project: &Project, more: &[&str]) -> Run {
-    measured_pairs(project, "1", more)
+fn measure(project: &Project, more: &[&str]) -> Run {
+    measure_pairs(project, "1", more)
 }
 
-fn measured_pairs(project: &Project, pairs: &str, more: &[&str]) -> Run {
+fn measure_pairs(project: &Project, pairs: &str, more: &[&str]) -> Run {
     project.run_blocks("1", pairs, more).expect(0);
     project.load()
 }

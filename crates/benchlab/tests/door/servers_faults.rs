@@ -4,13 +4,12 @@
 
 use crate::full_disk::{in_a_namespace, left_out};
 use crate::project::{
-    Ended, Project, assert_failures, blocks_of, ended, wait_until, without_servers,
+    Ended, Project, assert_failures, blocks_of, ended, send_signal, wait_until, without_servers,
 };
 use crate::servers::{INSERT, POINT};
 use lab_model::{BlockState, Ending};
 use lab_services::{DATABASES, DatabaseKind, POSTGRESQL, Request, Service, Transport};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -18,16 +17,16 @@ use tempfile::TempDir;
 
 const TEXT: [&str; 2] = ["--set", "statement=text"];
 
-/// A server that is not the lab's.
-struct Own {
+/// A server of the reader, with a schema `mine`.
+struct ExternalServer {
     service: Service,
     url: String,
     password: String,
     _folder: TempDir,
 }
 
-impl Own {
-    fn new(kind: &'static DatabaseKind) -> Own {
+impl ExternalServer {
+    fn new(kind: &'static DatabaseKind) -> ExternalServer {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut service = Service::start(kind, &Request::new(folder.path())).unwrap();
         let rights = match kind.name {
@@ -42,7 +41,7 @@ impl Own {
         let target = service.target(Transport::Tcp, "mine").unwrap();
         let url = target.split('?').next().unwrap().to_owned();
         let login = url.split("://").nth(1).unwrap().split('@').next().unwrap();
-        Own {
+        ExternalServer {
             service,
             password: login.split(':').nth(1).unwrap().to_owned(),
             url,
@@ -65,7 +64,7 @@ impl Own {
     }
 }
 
-/// The processes of subjects so far: number and words.
+/// The processes of subjects so far: process ID and command line.
 fn processes(project: &Project) -> Vec<String> {
     let text = fs::read_to_string(project.join("processes")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
@@ -84,41 +83,36 @@ fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
 fn servers(project: &Project) -> Vec<(i32, String)> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok());
-    let of = |pid: i32| {
+    let process = |pid: i32| {
         let folder = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
         let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        let ours = folder.starts_with(project.path().join("scratch"));
-        (ours && !name.contains("python")).then_some((pid, name.trim().to_owned()))
+        let is_private = folder.starts_with(project.path().join("scratch"));
+        (is_private && !name.contains("python")).then_some((pid, name.trim().to_owned()))
     };
-    pids.filter_map(of).collect()
+    pids.filter_map(process).collect()
 }
 
-/// The one that started the others.
-fn main_server(project: &Project, lab: u32) -> Option<i32> {
+/// The process of a private server that the lab itself started.
+fn main_process(project: &Project, lab: u32) -> Option<i32> {
     let parent = |pid: i32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
     };
-    let mut found = servers(project).into_iter();
-    found
+    let mut processes = servers(project).into_iter();
+    processes
         .find(|(pid, _)| parent(*pid) == Some(lab))
         .map(|(pid, _)| pid)
 }
 
 #[track_caller]
-fn strike(pid: i32, signal: Signal) {
-    kill(Pid::from_raw(pid), signal).unwrap();
-}
-
-#[track_caller]
 fn assert_nothing_left(project: &Project) {
     wait_until("the end of the servers", || servers(project).is_empty());
-    let left = |folder: &str| -> Vec<PathBuf> {
+    let files_in = |folder: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(project.join(folder)).into_iter().flatten();
         entries.flatten().map(|e| e.path()).collect()
     };
-    assert_eq!(left("scratch"), [""; 0].map(PathBuf::from));
-    assert_eq!(left("tmp"), [""; 0].map(PathBuf::from));
+    assert_eq!(files_in("scratch"), [""; 0].map(PathBuf::from));
+    assert_eq!(files_in("tmp"), [""; 0].map(PathBuf::from));
 }
 
 /// Starts a run whose sockets need a folder of their own.
@@ -137,8 +131,9 @@ fn resume(project: &Project) -> Ended {
     project.call(&["resume", project.file().to_str().unwrap()])
 }
 
-fn stopped(project: &Project, lab: Child) {
-    strike(lab.id() as i32, Signal::SIGINT);
+/// Sends SIGINT to a lab, and asserts that it ends and leaves nothing.
+fn assert_stops(project: &Project, lab: Child) {
+    send_signal(lab.id() as i32, Signal::SIGINT);
     ended(lab.wait_with_output().unwrap()).expect(130);
     assert_nothing_left(project);
 }
@@ -158,7 +153,7 @@ fn interrupted_on_private_servers() {
             0 => wait_until("servers", || !servers(&project).is_empty()),
             number => wait_for_subjects(&project, &mut lab, number),
         }
-        stopped(&project, lab);
+        assert_stops(&project, lab);
     }
     resume(&project).expect(0);
     let run = project.load();
@@ -176,10 +171,10 @@ fn killed_with_its_servers() {
     let project = Project::servers(&[POINT], &[]);
     let foreign = project.scratch().join("benchlab-mine");
     fs::create_dir_all(foreign.join("postgresql-0")).unwrap();
-    let mut own = Own::new(&POSTGRESQL);
+    let mut external = ExternalServer::new(&POSTGRESQL);
     let mut lab = start(&project, &["--targets", "postgresql"]);
     wait_for_subjects(&project, &mut lab, 4);
-    let server = main_server(&project, lab.id()).expect("a server");
+    let server = main_process(&project, lab.id()).expect("a server");
     let maps = fs::read_to_string(format!("/proc/{server}/maps")).unwrap();
     let segments: Vec<String> = maps
         .lines()
@@ -187,8 +182,8 @@ fn killed_with_its_servers() {
         .map(|number| format!("/dev/shm/PostgreSQL.{number}"))
         .collect();
     assert!(!segments.is_empty(), "{maps}");
-    strike(server, Signal::SIGKILL);
-    strike(lab.id() as i32, Signal::SIGKILL);
+    send_signal(server, Signal::SIGKILL);
+    send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
     assert!(
         segments.iter().all(|s| Path::new(s).exists()),
@@ -209,7 +204,7 @@ fn killed_with_its_servers() {
         "{segments:?}"
     );
     assert!(
-        own.schemas().contains(&"mine".to_owned()),
+        external.schemas().contains(&"mine".to_owned()),
         "a foreign server goes on"
     );
 }
@@ -220,33 +215,33 @@ fn the_readers_own_servers_are_left_as_they_were() {
         return;
     }
     let project = Project::servers(&[POINT, INSERT], &[]);
-    let mut own = DATABASES.map(Own::new);
-    let before = own.each_mut().map(Own::schemas);
-    let options = own.each_ref().map(Own::option);
+    let mut external = DATABASES.map(ExternalServer::new);
+    let before = external.each_mut().map(ExternalServer::schemas);
+    let options = external.each_ref().map(ExternalServer::option);
     let options = options.each_ref().map(String::as_str);
     let finished = project.run_blocks("1", "1", &[&TEXT[..], &options].concat());
     finished
         .expect(0)
         .says(&["connecting to PostgreSQL", "connecting to MariaDB"]);
     assert_failures(&project.load(), &[]);
-    assert_eq!(own.each_mut().map(Own::schemas), before);
+    assert_eq!(external.each_mut().map(ExternalServer::schemas), before);
     let file = fs::read(project.file()).unwrap();
     let html = fs::read(project.file().with_extension("html")).unwrap();
-    let said = [
+    let texts = [
         finished.stdout,
         finished.stderr,
         processes(&project).join("\n"),
     ];
-    for own in &own {
+    for server in &external {
         for text in [&file[..], &html]
             .into_iter()
-            .chain(said.iter().map(|s| s.as_bytes()))
+            .chain(texts.iter().map(|s| s.as_bytes()))
         {
-            let secret = own.password.as_bytes();
+            let secret = server.password.as_bytes();
             assert!(
                 !text.windows(secret.len()).any(|w| w == secret),
                 "the password of {}",
-                own.name()
+                server.name()
             );
         }
     }
@@ -255,8 +250,8 @@ fn the_readers_own_servers_are_left_as_they_were() {
     fs::remove_dir_all(project.join("runs")).unwrap();
     let mut lab = start(&project, &options);
     wait_for_subjects(&project, &mut lab, 14);
-    stopped(&project, lab);
-    assert_eq!(own.each_mut().map(Own::schemas), before);
+    assert_stops(&project, lab);
+    assert_eq!(external.each_mut().map(ExternalServer::schemas), before);
     // It goes on with the same servers only.
     resume(&project)
         .expect(2)
@@ -265,7 +260,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
     let words = [&["resume", file.to_str().unwrap()][..], &options].concat();
     project.call(&words).expect(0);
     assert_failures(&project.load(), &[]);
-    assert_eq!(own.each_mut().map(Own::schemas), before);
+    assert_eq!(external.each_mut().map(ExternalServer::schemas), before);
 }
 
 #[test]
@@ -275,14 +270,14 @@ fn servers_that_cannot_be_reached_as_they_were_named() {
     }
     let project = Project::servers(&[POINT], &[]);
     for kind in DATABASES {
-        let own = Own::new(kind);
-        let wrong = own.url.replace(&own.password, "wrong-secret");
-        let nobody = own
+        let external = ExternalServer::new(kind);
+        let wrong_password = external.url.replace(&external.password, "wrong-secret");
+        let nobody = external
             .url
-            .replace(own.url.rsplit(':').next().unwrap(), "1/benchlab");
-        let form = own.url.replace(&format!("{}@", own.password), "");
+            .replace(external.url.rsplit(':').next().unwrap(), "1/benchlab");
+        let form = external.url.replace(&format!("{}@", external.password), "");
         for (url, says) in [
-            (wrong, format!("{kind} at 127.0.0.1:")),
+            (wrong_password, format!("{kind} at 127.0.0.1:")),
             (nobody, format!("no {kind} server at 127.0.0.1:1: ")),
             (form, format!("`--service {}=URL`: ", kind.name)),
             (
@@ -294,7 +289,7 @@ fn servers_that_cannot_be_reached_as_they_were_named() {
             let ended = project.run_blocks("1", "1", &["--targets", kind.name, &option]);
             ended.expect(2).says(&[&says]);
             assert!(
-                !ended.stderr.contains("secret") && !ended.stderr.contains(&own.password),
+                !ended.stderr.contains("secret") && !ended.stderr.contains(&external.password),
                 "{ended:?}"
             );
         }
@@ -322,7 +317,7 @@ fn settings_of_private_servers() {
         .expect(2)
         .says(&["`postgresql.port` is set by benchlab itself"]);
     assert_eq!(project.files(), [""; 0].map(PathBuf::from));
-    let both = [
+    let options = [
         &TEXT[..],
         &[
             "--service-set",
@@ -331,7 +326,7 @@ fn settings_of_private_servers() {
             "mariadb.tmp_table_size=9437184",
         ],
     ];
-    project.run_blocks("1", "1", &both.concat()).expect(0);
+    project.run_blocks("1", "1", &options.concat()).expect(0);
     let run = project.load();
     let facts = |target: usize| {
         &run.services
@@ -423,8 +418,8 @@ fn a_server_that_is_killed_costs_a_block() {
         let mut lab = start(&project, &["--targets", kind.name]);
         // Two pilots and a judge; then a block's two.
         wait_for_subjects(&project, &mut lab, 5);
-        strike(
-            main_server(&project, lab.id()).expect("a server"),
+        send_signal(
+            main_process(&project, lab.id()).expect("a server"),
             Signal::SIGKILL,
         );
         let finished = ended(lab.wait_with_output().unwrap());
@@ -451,14 +446,14 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
     }
     let project = Project::servers(&[POINT], &[]);
     let mut lab = start(&project, &["--targets", "postgresql"]);
-    let mut seen = 5;
+    let mut subjects = 5;
     for _ in 0..4 {
-        wait_for_subjects(&project, &mut lab, seen);
-        strike(
-            main_server(&project, lab.id()).expect("a server"),
+        wait_for_subjects(&project, &mut lab, subjects);
+        send_signal(
+            main_process(&project, lab.id()).expect("a server"),
             Signal::SIGKILL,
         );
-        seen = processes(&project).len() + 2;
+        subjects = processes(&project).len() + 2;
     }
     let finished = ended(lab.wait_with_output().unwrap());
     let file = project.file();
@@ -469,11 +464,13 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
     let run = project.load();
     assert_eq!((run.ending, &run.failures[..]), (None, &[][..]));
     assert_nothing_left(&project);
-    let kept: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
+    let samples_before: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
     resume(&project).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
-    assert!(run.blocks.iter().map(|b| b.samples.len()).sum::<usize>() >= kept + 2 * 2 * 40);
+    assert!(
+        run.blocks.iter().map(|b| b.samples.len()).sum::<usize>() >= samples_before + 2 * 2 * 40
+    );
 }
 
 #[test]

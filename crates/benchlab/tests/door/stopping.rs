@@ -3,9 +3,10 @@
 //! `benchlab resume` finishes it.
 
 use crate::project::{
-    BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended, python, rows, subject, wait_until,
+    BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended, python, rows, send_signal, subject,
+    wait_until,
 };
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::fs;
 use std::io::Write;
@@ -40,8 +41,8 @@ impl Diary {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn count(&self, what: &str) -> usize {
-        self.steps().iter().filter(|s| s.starts_with(what)).count()
+    fn count(&self, kind: &str) -> usize {
+        self.steps().iter().filter(|s| s.starts_with(kind)).count()
     }
 
     fn start(&self) -> Child {
@@ -64,20 +65,20 @@ impl Diary {
             .start(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
 
-    /// Waits until so many more steps of a kind were taken; false if the lab ended before.
-    fn wait_for(&self, lab: &mut Child, what: &str, more: usize) -> bool {
-        let wanted = self.count(what) + more;
-        let mut over = false;
-        wait_until(what, || {
-            over = lab.try_wait().unwrap().is_some();
-            over || self.count(what) >= wanted
+    /// Waits until there are so many more steps of a kind; `false` if the lab ended before.
+    fn wait_for(&self, lab: &mut Child, kind: &str, more: usize) -> bool {
+        let target_count = self.count(kind) + more;
+        let mut has_ended = false;
+        wait_until(kind, || {
+            has_ended = lab.try_wait().unwrap().is_some();
+            has_ended || self.count(kind) >= target_count
         });
-        !over
+        !has_ended
     }
 
-    /// All processes that ever noted their start are gone.
+    /// No process that noted its start is running.
     #[track_caller]
-    fn assert_nobody_left(&self) {
+    fn assert_none_running(&self) {
         let started: Vec<i32> = self
             .steps()
             .iter()
@@ -85,17 +86,19 @@ impl Diary {
             .collect();
         assert!(!started.is_empty());
         for pid in started {
-            wait_until(&format!("the end of {pid}"), || !self.lives(pid));
+            wait_until(&format!("the end of {pid}"), || !self.is_running(pid));
         }
     }
 
     /// Whether a process of this project's folder has this id, and is no zombie.
-    fn lives(&self, pid: i32) -> bool {
-        let here = fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());
+    fn is_running(&self, pid: i32) -> bool {
+        let is_in_folder =
+            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        here && !stat
-            .rsplit_once(") ")
-            .is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+        is_in_folder
+            && !stat
+                .rsplit_once(") ")
+                .is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
     }
 
     /// The samples that are on disk, read from a copy so that the file stays as the killed lab left it.
@@ -113,7 +116,7 @@ impl Diary {
 
     /// The run is finished, has what it had before, and each block once.
     #[track_caller]
-    fn assert_whole(&self, before: &[String]) {
+    fn assert_complete(&self, before: &[String]) {
         let file = self.0.file();
         let after = rows(&file, SAMPLES);
         assert!(after.len() > before.len());
@@ -129,28 +132,31 @@ impl Diary {
         let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
         assert_eq!(numbers, [0, 1]);
         for block in run.complete_blocks() {
-            let mut places: Vec<_> = block
+            let mut turns: Vec<_> = block
                 .samples
                 .iter()
                 .map(|s| (s.point, s.pass, s.turn))
                 .collect();
             assert_eq!(
-                places.len(),
+                turns.len(),
                 plan.points.len() * plan.subjects.len() * 2 * plan.measure.pairs as usize
             );
-            places.sort();
-            places.dedup();
-            assert_eq!(places.len(), block.samples.len(), "no turn was taken twice");
+            turns.sort();
+            turns.dedup();
+            assert_eq!(turns.len(), block.samples.len(), "no turn was taken twice");
         }
         for end in ["-wal", "-shm", "-journal"] {
             assert!(!with_end(&file, end).exists(), "{end} is left");
         }
-        let left: Vec<_> = fs::read_dir(self.0.scratch())
+        let leftover: Vec<_> = fs::read_dir(self.0.scratch())
             .unwrap()
             .flatten()
             .map(|e| e.path())
             .collect();
-        assert!(left.is_empty(), "the scratch folder still holds {left:?}");
+        assert!(
+            leftover.is_empty(),
+            "the scratch folder still holds {leftover:?}"
+        );
     }
 }
 
@@ -158,16 +164,12 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-fn strike(lab: &mut Child, signal: Signal) {
-    kill(Pid::from_raw(lab.id() as i32), signal).unwrap();
-}
-
 /// Ends a lab with SIGKILL and checks what it leaves: the samples.
 #[track_caller]
 fn kill_lab(diary: &Diary, mut lab: Child) -> Vec<String> {
-    strike(&mut lab, Signal::SIGKILL);
+    send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
-    diary.assert_nobody_left();
+    diary.assert_none_running();
     if diary.0.files().is_empty() {
         Vec::new()
     } else {
@@ -183,7 +185,7 @@ fn killed_in_the_pilot() {
     let before = kill_lab(&diary, lab);
     assert_eq!(before, [""; 0]);
     diary.resume().expect(0);
-    diary.assert_whole(&before);
+    diary.assert_complete(&before);
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn killed_in_a_block() {
     let before = kill_lab(&diary, lab);
     assert!(!before.is_empty());
     diary.resume().expect(0);
-    diary.assert_whole(&before);
+    diary.assert_complete(&before);
 }
 
 #[test]
@@ -212,7 +214,7 @@ fn killed_between_blocks() {
     let before = kill_lab(&diary, lab);
     assert!(before.len() >= 16, "{}", before.len());
     diary.resume().expect(0);
-    diary.assert_whole(&before);
+    diary.assert_complete(&before);
 }
 
 /// One run that is killed ten times, each time after another number of batches.
@@ -229,18 +231,18 @@ fn killed_again_and_again() {
         if !diary.wait_for(&mut lab, "perform", more) {
             break;
         }
-        let now = kill_lab(&diary, lab);
+        let samples = kill_lab(&diary, lab);
         assert_eq!(
-            &now[..before.len()],
+            &samples[..before.len()],
             before,
             "a sample that was taken is there, as it was"
         );
-        before = now;
+        before = samples;
         lab = diary.start_resume();
     }
     ended(lab.wait_with_output().unwrap()).expect(0);
-    diary.assert_nobody_left();
-    diary.assert_whole(&before);
+    diary.assert_none_running();
+    diary.assert_complete(&before);
 }
 
 #[test]
@@ -248,14 +250,14 @@ fn interrupted_in_the_pilot_and_in_a_block() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
-    strike(&mut lab, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_stopped(&diary, lab);
     let mut lab = diary.start_resume();
     assert!(diary.wait_for(&mut lab, "start", 8));
-    strike(&mut lab, Signal::SIGTERM);
+    send_signal(lab.id() as i32, Signal::SIGTERM);
     let before = assert_stopped(&diary, lab);
     diary.resume().expect(0);
-    diary.assert_whole(&before);
+    diary.assert_complete(&before);
     diary
         .resume()
         .expect(2)
@@ -270,7 +272,7 @@ fn interrupted_while_a_subject_hangs() {
     ]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "hang", 1));
-    strike(&mut lab, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_stopped(&diary, lab);
 }
 
@@ -288,8 +290,8 @@ fn the_whole_foreground_process_group_is_interrupted() {
     killpg(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
     let before = assert_stopped(&diary, lab);
     diary.resume().expect(0);
-    diary.assert_whole(&before);
-    diary.assert_nobody_left();
+    diary.assert_complete(&before);
+    diary.assert_none_running();
 }
 
 #[test]
@@ -320,7 +322,7 @@ fn a_terminal_s_ctrl_c() {
             .contains("stopped; go on with `benchlab resume "),
         "{ended:?}"
     );
-    diary.assert_nobody_left();
+    diary.assert_none_running();
 }
 
 /// `timeout` signals its command, and then its own process group, in which the command is.
@@ -329,27 +331,27 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
-    strike(&mut lab, Signal::SIGTERM);
+    send_signal(lab.id() as i32, Signal::SIGTERM);
     std::thread::sleep(Duration::from_millis(20));
-    strike(&mut lab, Signal::SIGTERM);
+    send_signal(lab.id() as i32, Signal::SIGTERM);
     assert_stopped(&diary, lab);
     diary.resume().expect(0);
-    diary.assert_whole(&[]);
+    diary.assert_complete(&[]);
 }
 
-/// The second signal does not wait for anybody.
+/// The second signal ends the lab at once.
 #[test]
 fn interrupted_twice() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
-    strike(&mut lab, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     std::thread::sleep(Duration::from_millis(600));
-    strike(&mut lab, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
-    diary.assert_nobody_left();
+    diary.assert_none_running();
     diary.resume().expect(0);
-    diary.assert_whole(&[]);
+    diary.assert_complete(&[]);
 }
 
 #[test]
@@ -363,10 +365,10 @@ fn a_run_is_measured_by_one_lab_at_a_time() {
         .expect(2)
         .says(&["is being measured by another benchlab: wait until it ends, or stop it"]);
     ended(lab.wait_with_output().unwrap()).expect(0);
-    diary.assert_whole(&samples);
+    diary.assert_complete(&samples);
 }
 
-/// Whoever looks at a run that is being measured takes nothing away from it.
+/// Readers of a run that is being measured change nothing in it.
 #[test]
 fn a_run_that_was_looked_at_and_then_killed_is_whole() {
     let diary = Diary::new(&[]);
@@ -379,12 +381,12 @@ fn a_run_that_was_looked_at_and_then_killed_is_whole() {
         .call(&["report", file.to_str().expect("UTF-8"), "--format", "json"])
         .expect(0);
     // As any program with any version of SQLite would.
-    let look = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('SELECT * FROM sample'); d.close()";
-    let looked = Command::new(python())
-        .args(["-c", look])
+    let script = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('SELECT * FROM sample'); d.close()";
+    let status = Command::new(python())
+        .args(["-c", script])
         .arg(&file)
         .status();
-    assert!(looked.expect("python3 is there").success());
+    assert!(status.expect("python3 is there").success());
     assert!(
         with_end(&file, "-wal").exists(),
         "a reader took the log of a run in the making away"
@@ -397,7 +399,7 @@ fn a_run_that_was_looked_at_and_then_killed_is_whole() {
         before.len()
     );
     diary.resume().expect(0);
-    diary.assert_whole(&before);
+    diary.assert_complete(&before);
 }
 
 #[test]
@@ -408,7 +410,7 @@ fn what_cannot_be_resumed_says_why() {
     let mut lab = project.start(&["run", "t", "--quick", "--blocks", "1", "--pairs", "100000"]);
     let piloted = || lab_store::load(&project.file()).is_ok_and(|run| !run.pilots.is_empty());
     wait_until("a pilot", || !project.files().is_empty() && piloted());
-    strike(&mut lab, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     let file = project.file();
     let resume = || project.call(&["resume", file.to_str().expect("UTF-8")]);
@@ -456,7 +458,7 @@ fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
         ended.stdout.contains("Does it hold?"),
         "the answer so far: {ended:?}"
     );
-    diary.assert_nobody_left();
+    diary.assert_none_running();
     assert_eq!(fs::read_dir(diary.0.scratch()).unwrap().count(), 0);
     assert_eq!(
         diary.0.load().ending,

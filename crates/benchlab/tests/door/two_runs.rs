@@ -54,8 +54,8 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
     }
     let ended = compare(&project, &[&first, &second], &more);
     ended.expect(0);
-    let shown = &fs::read_to_string(&exports[5]).unwrap();
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let report = &fs::read_to_string(&exports[5]).unwrap();
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
         "second (another program): its ratio of time is",
         "times what it was",
@@ -63,7 +63,7 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
         "honest itself",
         "program of second",
     ] {
-        assert!(words.contains(text), "no `{text}` in {shown}");
+        assert!(words.contains(text), "no `{text}` in {report}");
     }
     assert!(exports.iter().all(|f| fs::metadata(f).unwrap().len() > 100));
     assert!(plots.join("answer.svg").is_file());

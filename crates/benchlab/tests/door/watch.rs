@@ -56,17 +56,17 @@ impl Place {
 fn the_few_pages_that_matter_are_named_in_every_form() {
     let place = Place::new();
     let file = place.file("access.log", &log(30, 1));
-    let shown = place.watch(&[&file]);
-    shown.expect(0).shows(&[
+    let ended = place.watch(&[&file]);
+    ended.expect(0).shows(&[
         "2 of 28 pages make 80 % of the time: /search",
         "/report",
         "Not enough weeks",
     ]);
-    assert!(shown.stdout.lines().count() <= 40, "{}", shown.stdout);
+    assert!(ended.stdout.lines().count() <= 40, "{}", ended.stdout);
     assert!(
-        shown.stdout.lines().all(|line| line.chars().count() <= 80),
+        ended.stdout.lines().all(|line| line.chars().count() <= 80),
         "{}",
-        shown.stdout
+        ended.stdout
     );
     let run = place.0.load();
     let watched = run.watched.as_ref().unwrap();
@@ -81,8 +81,8 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
     let path = place.0.file().display().to_string();
     assert!(place.0.file().with_extension("html").exists());
     for form in ["terminal", "markdown", "csv", "json", "xml", "html"] {
-        let shown = place.0.call(&["report", &path, "--format", form]);
-        shown.expect(0).shows(&["/search"]);
+        let ended = place.0.call(&["report", &path, "--format", form]);
+        ended.expect(0).shows(&["/search"]);
     }
     for (form, name) in [("xlsx", "a.xlsx"), ("svg", "plots")] {
         let output = place.0.join(name).display().to_string();
@@ -419,12 +419,12 @@ fn statements_that_a_server_counted_are_watched() {
         // A statement may be counted a moment after its answer, but before the next one.
         server.run(&[sleep[i], sleep[i], "SELECT 'done'"]);
         let place = Place::new();
-        let shown = place.watch(&["--full", &server.url]);
-        shown.expect(0).shows(&["SELECT ? + ?", kind.title]);
+        let ended = place.watch(&["--full", &server.url]);
+        ended.expect(0).shows(&["SELECT ? + ?", kind.title]);
         assert!(
-            !shown.stdout.contains(server.password()),
+            !ended.stdout.contains(server.password()),
             "{}",
-            shown.stdout
+            ended.stdout
         );
         let watched = place.0.load().watched.unwrap();
         assert!(!watched.sources[0].name.contains(server.password()));
@@ -452,9 +452,13 @@ fn a_server_that_counts_no_statements_says_how_it_would() {
     }
     let server = Counting::new(kind, &[]);
     let place = Place::new();
-    let said = place.watch(&[&server.url]);
-    said.expect(2).says(&["performance_schema=ON"]);
-    assert!(!said.stderr.contains(server.password()), "{}", said.stderr);
+    let ended = place.watch(&[&server.url]);
+    ended.expect(2).says(&["performance_schema=ON"]);
+    assert!(
+        !ended.stderr.contains(server.password()),
+        "{}",
+        ended.stderr
+    );
     place
         .watch(&["--follow", &server.url])
         .expect(2)

@@ -70,8 +70,8 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
         let read = |name: &str| read(&project, &format!("{name}{size}"));
         let (out, err) = (read("out"), read("err"));
         assert!(out.contains(ANSWER), "{size}: {out}{err}");
-        let left = |ending: &str| files(&project, &format!("left{size}"), ending);
-        let (runs, pages) = (left("lab"), left("html"));
+        let kept_files = |ending: &str| files(&project, &format!("left{size}"), ending);
+        let (runs, pages) = (kept_files("lab"), kept_files("html"));
         for run in &runs {
             let watched = lab_store::load(run).expect("a whole run file").watched;
             assert_eq!(watched.unwrap().lines.entries, u64::from(LINES), "{size}");
@@ -83,15 +83,15 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
         let all = fs::read_dir(project.join(format!("left{size}"))).unwrap();
         assert_eq!(all.count(), runs.len() + pages.len(), "{size}");
         let code = read("code").trim().to_owned();
-        let (wanted, told) = match runs.is_empty() {
+        let (expected_code, message) = match runs.is_empty() {
             true => (
                 "1",
                 ".lab: the disk is full; free some space, or use another folder",
             ),
             false => ("0", "the report is in "),
         };
-        assert_eq!(code, wanted, "{size}: {err}");
-        assert!(err.contains(told), "{size}: {err}");
+        assert_eq!(code, expected_code, "{size}: {err}");
+        assert!(err.contains(message), "{size}: {err}");
         codes.push(code);
     }
     let has = |code: &str| codes.iter().any(|c| c == code);
@@ -115,8 +115,8 @@ fn records_that_find_no_room_leave_the_report_and_the_run() {
     let read = |name: &str| read(&project, name);
     assert_eq!(read("code").trim(), "1", "{}", read("err"));
     assert!(read("out").contains(ANSWER), "{}", read("out"));
-    let told = "--parquet requests: No space left on device (os error 28); 0 of 30000 records were written";
-    assert!(read("err").contains(told), "{}", read("err"));
+    let message = "--parquet requests: No space left on device (os error 28); 0 of 30000 records were written";
+    assert!(read("err").contains(message), "{}", read("err"));
     assert!(!read("left").contains("records/"), "{}", read("left"));
     let watched = project.load().watched.unwrap();
     assert_eq!(watched.lines.entries, u64::from(10 * LINES));
@@ -144,6 +144,6 @@ fn a_log_whose_disk_filled_is_read_to_its_last_whole_line() {
     assert_eq!(read("code").trim(), "0", "{}", read("err"));
     assert!(read("out").contains(ANSWER), "{}", read("out"));
     let lines = project.load().watched.unwrap().lines;
-    let whole = read("written.log").matches('\n').count() as u64;
-    assert_eq!((lines.entries, lines.cut_off), (whole, 1));
+    let whole_lines = read("written.log").matches('\n').count() as u64;
+    assert_eq!((lines.entries, lines.cut_off), (whole_lines, 1));
 }

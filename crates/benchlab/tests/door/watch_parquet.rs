@@ -21,10 +21,10 @@ fn documented(page: &str, comment: &str) -> String {
 
 /// Whether this Python has DuckDB; CI must have it.
 fn has_duckdb() -> bool {
-    let asked = Command::new(drivers())
+    let output = Command::new(drivers())
         .args(["-c", "import duckdb"])
         .output();
-    let has = asked.is_ok_and(|o| o.status.success());
+    let has = output.is_ok_and(|o| o.status.success());
     if !has {
         assert!(
             std::env::var_os("CI").is_none(),
@@ -176,7 +176,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
 fn records_of_several_machines_are_one_table() {
     let project = Project::noop(&[]);
     let folder = project.join("requests").display().to_string();
-    for (more, said) in [
+    for (more, message) in [
         (
             &["--on", "local:1"][..],
             "`ssh web1 benchlab watch --parquet",
@@ -184,7 +184,7 @@ fn records_of_several_machines_are_one_table() {
         (&["--follow"], "leave --follow out"),
     ] {
         let words = [&["watch", "--parquet", &folder, "a.log"], more].concat();
-        project.call(&words).expect(2).says(&[said]);
+        project.call(&words).expect(2).says(&[message]);
     }
     for (host, from) in [("web1", 0), ("web2", 30_000)] {
         let log = project.join(format!("{host}.log"));

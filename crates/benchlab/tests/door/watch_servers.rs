@@ -297,13 +297,13 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool) {
     }
     let resolution = watched.resolution_ns.expect("durations") as f64;
     for part in [0.5, 0.9, 0.95] {
-        let known = loads[1].service.quantile(part).unwrap() as f64;
+        let measured_quantile = loads[1].service.quantile(part).unwrap() as f64;
         let found = pages[1].times.quantile(part).unwrap() as f64;
         // What the way to the generator takes is not in the log.
-        let near = known * (0.1 + watched.error) + resolution;
+        let near = measured_quantile * (0.1 + watched.error) + resolution;
         assert!(
-            (found - known).abs() <= near,
-            "{part}: {found}, and {known} there"
+            (found - measured_quantile).abs() <= near,
+            "{part}: {found}, and {measured_quantile} there"
         );
     }
 }

@@ -33,11 +33,11 @@ request = "GET /api/built?number={number}"
 headers = ["X-Further: yes"]
 "#;
 
-fn measured(variants: &[&str]) -> (Project, Run) {
-    measured_of(EXPERIMENT, variants)
+fn measure(variants: &[&str]) -> (Project, Run) {
+    measure_experiment(EXPERIMENT, variants)
 }
 
-fn measured_of(experiment: &str, variants: &[&str]) -> (Project, Run) {
+fn measure_experiment(experiment: &str, variants: &[&str]) -> (Project, Run) {
     let subjects = variants.iter().map(|v| subject(v, &["web.py", v]));
     let project = Project::with_text(&(experiment.to_owned() + &subjects.collect::<String>()));
     project.run_blocks("3", "1", &[]).expect(0);
@@ -47,13 +47,13 @@ fn measured_of(experiment: &str, variants: &[&str]) -> (Project, Run) {
 
 #[test]
 fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
-    let (project, run) = measured(&["honest", "second"]);
+    let (project, run) = measure(&["honest", "second"]);
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
     let plan = run.plan.as_ref().unwrap();
     assert_eq!(plan.points.len(), 6);
     let paths = plan.loaded_examples().into_iter().map(|e| e.path);
-    let wanted = ["1", "20", "300"].map(|n| format!("/api/built?number={n}"));
-    assert_eq!(paths.collect::<Vec<_>>(), wanted);
+    let expected = ["1", "20", "300"].map(|n| format!("/api/built?number={n}"));
+    assert_eq!(paths.collect::<Vec<_>>(), expected);
     for slice in run.complete_blocks().flat_map(|block| &block.slices) {
         assert!(slice.served > 0 && slice.errors.is_empty(), "{slice:?}");
     }
@@ -75,7 +75,7 @@ fn turns_are_as_long_as_the_case_says() {
         "sweep.connections = [1, 4]",
         "turn_ms = 300\nsweep.connections = [1]",
     );
-    let (_, run) = measured_of(&long, &["honest", "second"]);
+    let (_, run) = measure_experiment(&long, &["honest", "second"]);
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
     let slices = run.complete_blocks().flat_map(|block| &block.slices);
     let lengths: Vec<u64> = slices.map(|slice| slice.wall_ns).collect();
@@ -85,25 +85,26 @@ fn turns_are_as_long_as_the_case_says() {
 
 #[test]
 fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
-    let (_, run) = measured(&["honest", "second", "tells-nothing"]);
+    let (_, run) = measure(&["honest", "second", "tells-nothing"]);
     let [failure] = &run.failures[..] else {
         panic!("{:#?}", run.failures)
     };
     assert!(failure.message.contains("answers"), "{failure:#?}");
     assert_eq!((failure.subject, &*failure.kind), (2, "nonsense"));
-    let told = run.complete_blocks().flat_map(|block| &block.readings);
-    let mine: Vec<_> = told.filter(|r| r.subject == 0).collect();
-    assert_eq!(mine.len(), 3, "one for each block");
+    let readings = run.complete_blocks().flat_map(|block| &block.readings);
+    let of_honest: Vec<_> = readings.filter(|r| r.subject == 0).collect();
+    assert_eq!(of_honest.len(), 3, "one for each block");
     assert!(
-        mine.iter()
+        of_honest
+            .iter()
             .all(|r| r.metric == "answers" && r.value > 100.0)
     );
 }
 
 #[test]
 fn another_answer_and_other_peoples_processes_are_failures() {
-    let (_, run) = measured(&["honest", "second", "prepared", "names-others"]);
-    let why = |subject: usize| {
+    let (_, run) = measure(&["honest", "second", "prepared", "names-others"]);
+    let message_of = |subject: usize| {
         let mut all = run.failures.iter();
         all.find(|f| f.subject == subject)
             .expect("it failed")
@@ -111,13 +112,13 @@ fn another_answer_and_other_peoples_processes_are_failures() {
             .clone()
     };
     assert!(
-        why(2).contains("its answer to GET /api/built?number=1 is not that of "),
+        message_of(2).contains("its answer to GET /api/built?number=1 is not that of "),
         "{}",
-        why(2)
+        message_of(2)
     );
     assert!(
-        why(3).contains("`processes=1` are not all processes that it has started"),
+        message_of(3).contains("`processes=1` are not all processes that it has started"),
         "{}",
-        why(3)
+        message_of(3)
     );
 }

@@ -2,7 +2,7 @@
 //! Servers as subjects: what they answer is proven before load is put on them; what fails is shown with
 //! its transcript, and the honest ones are measured to the end.
 
-use crate::compare::assert_nobody_left;
+use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, ended, rows, subject, wait_until};
 use lab_model::{ErrorKind, Plan, Run, Slice};
 use lab_stats::load::peaks::{Peak, Peaks};
@@ -97,7 +97,7 @@ fn hosts_share_the_blocks_of_servers() {
     assert_eq!(blocks.len(), 6);
     assert_eq!((blocks[0].agent, blocks[1].agent), (Some(0), Some(0)));
     assert!(blocks[2..].iter().any(|block| block.agent == Some(1)));
-    assert!(half_of_the_peak(&run, plan, 1) > 0);
+    assert!(offered_at_half_peak(&run, plan, 1) > 0);
 }
 
 fn project(variants: &[&str]) -> Project {
@@ -111,7 +111,7 @@ fn project(variants: &[&str]) -> Project {
     project
 }
 
-fn measured(project: &Project, more: &[&str]) -> Run {
+fn measure(project: &Project, more: &[&str]) -> Run {
     project.run_blocks("1", "1", more).expect(0);
     project.load()
 }
@@ -150,7 +150,7 @@ fn what_a_request_costs_a_server_is_counted() {
 
 #[test]
 fn who_does_other_work_is_not_measured() {
-    let wrong = [
+    let faults = [
         ("no-date", "the answer has no `Date`"),
         ("frozen-date", "`Date`"),
         (
@@ -182,7 +182,7 @@ fn who_does_other_work_is_not_measured() {
         ("drops-pipelined", "no answer within 5 s"),
         ("few-connections", "open connections: no answer within 5 s"),
     ];
-    let names: Vec<&str> = wrong.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = faults.iter().map(|(name, _)| *name).collect();
     let project = project(&[&["honest", "second"], &names[..]].concat());
     // All that is proven in one case: each is warmed up by itself.
     let file = project.join("experiments/t/experiment.toml");
@@ -194,22 +194,26 @@ fn who_does_other_work_is_not_measured() {
         .collect();
     let json = text.split("\n[[case]]\nname = \"built\"").next().unwrap();
     std::fs::write(&file, json.to_owned() + &requests).unwrap();
-    let run = measured(&project, &["--set", "load=closed"]);
+    let run = measure(&project, &["--set", "load=closed"]);
     let plan = run.plan.as_ref().unwrap();
     let unproven = run.failures.iter().filter(|f| f.kind == "proof").count();
-    assert_eq!(unproven, wrong.len(), "{:#?}", run.failures);
-    for (name, why) in wrong {
+    assert_eq!(unproven, faults.len(), "{:#?}", run.failures);
+    for (name, reason) in faults {
         let id = plan.subjects.iter().position(|s| s.name == name);
-        let of: Vec<_> = run
+        let failures: Vec<_> = run
             .failures
             .iter()
             .filter(|f| Some(f.subject) == id)
             .collect();
-        let [failure] = of[..] else {
-            panic!("{name} fails once: {of:#?}");
+        let [failure] = failures[..] else {
+            panic!("{name} fails once: {failures:#?}");
         };
         assert_eq!(failure.kind, "proof", "{name}: {failure:#?}");
-        assert!(failure.message.contains(why), "{name}: {}", failure.message);
+        assert!(
+            failure.message.contains(reason),
+            "{name}: {}",
+            failure.message
+        );
         let sent = failure.log.iter().any(|line| line.starts_with("> "));
         assert!(sent, "{name}: no transcript in {:#?}", failure.log);
         assert_eq!(
@@ -224,8 +228,8 @@ fn who_does_other_work_is_not_measured() {
 #[test]
 fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     let project = project(&["honest", "slow"]);
-    let run = measured(&project, &["--set", "connections=all"]);
-    assert_failures_of_servers(&run);
+    let run = measure(&project, &["--set", "connections=all"]);
+    assert_no_failures(&run);
     let plan = run.plan.as_ref().unwrap();
     for name in ["honest", "slow"] {
         let slices = slices(&run, name);
@@ -265,7 +269,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
             let served: u64 = of_point.map(|slice| slice.served).sum();
             assert!(served > 0, "{name} at {}", plan.label(point));
         }
-        halves_are_halves(&run, &slices);
+        assert_halves_of_peak(&run, &slices);
         let at_rate = slices.iter().filter(|s| plan.rate(s.point).is_some());
         let sum = |(due, ns), s: &&Slice| (due + s.offered, ns + s.wall_ns);
         let (due, ns): (u64, u64) = at_rate.fold((0, 0), sum);
@@ -273,8 +277,8 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
         assert!((200.0..400.0).contains(&rate), "{name}: {rate}");
     }
     let settings = |key: &str| {
-        let known = run.settings.iter().filter(|s| s.key == key);
-        known.map(|s| s.value.clone()).collect::<Vec<_>>()
+        let of_key = run.settings.iter().filter(|s| s.key == key);
+        of_key.map(|s| s.value.clone()).collect::<Vec<_>>()
     };
     assert_eq!(settings("loops"), ["1", "1"]);
     assert_eq!(settings("server cores").len(), 2);
@@ -286,16 +290,16 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
 
 /// At half of the peak half as many requests were due as were served at the most in the first block.
 #[track_caller]
-fn halves_are_halves(run: &Run, slices: &[&Slice]) {
+fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     let plan = run.plan.as_ref().unwrap();
     let sums = |of: fn(&Slice) -> (u64, u64), point: usize| {
-        let here = slices.iter().filter(|s| s.point == point);
+        let of_point = slices.iter().filter(|s| s.point == point);
         let sum = |(n, ns): (u64, u64), (more, in_ns)| (n + more, ns + in_ns);
-        let (count, ns) = here.map(|s| of(s)).fold((0, 0), sum);
+        let (count, ns) = of_point.map(|s| of(s)).fold((0, 0), sum);
         (count as f64, ns as f64 / 1e9)
     };
     let halves = (0..plan.points.len()).filter(|&p| plan.part_of_peak(p).is_some());
-    let mut seen = 0;
+    let mut half_points = 0;
     for half in halves {
         let peak = plan
             .peak_points(half)
@@ -306,13 +310,16 @@ fn halves_are_halves(run: &Run, slices: &[&Slice]) {
         // Arrivals are random: four standard deviations, and a tenth for the peak's own error.
         let room = 4.0 * due.sqrt() + 0.1 * due + 1.0;
         assert!((offered - due).abs() < room, "{offered} of {due}");
-        seen += 1;
+        half_points += 1;
     }
-    assert_eq!(seen, 6, "each number of connections, kept alive and not");
+    assert_eq!(
+        half_points, 6,
+        "each number of connections, kept alive and not"
+    );
 }
 
 #[track_caller]
-fn assert_failures_of_servers(run: &Run) {
+fn assert_no_failures(run: &Run) {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
 }
 
@@ -336,7 +343,7 @@ fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
 #[test]
 fn a_server_that_turns_or_dies_under_load_is_seen() {
     let project = project(&["honest", "second", "turns", "dies", "elsewhere"]);
-    let run = measured(&project, &["--cases", "json", "--set", "load=closed"]);
+    let run = measure(&project, &["--cases", "json", "--set", "load=closed"]);
     let plan = run.plan.as_ref().unwrap();
     let failure = |name: &str| {
         let id = plan.subjects.iter().position(|s| s.name == name);
@@ -380,11 +387,8 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     let compiled = marker.with_extension("done").exists();
     ended(child.wait_with_output().unwrap()).expect(0);
     assert!(compiled, "it had a turn before");
-    let said = rows(&project.file(), "SELECT line FROM log");
-    assert!(
-        said.iter().any(|line| line.contains("compiled")),
-        "{said:#?}"
-    );
+    let log = rows(&project.file(), "SELECT line FROM log");
+    assert!(log.iter().any(|line| line.contains("compiled")), "{log:#?}");
 }
 
 fn has_slices(project: &Project) -> bool {
@@ -407,15 +411,15 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
     let mut words = blocks_of("1", "1").to_vec();
     words.extend(["--cases", "json", "--set", "load=closed"]);
     let mut child = project.start(&words);
-    let mut stopped = [false; 2];
+    let mut were_stopped = [false; 2];
     while child.try_wait().unwrap().is_none() {
-        for (seen, variant) in stopped.iter_mut().zip(["honest", "restless"]) {
-            *seen |= is_stopped(&marker(variant));
+        for (was_stopped, variant) in were_stopped.iter_mut().zip(["honest", "restless"]) {
+            *was_stopped |= is_stopped(&marker(variant));
         }
         sleep(Duration::from_millis(2));
     }
     ended(child.wait_with_output().unwrap()).expect(0);
-    assert_eq!(stopped, [false, true]);
+    assert_eq!(were_stopped, [false, true]);
 }
 
 /// Whether a process that has this word in its command line is stopped by a signal.
@@ -460,7 +464,7 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
     assert_eq!(block.slices.len(), 2 * 2 * plan.points.len());
     assert!(block.redone_visits() as usize <= block.slices.len() / 4);
     let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
-    let said = format!(
+    let sentence = format!(
         "Besides {} turns that count, {} taken again",
         block.slices.len(),
         match block.redone_visits() {
@@ -468,68 +472,68 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
             n => format!("{n} were"),
         }
     );
-    assert!(report.contains(&said), "{said}");
+    assert!(report.contains(&sentence), "{sentence}");
 }
 
 #[test]
 fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
-    let refused = |text: String, why: &str| {
+    let assert_refused = |text: String, reason: &str| {
         let project = Project::with_text(&(text + &subject("honest", &["web.py", "honest"])));
-        project.run_blocks("1", "1", &[]).expect(2).says(&[why]);
+        project.run_blocks("1", "1", &[]).expect(2).says(&[reason]);
     };
     let without_server = HEAD.split("[server]").next().unwrap().to_owned() + CASES;
-    refused(without_server, "a request needs `[server]`");
+    assert_refused(without_server, "a request needs `[server]`");
     let case = "[[case]]\nname = \"a\"\nwork = \"w\"\nunit = \"request\"\n";
     let with = |more: &str| format!("{HEAD}{case}{more}");
-    refused(
+    assert_refused(
         with("sweep.connections = [1]\n"),
         "needs a `[[case.request]]`",
     );
     let get = "[[case.request]]\nrequest = \"GET /api\"\n";
-    refused(with(get), "a case of servers has `sweep.connections`");
+    assert_refused(with(get), "a case of servers has `sweep.connections`");
     let swept = |more: &str| with(&format!("sweep.connections = [1]\n{more}{get}"));
-    refused(
+    assert_refused(
         swept("factor.load = [\"closed\", \"fast\"]\n"),
         "`fast` is not known of servers",
     );
-    refused(swept("") + "json = '{'\n", "not JSON");
-    refused(
+    assert_refused(swept("") + "json = '{'\n", "not JSON");
+    assert_refused(
         swept("") + "file = \"none.bin\"\n",
         "`none.bin` is not among `server.files`",
     );
-    refused(
+    assert_refused(
         swept("") + "body = \"none.json\"\n",
         "`none.json`: No such file",
     );
-    refused(
+    assert_refused(
         swept("") + "text = 'a'\njson = '1'\n",
         "one of `text`, `json`, `file` and `echo`",
     );
-    refused(
+    assert_refused(
         swept("").replace("GET /api", "get api"),
         "`request` is a method and a path",
     );
-    refused(
+    assert_refused(
         swept("factor.n = [\"1\", \"2\"]\n"),
         "what stands in the first request's path as `{n}`",
     );
-    refused(
+    assert_refused(
         swept("").replace("/api", "/api?n={n}"),
         "no factor of this case stands in these braces",
     );
-    refused(
+    assert_refused(
         swept("") + "headers = [\"Host: elsewhere\"]\n",
         "a header is a name and a value",
     );
-    refused(
+    assert_refused(
         HEAD.replace("workers = 3", "workers = 3\nwarm_up_s = 0") + case,
         "`warm_up_s` is from 1 to 1024",
     );
-    refused(
+    assert_refused(
         HEAD.replace("workers = 3", "workers = 3\nmetrics = [\"answers\"]") + case,
         "there is no [[metric]] `answers`",
     );
-    refused(
+    assert_refused(
         HEAD.replace("some.bin", "../some.bin") + case + "sweep.connections = [1]\n" + get,
         "a name without folder",
     );
@@ -561,13 +565,13 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     assert!(stopped.unwrap().success());
     let ended = ended(child.wait_with_output().unwrap());
     ended.expect(130).says(&["go on with `benchlab resume"]);
-    assert_nobody_left(&marker);
+    assert_none_running(&marker);
     let file = project.file();
     let resumed = project.call(&["resume", file.to_str().unwrap()]);
     resumed.expect(0);
     let run = project.load();
     assert_eq!(run.complete_blocks().count(), 2);
-    assert_failures_of_servers(&run);
+    assert_no_failures(&run);
 }
 
 /// Three blocks find the peaks. Who stops after the first and goes on later has those of all three.
@@ -579,25 +583,25 @@ fn peaks_are_found_across_an_interruption() {
     words.splice(0..0, blocks_of("9", "1"));
     let child = project.start(&words);
     wait_until("a block is complete", || {
-        has_slices(&project) && complete(&project) > 0
+        has_slices(&project) && complete_blocks(&project) > 0
     });
     let stopped = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(stopped.unwrap().success());
     ended(child.wait_with_output().unwrap()).expect(130);
-    let before = complete(&project);
+    let before = complete_blocks(&project);
     let file = project.file();
     project.call(&["resume", file.to_str().unwrap()]).expect(0);
     let run = project.load();
     let plan = run.plan.as_ref().unwrap();
     assert!((1..9).contains(&before), "{before} blocks before it");
     assert_eq!(run.complete_blocks().count(), 9);
-    assert!(half_of_the_peak(&run, plan, 2) > 0);
+    assert!(offered_at_half_peak(&run, plan, 2) > 0);
 }
 
 /// Asserts that half of the first server's peak was offered in all blocks from this number on: so many requests.
-fn half_of_the_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
+fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     let half = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
     let half = half.unwrap();
     let Some(Peak::Rate(peak)) = Peaks::of(plan, run).at(plan, 0, half) else {
@@ -605,15 +609,15 @@ fn half_of_the_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     };
     let (mut offered, mut s) = (0, 0.0);
     for block in run.complete_blocks() {
-        let here: Vec<&Slice> = block.slices.iter().filter(|s| s.point == half).collect();
+        let of_half: Vec<&Slice> = block.slices.iter().filter(|s| s.point == half).collect();
         assert_eq!(
-            here.is_empty(),
+            of_half.is_empty(),
             block.number < from,
             "block {}",
             block.number
         );
-        offered += here.iter().map(|s| s.offered).sum::<u64>();
-        s += here.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
+        offered += of_half.iter().map(|s| s.offered).sum::<u64>();
+        s += of_half.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
     }
     // Arrivals are random: five standard deviations.
     let due = peak / 2.0 * s;
@@ -624,7 +628,7 @@ fn half_of_the_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     offered
 }
 
-fn complete(project: &Project) -> usize {
+fn complete_blocks(project: &Project) -> usize {
     rows(
         &project.file(),
         "SELECT 1 FROM block WHERE state = 'complete'",

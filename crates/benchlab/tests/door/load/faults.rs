@@ -6,7 +6,7 @@ use lab_model::ErrorKind;
 
 /// After it has answered 50 requests well.
 #[track_caller]
-fn fails(manner: Manner, more: &[&str], wanted: &[ErrorKind]) {
+fn assert_errors(manner: Manner, more: &[&str], expected: &[ErrorKind]) {
     let (place, web) = (Place::new(), Web::after(50, manner));
     let ended = place.load(&[&web.url("/")], more);
     ended.expect(0);
@@ -15,7 +15,7 @@ fn fails(manner: Manner, more: &[&str], wanted: &[ErrorKind]) {
     let kinds: Vec<ErrorKind> = errors.iter().map(|(kind, _)| *kind).collect();
     assert!(!kinds.is_empty(), "{manner:?}");
     assert!(
-        kinds.iter().all(|k| wanted.contains(k)) && kinds.contains(&wanted[0]),
+        kinds.iter().all(|k| expected.contains(k)) && kinds.contains(&expected[0]),
         "{manner:?}: {errors:?}"
     );
     for kind in kinds {
@@ -34,16 +34,16 @@ fn fails(manner: Manner, more: &[&str], wanted: &[ErrorKind]) {
 #[test]
 fn errors_are_counted_by_kind() {
     use ErrorKind::{Connect, Malformed, Reset, Status, Timeout, Unfinished};
-    fails(Manner::Resets, &[], &[Reset]);
-    fails(Manner::Garbage, &[], &[Malformed]);
-    fails(Manner::Refuses, &[], &[Status]);
-    fails(Manner::Truncates, &[], &[Reset]);
-    fails(Manner::Hangs, &[], &[Timeout, Unfinished]);
-    fails(Manner::Dies, &[], &[Connect, Reset]);
+    assert_errors(Manner::Resets, &[], &[Reset]);
+    assert_errors(Manner::Garbage, &[], &[Malformed]);
+    assert_errors(Manner::Refuses, &[], &[Status]);
+    assert_errors(Manner::Truncates, &[], &[Reset]);
+    assert_errors(Manner::Hangs, &[], &[Timeout, Unfinished]);
+    assert_errors(Manner::Dies, &[], &[Connect, Reset]);
     let json = ["--expect-json", "ok=true"];
-    fails(Manner::Lies, &json, &[ErrorKind::Body]);
+    assert_errors(Manner::Lies, &json, &[ErrorKind::Body]);
     let body = ["--expect-body", "{\"ok\":true}"];
-    fails(Manner::Lies, &body, &[ErrorKind::Body]);
+    assert_errors(Manner::Lies, &body, &[ErrorKind::Body]);
 }
 
 /// In an open loop what was due counts, whether a connection was left for it or not.
@@ -82,9 +82,9 @@ fn answers_of_every_form_are_served() {
 
 #[test]
 fn who_does_not_answer_at_all_is_not_loaded() {
-    let gone = Web::new(Manner::Honest).address;
+    let closed_address = Web::new(Manner::Honest).address;
     let place = Place::new();
-    let url = format!("http://{gone}/");
+    let url = format!("http://{closed_address}/");
     place.load(&[&url], &[]).expect(1).says(&[
         "does not answer: connect",
         "is it running, and is this its address?; nothing was loaded",
@@ -102,7 +102,7 @@ fn who_does_not_answer_at_all_is_not_loaded() {
 
 #[test]
 fn answers_that_are_all_wrong_are_told_before_and_after() {
-    for (manner, more, kind, how) in [
+    for (manner, more, kind, message) in [
         (
             Manner::Refuses,
             &[][..],
@@ -126,7 +126,7 @@ fn answers_that_are_all_wrong_are_told_before_and_after() {
         let ended = place.load(&[&web.url("/")], more);
         ended
             .expect(1)
-            .says(&[how, "no request was served: the report says why"]);
+            .says(&[message, "no request was served: the report says why"]);
         let (served, errors) = sums(&place.0.load());
         assert_eq!((served, errors.len(), errors[0].0), (0, 1, kind));
     }

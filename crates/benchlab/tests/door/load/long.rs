@@ -21,7 +21,7 @@ fn a_report_of_a_long_load_takes_little_memory() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     place.load(&[&web.url("/")], &[]).expect(0);
     let file = place.0.file();
-    go_on(&file);
+    append_seconds(&file);
     let mut report = place.0.command(&["report", file.to_str().unwrap()]);
     // SAFETY: setrlimit(2) is async-signal-safe.
     unsafe {
@@ -34,9 +34,9 @@ fn a_report_of_a_long_load_takes_little_memory() {
 }
 
 /// Adds seconds that were never measured, with times that are nearly all different.
-fn go_on(file: &Path) {
-    let known = lab_store::load(file).unwrap();
-    let number = known.complete_blocks().count() as u32;
+fn append_seconds(file: &Path) {
+    let run = lab_store::load(file).unwrap();
+    let number = run.complete_blocks().count() as u32;
     let run = RunWriter::resume(file).unwrap();
     for second in 0..SECONDS {
         let ns = |i: u64| 1_000_000 + 4096 * i + u64::from(second % 7);

@@ -101,9 +101,9 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
         "the first one asks whether anybody answers"
     );
     assert!(
-        web.seen()[0].starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"),
+        web.received()[0].starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"),
         "{:?}",
-        web.seen()[0]
+        web.received()[0]
     );
     let plan = run.plan.as_ref().expect("a plan");
     assert_eq!(plan.subjects[0].name, format!("http://{}", web.address));
@@ -130,20 +130,20 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
 fn response_times_are_shown_as_ab_has_them() {
     let web = Web::new(Manner::Honest);
     // On a machine with other work neighbouring slices can depend on each other, and be too few: then it is tried again.
-    let tried = (0..4).any(|_| {
+    let succeeded = (0..4).any(|_| {
         let ended = Place::new().load(&[&web.url("/")], &["--ab-table"]);
-        let shown = &ended.expect(0).stdout;
+        let screen = &ended.expect(0).stdout;
         let has_interval = |part: &str| {
-            let mut lines = shown.lines();
+            let mut lines = screen.lines();
             let row = lines.find(|line| line.trim_start().starts_with(&format!("{part} % ")));
-            row.unwrap_or_else(|| panic!("{part} %: {shown}"))
+            row.unwrap_or_else(|| panic!("{part} %: {screen}"))
                 .contains('[')
         };
         let parts = ["66", "75", "80", "90", "95", "98", "99", "100"].map(has_interval);
-        assert!(!parts[7], "the longest is one request: {shown}");
+        assert!(!parts[7], "the longest is one request: {screen}");
         has_interval("50")
     });
-    assert!(tried, "never an interval");
+    assert!(succeeded, "never an interval");
 }
 
 /// A site before and after something was changed.
@@ -158,13 +158,13 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
     let ended = place
         .0
         .call(&[&["compare"], &*files, &["--ab-table"]].concat());
-    let shown = &ended.expect(0).stdout;
+    let screen = &ended.expect(0).stdout;
     for part in ["50 %", "75 %", "99 %", "100 %", "spread, 75 % / 25 %"] {
-        let mut lines = shown.lines();
+        let mut lines = screen.lines();
         let row = lines.any(|line| line.trim_start().starts_with(part));
-        assert!(row, "no {part} in {shown}");
+        assert!(row, "no {part} in {screen}");
     }
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("Gain: how much less than in the first run."));
     assert!(words.contains("The runs were made at different times"));
     // What is measured anew is not for run files, and batches have no such times.
@@ -183,15 +183,15 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
         let ended = place.0.call(&["audit", "host", "--no-run", "--full"]);
         let words = ended.expect(0).stdout.split_whitespace();
         let screen: String = words.collect::<Vec<_>>().join(" ");
-        let (_, told) = screen.split_once("load from here: ").expect("ports");
-        told.to_owned()
+        let (_, text) = screen.split_once("load from here: ").expect("ports");
+        text.to_owned()
     };
     assert!(ports().starts_with("none known"));
     place.load(&[&web.url("/")], &[]).expect(0);
-    let told = ports();
-    let rate = told.split("connections/s").next().unwrap_or_default();
+    let text = ports();
+    let rate = text.split("connections/s").next().unwrap_or_default();
     let rate: f64 = rate.trim().replace(',', "").parse().expect("a rate");
-    assert!(rate > 0.0, "{told}");
+    assert!(rate > 0.0, "{text}");
 }
 
 #[test]
@@ -225,26 +225,26 @@ fn without_a_terminal_there_is_a_line_per_second() {
 fn on_a_terminal_a_view_is_redrawn_and_cleared() {
     let (place, web) = (Place::new(), Web::after(5, Manner::Refuses));
     for no_colour in ["", "1"] {
-        let (shown, code) = crate::progress::on_terminal(
+        let (output, code) = crate::progress::on_terminal(
             &place
                 .0
                 .command(&["load", &web.url("/"), "--for=500ms", "-c2"]),
             &[("NO_COLOR", no_colour)],
         );
-        assert!([Some(0), Some(1)].contains(&code), "{shown}");
+        assert!([Some(0), Some(1)].contains(&code), "{output}");
         assert!(
-            shown.contains("last second") && shown.contains("generator "),
-            "{shown:?}"
+            output.contains("last second") && output.contains("generator "),
+            "{output:?}"
         );
         assert_eq!(
-            shown.contains("\u{1b}[31m"),
+            output.contains("\u{1b}[31m"),
             no_colour.is_empty(),
-            "{shown:?}"
+            "{output:?}"
         );
-        let screen = crate::progress::screen(&shown);
-        let left = screen
+        let screen = crate::progress::screen(&output);
+        let leftover = screen
             .iter()
             .filter(|l| !l.is_empty() && !l.starts_with("benchlab: "));
-        assert_eq!(left.count(), 0, "{screen:#?}");
+        assert_eq!(leftover.count(), 0, "{screen:#?}");
     }
 }

@@ -109,17 +109,17 @@ fn secrets_are_sent_and_kept_nowhere() {
     ];
     let ended = place.load(&[&url], &export);
     ended.expect(0);
-    let sent = &web.seen()[0];
+    let sent = &web.received()[0];
     // me:hunter2
     assert!(
         sent.contains("Authorization: Basic bWU6aHVudGVyMg==") && sent.contains("X-Token: sesame"),
         "{sent}"
     );
     let files = [place.0.file(), place.0.file().with_extension("html"), json];
-    let kept: Vec<u8> = files.iter().flat_map(|f| fs::read(f).unwrap()).collect();
-    let shown = String::from_utf8_lossy(&kept).into_owned() + &ended.stdout + &ended.stderr;
+    let contents: Vec<u8> = files.iter().flat_map(|f| fs::read(f).unwrap()).collect();
+    let all_text = String::from_utf8_lossy(&contents).into_owned() + &ended.stdout + &ended.stderr;
     for secret in ["hunter2", "bWU6aHVudGVyMg", "sesame"] {
-        assert!(!shown.contains(secret), "{secret} is kept");
+        assert!(!all_text.contains(secret), "{secret} is kept");
     }
 }
 
@@ -137,17 +137,18 @@ fn several_urls_have_their_weights() {
         "--even",
     ];
     place.load(&[&urls[0], &urls[1]], &more).expect(0);
-    let seen = web.seen();
+    let received = web.received();
     assert!(
-        seen.iter()
+        received
+            .iter()
             .all(|s| s.starts_with("POST /") && s.ends_with("\r\n\r\nx=1")),
-        "{seen:?}"
+        "{received:?}"
     );
-    let of = |path: &str| seen[1..].iter().filter(|s| s.starts_with(path)).count();
-    assert_eq!((of("POST /a"), of("POST /b")), (45, 15));
+    let count = |path: &str| received[1..].iter().filter(|s| s.starts_with(path)).count();
+    assert_eq!((count("POST /a"), count("POST /b")), (45, 15));
     let plan = place.0.load().plan.unwrap();
-    let asked = &plan.load().unwrap().requests[0];
-    assert_eq!(asked.iter().map(|a| a.weight).collect::<Vec<_>>(), [3, 1]);
+    let planned = &plan.load().unwrap().requests[0];
+    assert_eq!(planned.iter().map(|a| a.weight).collect::<Vec<_>>(), [3, 1]);
 }
 
 #[test]
@@ -166,13 +167,13 @@ fn requests_are_read_from_a_file() {
             &["--requests", file, "--header", "X-All: yes"],
         )
         .expect(0);
-    let seen = web.seen();
+    let received = web.received();
     assert!(
-        seen.iter().all(|s| s.contains("X-All: yes\r\n")),
-        "{seen:?}"
+        received.iter().all(|s| s.contains("X-All: yes\r\n")),
+        "{received:?}"
     );
-    assert!(seen.iter().any(|s| s.starts_with("GET /one ")));
-    let put = seen
+    assert!(received.iter().any(|s| s.starts_with("GET /one ")));
+    let put = received
         .iter()
         .find(|s| s.starts_with("PUT /two "))
         .expect("a PUT");
@@ -211,8 +212,8 @@ fn conditions_end_a_load_with_their_code() {
 fn a_server_s_process_is_read_beside() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
-    let here = std::process::id().to_string();
-    place.load(&[&url], &["--server-pid", &here]).expect(0);
+    let own_pid = std::process::id().to_string();
+    place.load(&[&url], &["--server-pid", &own_pid]).expect(0);
     let slices = place.slices();
     assert!(
         slices
@@ -226,9 +227,9 @@ fn a_server_s_process_is_read_beside() {
             .all(|s| s.server_bytes > Some(500_000) && s.server_threads > Some(1))
     );
     let place = Place::new();
-    let mut gone = Command::new("true").spawn().unwrap();
-    gone.wait().unwrap();
-    let ended = place.load(&[&url], &["--server-pid", &gone.id().to_string()]);
+    let mut ended_process = Command::new("true").spawn().unwrap();
+    ended_process.wait().unwrap();
+    let ended = place.load(&[&url], &["--server-pid", &ended_process.id().to_string()]);
     ended
         .expect(0)
         .says(&["there is no such process on this machine"]);

@@ -3,36 +3,29 @@
 
 use super::{Manner, Place, Web, sums};
 use crate::progress::{at_terminal, screen};
-use crate::project::{ended, wait_until};
+use crate::project::{ended, send_signal, wait_until};
 use lab_model::{Ending, ErrorKind};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use std::io::Write;
 use std::process::Child;
 
 /// What a terminal takes as the wish to interrupt (termios(3), VINTR).
 const CTRL_C: u8 = 3;
 
-/// Slices of 1 s; waits until some are in the file.
-fn begun(place: &Place, words: &[&str]) -> Child {
+/// Starts a load with slices of 1 s, and waits until two are in the run file.
+fn start_load(place: &Place, words: &[&str]) -> Child {
     let lab = place
         .0
         .start(&[&["load"], words, &["--for", "60s", "-c", "2"]].concat());
-    let kept =
-        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 2);
-    wait_until("two slices", || !place.0.files().is_empty() && kept());
+    wait_until("two slices", || place.0.has_blocks(2));
     lab
-}
-
-fn strike(lab: &Child, signal: Signal) {
-    kill(Pid::from_raw(lab.id() as i32), signal).unwrap();
 }
 
 #[test]
 fn ctrl_c_ends_a_load_with_a_report() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = begun(&place, &[&web.url("/")]);
-    strike(&lab, Signal::SIGINT);
+    let lab = start_load(&place, &[&web.url("/")]);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let ended = ended(lab.wait_with_output().unwrap());
     ended
         .expect(130)
@@ -61,13 +54,11 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
     let lab = place.0.start(&["load", &url, "--for", "3s", "-c", "2"]);
-    let kept =
-        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 2);
-    wait_until("two slices", || !place.0.files().is_empty() && kept());
-    strike(&lab, Signal::SIGINT);
+    wait_until("two slices", || place.0.has_blocks(2));
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());
     stopped.expect(130).says(&["go on with `benchlab resume "]);
-    let begun = place.0.load().complete_blocks().count();
+    let blocks_before = place.0.load().complete_blocks().count();
     let file = place.0.file();
     let file = file.to_str().unwrap();
     let resumed = place.0.call(&["resume", file]);
@@ -76,7 +67,7 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
     let blocks = run.plan.as_ref().unwrap().measure.max_blocks;
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), blocks as usize);
-    assert!(begun < blocks as usize);
+    assert!(blocks_before < blocks as usize);
     place
         .0
         .call(&["resume", file])
@@ -87,8 +78,8 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
 #[test]
 fn a_load_whose_requests_are_kept_nowhere_cannot_be_resumed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = begun(&place, &[&web.url("/"), "-H", "Authorization: secret"]);
-    strike(&lab, Signal::SIGINT);
+    let lab = start_load(&place, &[&web.url("/"), "-H", "Authorization: secret"]);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());
     stopped.expect(130);
     assert!(!stopped.stderr.contains("benchlab resume"), "{stopped:?}");
@@ -109,33 +100,34 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     let load = place
         .0
         .command(&["load", &web.url("/"), "--for", "60s", "-c", "2"]);
-    let kept =
-        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 2);
-    let (shown, code) = at_terminal(&load, &[], |keyboard| {
-        wait_until("two slices", || !place.0.files().is_empty() && kept());
+    let (output, code) = at_terminal(&load, &[], |keyboard| {
+        wait_until("two slices", || place.0.has_blocks(2));
         keyboard.write_all(&[CTRL_C]).unwrap();
         keyboard.flush().unwrap();
         wait_until("the end", || {
             lab_store::load(&place.0.file()).is_ok_and(|run| run.lab_cost.is_some())
         });
     });
-    assert_eq!(code, Some(130), "{shown}");
-    assert!(shown.contains("last second"), "the view was there: {shown}");
-    let screen = screen(&shown);
+    assert_eq!(code, Some(130), "{output}");
+    assert!(
+        output.contains("last second"),
+        "the view was there: {output}"
+    );
+    let screen = screen(&output);
     // The terminal itself shows which key was hit.
-    let left = screen.iter().map(|line| line.trim_start_matches("^C"));
-    let left: Vec<&str> = left
+    let leftover = screen.iter().map(|line| line.trim_start_matches("^C"));
+    let leftover: Vec<&str> = leftover
         .filter(|line| !line.is_empty() && !line.starts_with("benchlab: "))
         .collect();
-    assert!(left.is_empty(), "{screen:#?}");
+    assert!(leftover.is_empty(), "{screen:#?}");
     assert!(
         screen
             .iter()
             .any(|line| line.contains("stopped; what was measured")),
         "{screen:#?}"
     );
-    let hidden = shown.matches("\u{1b}[?25l").count();
-    assert_eq!(shown.matches("\u{1b}[?25h").count(), hidden, "the cursor");
+    let hidden = output.matches("\u{1b}[?25l").count();
+    assert_eq!(output.matches("\u{1b}[?25h").count(), hidden, "the cursor");
     let run = place.0.load();
     assert_eq!(run.ending, None);
     assert!(sums(&run).0 > 0);
@@ -155,10 +147,8 @@ fn ctrl_c_ends_turns() {
         "--connections",
         "2",
     ]);
-    let kept =
-        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 1);
-    wait_until("a block", || !place.0.files().is_empty() && kept());
-    strike(&lab, Signal::SIGINT);
+    wait_until("a block", || place.0.has_blocks(1));
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let ended = ended(lab.wait_with_output().unwrap());
     ended.expect(130);
     let run = place.0.load();
@@ -169,13 +159,13 @@ fn ctrl_c_ends_turns() {
 #[test]
 fn a_killed_load_can_be_read() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = begun(&place, &[&web.url("/")]);
-    strike(&lab, Signal::SIGKILL);
+    let mut lab = start_load(&place, &[&web.url("/")]);
+    send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
     let file = place.0.file();
-    let shown = place.0.call(&["report", file.to_str().unwrap()]);
-    shown.expect(0);
-    assert!(shown.stdout.contains("Response time"), "{}", shown.stdout);
+    let report = place.0.call(&["report", file.to_str().unwrap()]);
+    report.expect(0);
+    assert!(report.stdout.contains("Response time"), "{}", report.stdout);
     let run = place.0.load();
     assert_eq!(run.ending, None);
     let slices = || run.complete_blocks().flat_map(|block| &block.slices);

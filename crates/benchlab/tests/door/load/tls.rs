@@ -19,32 +19,32 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// Answers every request over TLS with `hello`, and counts them.
 fn secure(config: Arc<ServerConfig>) -> (servers::Server, Arc<AtomicU64>) {
-    let asked = Arc::new(AtomicU64::new(0));
-    let counted = asked.clone();
+    let requests = Arc::new(AtomicU64::new(0));
+    let counter = requests.clone();
     let server = servers::Server::raw(move |stream| {
         let session = ServerConnection::new(config.clone()).unwrap();
         let mut tls = StreamOwned::new(session, stream.try_clone().unwrap());
-        let mut room = [0; 1000];
-        while let Ok(n) = tls.read(&mut room)
+        let mut buffer = [0; 1000];
+        while let Ok(n) = tls.read(&mut buffer)
             && n > 0
             && tls
                 .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
                 .is_ok()
         {
-            counted.fetch_add(1, SeqCst);
+            counter.fetch_add(1, SeqCst);
         }
     });
-    (server, asked)
+    (server, requests)
 }
 
 #[test]
 fn a_server_is_believed_if_its_authority_is_or_everybody() {
     let authority = Authority::new();
-    let (server, asked) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
+    let (server, requests) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
     let url = format!("https://{}/", server.address);
-    let (own, other) = (authority.file(), Authority::new());
-    let (own, strange) = (own.to_str().unwrap(), other.file());
-    for trust in [&["--ca", own][..], &["--insecure"]] {
+    let (ca_file, other) = (authority.file(), Authority::new());
+    let (ca_file, other_file) = (ca_file.to_str().unwrap(), other.file());
+    for trust in [&["--ca", ca_file][..], &["--insecure"]] {
         let place = Place::new();
         place
             .load(&[&url], &[trust, &["--expect-body", "hello"]].concat())
@@ -58,9 +58,9 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
         assert_eq!(load.requests[0][0].url, url);
     }
     // Nobody is loaded who may be somebody else.
-    let before = asked.load(SeqCst);
+    let before = requests.load(SeqCst);
     assert!(before > 0);
-    for trust in [&[][..], &["--ca", strange.to_str().unwrap()]] {
+    for trust in [&[][..], &["--ca", other_file.to_str().unwrap()]] {
         let place = Place::new();
         place
             .load(&[&url], trust)
@@ -68,7 +68,7 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
             .says(&["does not answer: connect: ", "certificate"]);
         assert_eq!(place.0.files().len(), 0, "nothing was measured");
     }
-    assert_eq!(asked.load(SeqCst), before);
+    assert_eq!(requests.load(SeqCst), before);
     Place::new()
         .load(&[&url], &["--ca", "/none.pem"])
         .expect(2)
@@ -85,7 +85,7 @@ fn http2_is_spoken_over_tls_and_without() {
     for (server, scheme) in [(&secure, "https"), (&plain, "http")] {
         for rate in [&[][..], &["--rate", "200"]] {
             let place = Place::new();
-            let asked = server.requests();
+            let before = server.requests();
             let url = format!("{scheme}://{}/", server.address);
             let options = [
                 "--http2",
@@ -101,7 +101,7 @@ fn http2_is_spoken_over_tls_and_without() {
             let run = place.0.load();
             let (served, errors) = sums(&run);
             assert_eq!(errors, []);
-            assert_eq!(server.requests() - asked, served + 1);
+            assert_eq!(server.requests() - before, served + 1);
             assert_eq!(run.plan.unwrap().load().unwrap().protocol, Protocol::Http2);
         }
     }
@@ -116,6 +116,6 @@ fn a_server_that_does_not_agree_on_http2_is_told_of() {
     let ended = place.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
     ended.expect(1).says(&["does not answer: connect: "]);
     // A server that knows no protocol in common may end the handshake itself.
-    let said = |text: &str| ended.stderr.contains(text);
-    assert!(said("ALPN") || said("NoApplicationProtocol"), "{ended:?}");
+    let says = |text: &str| ended.stderr.contains(text);
+    assert!(says("ALPN") || says("NoApplicationProtocol"), "{ended:?}");
 }

@@ -13,10 +13,10 @@ impl Place {
 
     fn json(&self) -> Value {
         let file = self.0.file();
-        let shown = self
+        let output = self
             .0
             .call(&["report", file.to_str().unwrap(), "--format", "json"]);
-        serde_json::from_str(&shown.expect(0).stdout).expect("JSON")
+        serde_json::from_str(&output.expect(0).stdout).expect("JSON")
     }
 }
 
@@ -62,8 +62,8 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
         assert_eq!(order, std::mem::take(&mut mirrored));
     }
     assert_eq!(sums(&run).1, []);
-    let asked = fast.requests() + slow.requests();
-    assert_eq!(asked as u64, sums(&run).0 + 2);
+    let requests = fast.requests() + slow.requests();
+    assert_eq!(requests as u64, sums(&run).0 + 2);
     let json = place.json().to_string();
     assert!(json.contains("\"verdict\":\"slower\""), "{json}");
     // The other way round nothing is slower.
@@ -181,7 +181,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     ended.expect(0);
     assert!(ended.stdout.contains("overloaded"), "{}", ended.stdout);
     let json = place.json();
-    let metrics = of_rows(&json, |row| row["metric"]["id"].as_str());
+    let metrics = distinct_values(&json, |row| row["metric"]["id"].as_str());
     assert!(
         metrics.contains("backlog") && metrics.contains("throughput"),
         "{metrics:?}"
@@ -210,7 +210,7 @@ fn what_the_generator_hides_is_not_equivalent() {
         .expect(0);
     let json = place.json();
     let is_late = json.to_string().contains("More than a tenth of");
-    let equivalent = of_rows(&json, |row| {
+    let equivalent = distinct_values(&json, |row| {
         let id = row["metric"]["id"].as_str()?;
         (row["verdict"] == "equivalent" && id == "p50").then_some(id)
     });
@@ -219,11 +219,14 @@ fn what_the_generator_hides_is_not_equivalent() {
 }
 
 /// What is said of the rows of a run.
-fn of_rows<'j>(json: &'j Value, what: impl Fn(&'j Value) -> Option<&'j str>) -> BTreeSet<&'j str> {
+fn distinct_values<'j>(
+    json: &'j Value,
+    value_of: impl Fn(&'j Value) -> Option<&'j str>,
+) -> BTreeSet<&'j str> {
     json["rows"]
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(what)
+        .filter_map(value_of)
         .collect()
 }

@@ -34,16 +34,16 @@ fn two_loads_are_compared_and_shown_in_every_form() {
         .collect();
     let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
     // On a machine with other work seconds can depend on each other, and decide nothing: then it is tried again.
-    let tried = (0..4).any(|_| {
+    let succeeded = (0..4).any(|_| {
         let (_place, ended) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
         ended.expect(0);
         std::fs::read_to_string(file("csv"))
             .unwrap()
             .contains(",slower,")
     });
-    assert!(tried, "never slower");
-    let shown = std::fs::read_to_string(file("txt")).unwrap();
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(succeeded, "never slower");
+    let report = std::fs::read_to_string(file("txt")).unwrap();
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
         "time for each request",
         "p50",

@@ -47,7 +47,7 @@ struct Shared {
     after: usize,
     manner: Manner,
     requests: AtomicUsize,
-    seen: Mutex<Vec<String>>,
+    received: Mutex<Vec<String>>,
     gone: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
 }
@@ -71,7 +71,7 @@ impl Web {
             after,
             manner,
             requests: AtomicUsize::new(0),
-            seen: Mutex::default(),
+            received: Mutex::default(),
             gone: AtomicBool::new(false),
             open: Mutex::default(),
         });
@@ -90,8 +90,8 @@ impl Web {
     }
 
     /// The heads of the first requests, and what came of bodies.
-    pub fn seen(&self) -> Vec<String> {
-        self.shared.seen.lock().unwrap().clone()
+    pub fn received(&self) -> Vec<String> {
+        self.shared.received.lock().unwrap().clone()
     }
 }
 
@@ -130,7 +130,7 @@ impl Shared {
         while let Some(request) = request(&mut reader) {
             let number = self.requests.fetch_add(1, Ordering::SeqCst);
             if number < 100 {
-                self.seen.lock().unwrap().push(request);
+                self.received.lock().unwrap().push(request);
             }
             let manner = if number < self.after {
                 Manner::Honest
@@ -146,13 +146,13 @@ impl Shared {
 
     /// Whether the connection goes on.
     fn answer(&self, stream: &mut TcpStream, manner: Manner) -> io::Result<bool> {
-        let whole = |status: &str, body: &str| {
+        let with_length = |status: &str, body: &str| {
             format!(
                 "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
                 body.len()
             )
         };
-        let honest = whole("200 OK", "{\"ok\":true}");
+        let honest = with_length("200 OK", "{\"ok\":true}");
         let text = match manner {
             Manner::Honest => honest,
             Manner::Chunked => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"ok\r\n7;x=y\r\n\":true}\r\n0\r\nX: y\r\n\r\n".into(),
@@ -162,8 +162,8 @@ impl Shared {
             }
             Manner::Closes => honest.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
             Manner::Garbage => "SSH-2.0-OpenSSH_9.2\r\n\x1b[31mgarbage\r\n\r\n".into(),
-            Manner::Refuses => whole("503 Service Unavailable", ""),
-            Manner::Lies => whole("200 OK", "{\"ok\":false}"),
+            Manner::Refuses => with_length("503 Service Unavailable", ""),
+            Manner::Lies => with_length("200 OK", "{\"ok\":false}"),
             Manner::Truncates => honest.replace("{\"ok\":true}", "{"),
             Manner::Hangs => {
                 while !self.gone.load(Ordering::SeqCst) {

@@ -36,7 +36,7 @@ struct Shared {
     pods: Pods,
     jobs: Mutex<BTreeMap<String, Job>>,
     /// Every Job as it was made.
-    made: Mutex<Vec<Value>>,
+    created: Mutex<Vec<Value>>,
     /// Where containers have their temporary files.
     node: PathBuf,
     nodes: AtomicU32,
@@ -84,7 +84,7 @@ impl ApiServer {
         let shared = Arc::new(Shared {
             pods,
             jobs: Mutex::default(),
-            made: Mutex::default(),
+            created: Mutex::default(),
             node,
             nodes: AtomicU32::new(0),
         });
@@ -99,7 +99,7 @@ impl ApiServer {
     }
 
     /// Has a command talk to this server.
-    pub fn is_that_of(&self, command: &mut Command) {
+    pub fn configure(&self, command: &mut Command) {
         command.env("KUBECONFIG", self.folder.path().join("config"));
         command.env("HOME", self.folder.path());
     }
@@ -115,8 +115,8 @@ impl ApiServer {
     }
 
     /// Every Job as it was made.
-    pub fn made(&self) -> Vec<Value> {
-        self.shared.made.lock().unwrap().clone()
+    pub fn created_jobs(&self) -> Vec<Value> {
+        self.shared.created.lock().unwrap().clone()
     }
 
     /// The processes of containers.
@@ -140,8 +140,10 @@ fn has_client() -> bool {
     let Ok(output) = command.output() else {
         return false;
     };
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let minor = told["clientVersion"]["minor"].as_str().unwrap_or_default();
+    let version: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let minor = version["clientVersion"]["minor"]
+        .as_str()
+        .unwrap_or_default();
     let minor = minor.trim_end_matches('+').parse();
     minor.is_ok_and(|minor: u32| minor >= 31)
 }
@@ -157,7 +159,7 @@ impl Shared {
         let mut out = stream;
         while let Ok(Some(request)) = read(&mut input) {
             let watches = request.query.contains("watch=true") || request.query.contains("watch=1");
-            let done = match (watches, &request.key) {
+            let written = match (watches, &request.key) {
                 (_, Some(key)) => {
                     self.attach(&request, key, input, out);
                     return;
@@ -168,7 +170,7 @@ impl Shared {
                     write(&mut out, status, &answer)
                 }
             };
-            if done.is_err() {
+            if written.is_err() {
                 return;
             }
         }
@@ -228,7 +230,7 @@ impl Shared {
         let mut object: Value = serde_json::from_slice(body).unwrap();
         object["metadata"]["namespace"] = "default".into();
         object["metadata"]["uid"] = "5f0c".into();
-        self.made.lock().unwrap().push(object.clone());
+        self.created.lock().unwrap().push(object.clone());
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
         let job = Job {
             object: object.clone(),
@@ -348,11 +350,11 @@ fn selected(query: &str) -> String {
     job.split('&').next().unwrap_or_default().to_owned()
 }
 
-fn not_found(what: &str, name: &str) -> (u16, Value) {
-    let message = format!("{what} \"{name}\" not found");
+fn not_found(kind: &str, name: &str) -> (u16, Value) {
+    let message = format!("{kind} \"{name}\" not found");
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404,
-        "message": message, "details": {"name": name, "kind": what},
+        "message": message, "details": {"name": name, "kind": kind},
     });
     (404, status)
 }

@@ -83,8 +83,8 @@ impl Container {
         let stderr = self.child.stderr.take().unwrap();
         let errors = forward(stderr, STDERR, self.out.clone());
         let stdout = self.child.stdout.take().unwrap();
-        let said = forward(stdout, STDOUT, self.out.clone());
-        said.join().unwrap();
+        let writer = forward(stdout, STDOUT, self.out.clone());
+        writer.join().unwrap();
         errors.join().unwrap();
         self.child.wait().unwrap();
         let status = br#"{"metadata":{},"status":"Success"}"#;

@@ -2,11 +2,12 @@
 //! `run --on`: blocks of an experiment on several hosts, and what becomes of them when a host, or the coordinator, is gone.
 
 use super::sshd::Sshd;
-use super::{children, is_there};
-use crate::project::{Ended, NOOP, Project, blocks_of, ended, rows, subject, wait_until};
+use super::{children, is_alive};
+use crate::project::{
+    Ended, NOOP, Project, blocks_of, ended, rows, send_signal, subject, wait_until,
+};
 use lab_model::{BlockState, Ending, Run};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -22,18 +23,6 @@ fn start(project: &Project, blocks: &str) -> Child {
     project.start(&[&words[..], &["--on", "local:2", "--lost-after", "5s"]].concat())
 }
 
-/// Once so many blocks count.
-fn wait_for_blocks(project: &Project, blocks: usize) {
-    let kept = |run: Run| run.complete_blocks().count() >= blocks;
-    wait_until("blocks", || {
-        !project.files().is_empty() && lab_store::load(&project.file()).is_ok_and(kept)
-    });
-}
-
-fn strike(pid: i32, signal: Signal) {
-    kill(Pid::from_raw(pid), signal).unwrap();
-}
-
 fn resume(project: &Project) -> Ended {
     let file = project.file();
     project.call(&["resume", file.to_str().expect("UTF-8")])
@@ -41,7 +30,7 @@ fn resume(project: &Project) -> Ended {
 
 /// Each block counts once, was measured whole by one agent, and all of its work was checked.
 #[track_caller]
-pub fn assert_whole(run: &Run, blocks: u32) {
+pub fn assert_blocks(run: &Run, blocks: u32) {
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.failures, []);
     let mut numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
@@ -66,10 +55,10 @@ pub fn assert_whole(run: &Run, blocks: u32) {
 #[track_caller]
 fn assert_nothing_left(project: &Project, agents: &[i32]) {
     wait_until("the agents' end", || {
-        !agents.iter().any(|&pid| is_there(pid))
+        !agents.iter().any(|&pid| is_alive(pid))
     });
-    let left: Vec<_> = fs::read_dir(project.scratch()).unwrap().flatten().collect();
-    assert!(left.is_empty(), "{left:?}");
+    let leftover: Vec<_> = fs::read_dir(project.scratch()).unwrap().flatten().collect();
+    assert!(leftover.is_empty(), "{leftover:?}");
 }
 
 #[test]
@@ -79,7 +68,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
     let ended = project.call(&[&words[..], &["--on", "local:2"]].concat());
     ended.expect(0);
     let run = project.load();
-    assert_whole(&run, 6);
+    assert_blocks(&run, 6);
     let measured: BTreeSet<_> = run.complete_blocks().map(|b| b.agent).collect();
     assert_eq!(measured, BTreeSet::from([Some(0), Some(1)]));
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
@@ -108,9 +97,9 @@ fn two_hosts_measure_the_blocks_of_one_run() {
         "Whether hosts differ",
     ]);
     let blocks = run.complete_blocks().filter(|b| b.agent == Some(0)).count();
-    let said = format!("{blocks} block");
+    let text = format!("{blocks} block");
     report(&["--without", "local 2"]).expect(0).shows(&[
-        &said,
+        &text,
         "local 2 (left out)",
         "By the reader's wish",
     ]);
@@ -126,33 +115,33 @@ fn a_block_whose_host_is_frozen_is_measured_elsewhere() {
     lose_a_host(Signal::SIGSTOP, "it said nothing for 5 s");
 }
 
-fn lose_a_host(signal: Signal, why: &str) {
+fn lose_a_host(signal: Signal, reason: &str) {
     let project = Project::noop(&[]);
     let lab = start(&project, "6");
-    wait_for_blocks(&project, 1);
+    wait_until("a block", || project.has_blocks(1));
     let agents = children(lab.id());
-    strike(agents[1], signal);
+    send_signal(agents[1], signal);
     let ended = ended(lab.wait_with_output().unwrap());
-    let said = format!("the host local 2 was lost: {why}");
-    ended.expect(0).says(&[&said, "is measured elsewhere"]);
+    let message = format!("the host local 2 was lost: {reason}");
+    ended.expect(0).says(&[&message, "is measured elsewhere"]);
     ended.shows(&["Hosts were lost: local 2 ("]);
     let run = project.load();
-    assert_whole(&run, 6);
+    assert_blocks(&run, 6);
     assert!(run.agents[0].lost.is_none() && run.agents[1].lost.is_some());
-    let begun = run
+    let incomplete = run
         .blocks
         .iter()
         .filter(|b| b.state == BlockState::Incomplete);
-    let begun: Vec<_> = begun.map(|b| b.agent).collect();
-    assert_eq!(begun, [Some(1)]);
-    wait_until("the host's end", || !is_there(agents[1]));
+    let incomplete: Vec<_> = incomplete.map(|b| b.agent).collect();
+    assert_eq!(incomplete, [Some(1)]);
+    wait_until("the host's end", || !is_alive(agents[1]));
 }
 
 #[test]
 fn a_run_goes_on_after_its_coordinator_was_killed() {
     let project = Project::noop(&[]);
     let mut lab = start(&project, "4");
-    wait_for_blocks(&project, 1);
+    wait_until("a block", || project.has_blocks(1));
     let agents = children(lab.id());
     assert_eq!(agents.len(), 2);
     lab.kill().unwrap();
@@ -162,7 +151,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     assert!(!before.is_empty());
     resume(&project).expect(0);
     let run = project.load();
-    assert_whole(&run, 4);
+    assert_blocks(&run, 4);
     // Those of the second time are others, on the same hosts.
     assert_eq!(run.agents.len(), 4);
     assert_eq!(rows(&project.file(), SAMPLES)[..before.len()], before);
@@ -172,30 +161,30 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
 fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
     let project = Project::noop(&[]);
     let lab = start(&project, "4");
-    wait_for_blocks(&project, 1);
+    wait_until("a block", || project.has_blocks(1));
     let agents = children(lab.id());
-    strike(lab.id() as i32, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());
     stopped.expect(130).says(&["go on with `benchlab resume "]);
     assert_nothing_left(&project, &agents);
     resume(&project).expect(0);
-    assert_whole(&project.load(), 4);
+    assert_blocks(&project.load(), 4);
 }
 
 #[test]
 fn a_run_without_any_host_left_can_be_resumed() {
     let project = Project::noop(&[]);
     let lab = start(&project, "4");
-    wait_for_blocks(&project, 1);
+    wait_until("a block", || project.has_blocks(1));
     children(lab.id())
         .into_iter()
-        .for_each(|pid| strike(pid, Signal::SIGKILL));
+        .for_each(|pid| send_signal(pid, Signal::SIGKILL));
     let ended = ended(lab.wait_with_output().unwrap());
     ended
         .expect(1)
         .says(&["all hosts were lost", "go on with `benchlab resume "]);
     resume(&project).expect(0);
-    assert_whole(&project.load(), 4);
+    assert_blocks(&project.load(), 4);
 }
 
 /// As on one machine: it is a result, and stops nobody else.
@@ -265,7 +254,8 @@ fn a_host_that_does_other_work_measures_nothing() {
     for name in ["one", "two"] {
         project.append(&subject(name, &["by_file.py", value.to_str().unwrap()]));
     }
-    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &instead(&value, &other))]) else {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &bind_mount_command(&value, &other))])
+    else {
         return;
     };
     let ended = run_over_ssh(&project, &sshd, "4", "ssh:gen1,gen2");
@@ -278,12 +268,12 @@ fn a_host_that_does_other_work_measures_nothing() {
         "is measured elsewhere",
     ]);
     let run = project.load();
-    assert_whole(&run, 4);
+    assert_blocks(&run, 4);
     assert!(run.complete_blocks().all(|block| block.agent == Some(0)));
 }
 
 /// The command of a host that has another file in the place of one, by mount_namespaces(7).
-fn instead(of: &Path, other: &Path) -> String {
+fn bind_mount_command(of: &Path, other: &Path) -> String {
     format!(
         "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",
         other.display(),
@@ -305,7 +295,8 @@ fn a_host_with_another_revision_is_refused() {
     let (source, other) = (project.join("source"), project.join("other"));
     fs::write(&source, "one").unwrap();
     fs::write(&other, "two").unwrap();
-    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &instead(&source, &other))]) else {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &bind_mount_command(&source, &other))])
+    else {
         return;
     };
     let run = |hosts: &str| run_over_ssh(&project, &sshd, "2", hosts);
@@ -319,6 +310,6 @@ fn a_host_with_another_revision_is_refused() {
     }
     assert!(project.files().is_empty());
     run("ssh:gen1").expect(0);
-    assert_whole(&project.load(), 2);
+    assert_blocks(&project.load(), 2);
     assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
 }

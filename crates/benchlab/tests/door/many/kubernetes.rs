@@ -2,10 +2,10 @@
 //! `--on k8s:…` with Kubernetes' own client and the answers of an API server; and with a cluster, where KUBECONFIG names one.
 
 use super::api_server::{ApiServer, Pods};
-use super::{Place, assert_added_up, is_there};
+use super::{Place, assert_added_up, is_alive};
 use crate::load::web::{Manner, Web};
-use crate::project::{Ended, ended, wait_until};
-use nix::sys::signal::{Signal, kill, killpg};
+use crate::project::{Ended, ended, send_signal, wait_until};
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 fn start(place: &Place, server: &ApiServer, words: &[&str]) -> Child {
     let short = ["--redo", "0", "--seed=7", "--timeout", "2s", "-c", "4"];
     let mut command = place.0.command(&[&["load"], &short[..], words].concat());
-    server.is_that_of(&mut command);
+    server.configure(&mut command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
@@ -50,10 +50,10 @@ fn each_agent_is_the_container_of_a_job() {
             .iter()
             .all(|a| a.launcher == "k8s" && a.lost.is_none())
     );
-    let made = server.made();
-    assert_eq!(made.len(), 2);
-    assert_ne!(made[0]["metadata"]["name"], made[1]["metadata"]["name"]);
-    assert_eq!(made[0]["spec"]["ttlSecondsAfterFinished"], 0);
+    let jobs = server.created_jobs();
+    assert_eq!(jobs.len(), 2);
+    assert_ne!(jobs[0]["metadata"]["name"], jobs[1]["metadata"]["name"]);
+    assert_eq!(jobs[0]["spec"]["ttlSecondsAfterFinished"], 0);
     assert_nothing_left(&server);
 }
 
@@ -68,13 +68,13 @@ fn no_job_is_left_of_a_coordinator_that_was_killed() {
         &server,
         &[&web.url("/"), "--on", "k8s:2", "--for", "60s"],
     );
-    wait_until("a slice", || place.has_slices(1));
+    wait_until("a slice", || place.0.has_blocks(1));
     let clients = super::children(lab.id());
     lab.kill().unwrap();
     lab.wait().unwrap();
     assert_nothing_left(&server);
     wait_until("the clients' end", || {
-        !clients.iter().any(|&pid| is_there(pid))
+        !clients.iter().any(|&pid| is_alive(pid))
     });
 }
 
@@ -97,7 +97,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
         "6s",
     ];
     let lab = start(&place, &server, &words);
-    wait_until("two slices", || place.has_slices(2));
+    wait_until("two slices", || place.0.has_blocks(2));
     killpg(Pid::from_raw(server.containers()[0]), Signal::SIGSTOP).unwrap();
     wait_until("the Job's end", || server.jobs().len() == 1);
     ended(lab.wait_with_output().unwrap())
@@ -133,18 +133,18 @@ fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
     let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
-    let mut said = String::new();
+    let mut line = String::new();
     let mut stderr = std::io::BufReader::new(lab.stderr.take().unwrap());
-    while !said.contains("waiting for k8s 1") {
-        said.clear();
-        assert!(std::io::BufRead::read_line(&mut stderr, &mut said).unwrap() > 0);
+    while !line.contains("waiting for k8s 1") {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut stderr, &mut line).unwrap() > 0);
     }
     assert!(
-        said.contains("its pod has no node yet: Unschedulable: 0/"),
-        "{said}"
+        line.contains("its pod has no node yet: Unschedulable: 0/"),
+        "{line}"
     );
     assert_eq!(server.jobs().len(), 1);
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_nothing_left(&server);
     // And where nobody is left to stop it, or to read why it waits.
@@ -178,11 +178,11 @@ fn the_manifest_is_printed_and_edited() {
     let on = format!("k8s:1,{}", path.display());
     let url = web.url("/");
     load(&place, &server, &[&url, "--on", &on, "--for", "1s"]).expect(0);
-    let pod = &server.made()[0]["spec"]["template"]["spec"];
+    let pod = &server.created_jobs()[0]["spec"]["template"]["spec"];
     assert_eq!(pod["containers"][0]["image"], "registry.example/lab:7");
     assert_eq!(pod["nodeSelector"]["disk"], "ssd");
     fs::remove_file(place.0.file()).unwrap();
-    for (text, said) in [
+    for (text, message) in [
         (
             edited.replace("kind: Job", "kind: CronJob"),
             "no agent can be started on k8s 1",
@@ -192,7 +192,7 @@ fn the_manifest_is_printed_and_edited() {
         fs::write(&path, text).unwrap();
         load(&place, &server, &[&url, "--on", &on])
             .expect(1)
-            .says(&[said]);
+            .says(&[message]);
     }
     let absent = load(&place, &server, &[&url, "--on", "k8s:1,/nowhere/job.yaml"]);
     absent.expect(1).says(&["/nowhere/job.yaml: "]);
@@ -215,12 +215,12 @@ fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
             "k8s 1:/nowhere/a.log: there is no such file",
             "k8s 2:/nowhere/a.log",
         ]);
-    let left = || {
+    let remaining_jobs = || {
         let mut command = Command::new("kubectl");
         command.args(["get", "jobs", "--output=json"]);
         command.arg("--selector=app.kubernetes.io/name=benchlab");
         let listed: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
         listed["items"].as_array().map_or(0, Vec::len)
     };
-    wait_until("the Jobs' end", || left() == 0);
+    wait_until("the Jobs' end", || remaining_jobs() == 0);
 }

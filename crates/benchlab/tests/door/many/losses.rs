@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Agents that are killed or frozen, and coordinators that are: the account is true, and nobody is left behind.
 
-use super::{Place, assert_added_up, children, is_there, parts, slices};
+use super::{Place, assert_added_up, children, is_alive, parts, slices};
 use crate::load::web::{Manner, Web};
-use crate::project::{ended, wait_until};
+use crate::project::{ended, send_signal, wait_until};
 use lab_model::{Ending, Run};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "3s"];
 
-fn strike(pid: i32, signal: Signal) {
-    kill(Pid::from_raw(pid), signal).unwrap();
-}
-
 /// The agent that a process is.
-fn numbered(run: &Run, lost: usize) -> usize {
+fn lost_agent(run: &Run, lost: usize) -> usize {
     let all: Vec<usize> = (0..run.agents.len())
         .filter(|&a| run.agents[a].lost.is_some())
         .collect();
@@ -26,7 +21,7 @@ fn numbered(run: &Run, lost: usize) -> usize {
 /// Of what was due, sent and not sent together are about the rate.
 fn assert_account(run: &Run) {
     assert_added_up(run);
-    let lost = numbered(run, 1);
+    let lost = lost_agent(run, 1);
     let not_sent: u64 = slices(run).map(|s| s.not_sent()).sum();
     assert!(not_sent > 0);
     assert!(
@@ -46,8 +41,8 @@ fn assert_account(run: &Run) {
 #[test]
 fn the_load_goes_on_without_an_agent_that_is_killed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
-    strike(children(lab.id())[1], Signal::SIGKILL);
+    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    send_signal(children(lab.id())[1], Signal::SIGKILL);
     let ended = ended(lab.wait_with_output().unwrap());
     ended.expect(0).says(&[
         "was lost: its process ended",
@@ -62,12 +57,12 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
 #[test]
 fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let frozen = children(lab.id())[0];
-    strike(frozen, Signal::SIGSTOP);
+    send_signal(frozen, Signal::SIGSTOP);
     let ended = ended(lab.wait_with_output().unwrap());
     ended.expect(0).says(&["said nothing for 3 s"]);
-    assert!(!is_there(frozen));
+    assert!(!is_alive(frozen));
     assert_account(&place.0.load());
 }
 
@@ -75,11 +70,11 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
 #[test]
 fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let slow = children(lab.id())[1];
-    strike(slow, Signal::SIGSTOP);
+    send_signal(slow, Signal::SIGSTOP);
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    strike(slow, Signal::SIGCONT);
+    send_signal(slow, Signal::SIGCONT);
     ended(lab.wait_with_output().unwrap()).expect(0);
     let run = place.0.load();
     assert_added_up(&run);
@@ -107,7 +102,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     let mut unfit = false;
     wait_until("two slices", || {
         unfit = lab.try_wait().unwrap().is_some();
-        unfit || place.has_slices(2)
+        unfit || place.0.has_blocks(2)
     });
     let Some(&agent) = children(lab.id()).first().filter(|_| !unfit) else {
         ended(lab.wait_with_output().unwrap())
@@ -115,7 +110,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
             .says(&["the host is not fit"]);
         return;
     };
-    strike(agent, Signal::SIGKILL);
+    send_signal(agent, Signal::SIGKILL);
     let ended = ended(lab.wait_with_output().unwrap());
     ended
         .expect(1)
@@ -125,22 +120,22 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     assert_eq!(run.ending, None);
     assert_eq!(run.failures, []);
     assert!(run.complete_blocks().count() < 25, "it ended early");
-    numbered(&run, 1);
+    lost_agent(&run, 1);
 }
 
 #[test]
 fn a_load_without_any_agent_left_has_failed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     children(lab.id())
         .into_iter()
-        .for_each(|pid| strike(pid, Signal::SIGKILL));
+        .for_each(|pid| send_signal(pid, Signal::SIGKILL));
     let ended = ended(lab.wait_with_output().unwrap());
     ended
         .expect(1)
         .says(&["all agents were lost", "go on with `benchlab resume "]);
     let run = place.0.load();
-    numbered(&run, 2);
+    lost_agent(&run, 2);
     // It is nobody's fault but the agents'.
     assert_eq!((run.ending, &*run.failures), (None, &[][..]));
     place.report(&[]).shows(&[
@@ -165,13 +160,13 @@ fn a_load_without_any_agent_left_has_failed() {
 #[test]
 fn agents_end_after_their_coordinator_was_killed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = place.begun(&[&[&web.url("/"), "--on", "local:3"], &RATE[..]].concat());
+    let mut lab = place.start_load(&[&[&web.url("/"), "--on", "local:3"], &RATE[..]].concat());
     let agents = children(lab.id());
     assert_eq!(agents.len(), 3);
     lab.kill().unwrap();
     lab.wait().unwrap();
     wait_until("the agents' end", || {
-        !agents.iter().any(|&pid| is_there(pid))
+        !agents.iter().any(|&pid| is_alive(pid))
     });
     let run = place.0.load();
     assert_eq!(run.ending, None);
@@ -181,13 +176,13 @@ fn agents_end_after_their_coordinator_was_killed() {
 #[test]
 fn agents_end_if_their_coordinator_is_silent() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let mut lab = place.begun(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
+    let mut lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let agents = children(lab.id());
-    strike(lab.id() as i32, Signal::SIGSTOP);
+    send_signal(lab.id() as i32, Signal::SIGSTOP);
     wait_until("the agents' end", || {
-        !agents.iter().any(|&pid| is_there(pid))
+        !agents.iter().any(|&pid| is_alive(pid))
     });
-    strike(lab.id() as i32, Signal::SIGKILL);
+    send_signal(lab.id() as i32, Signal::SIGKILL);
     lab.wait().unwrap();
 }
 
@@ -199,12 +194,12 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
         "load", &url, "--for", "4s", "--redo", "0", "--on", "local:2", "-c", "4",
     ];
     let lab = place.0.start(&words);
-    wait_until("two slices", || place.has_slices(2));
+    wait_until("two slices", || place.0.has_blocks(2));
     let agents = children(lab.id());
-    strike(lab.id() as i32, Signal::SIGINT);
+    send_signal(lab.id() as i32, Signal::SIGINT);
     let stopped = ended(lab.wait_with_output().unwrap());
     stopped.expect(130).says(&["go on with `benchlab resume "]);
-    assert!(!agents.iter().any(|&pid| is_there(pid)));
+    assert!(!agents.iter().any(|&pid| is_alive(pid)));
     let file = place.0.file();
     place.0.call(&["resume", file.to_str().unwrap()]).expect(0);
     let run = place.0.load();

@@ -34,10 +34,10 @@ impl Place {
     }
 
     /// A long load with slices of a second, once two of them are kept.
-    fn begun(&self, words: &[&str]) -> Child {
+    fn start_load(&self, words: &[&str]) -> Child {
         let long = ["--redo", "0", "--for", "12s", "--timeout", "2s"];
         let lab = self.0.start(&[&["load"], &long[..], words].concat());
-        wait_until("two slices", || self.has_slices(2));
+        wait_until("two slices", || self.0.has_blocks(2));
         lab
     }
 
@@ -48,12 +48,6 @@ impl Place {
         let ended = self.0.call(&[&report[..], words].concat());
         ended.expect(0);
         ended
-    }
-
-    /// Whether so many are kept.
-    fn has_slices(&self, slices: usize) -> bool {
-        let kept = |run: Run| run.complete_blocks().count() >= slices;
-        !self.0.files().is_empty() && lab_store::load(&self.0.file()).is_ok_and(kept)
     }
 }
 
@@ -67,7 +61,7 @@ fn children(process: u32) -> Vec<i32> {
 }
 
 /// Whether a process is there and no zombie.
-fn is_there(pid: i32) -> bool {
+fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
         .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -220,7 +214,7 @@ fn secrets_and_expectations_reach_the_agents_and_no_file() {
     place.load(&[&[&url[..]], &words[..]].concat()).expect(0);
     let (served, errors) = sums(&place.0.load());
     assert!(served > 0 && errors.is_empty(), "{errors:?}");
-    let head = &web.seen()[0];
+    let head = &web.received()[0];
     assert!(
         head.contains("X-Key: hidden2") && head.contains("Authorization: Basic"),
         "{head}"
@@ -237,12 +231,12 @@ fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
         .load(&[&url, "--on", "local:4", "-c", "3"])
         .expect(1)
         .says(&["3 connections are too few for 4 agents", "--connections"]);
-    for (on, said) in [
+    for (on, message) in [
         ("somewhere", "WHERE is local:4"),
         ("local:0", "from 1 to"),
         ("ssh:-x", "no name of a host"),
     ] {
-        place.load(&[&url, "--on", on]).expect(2).says(&[said]);
+        place.load(&[&url, "--on", on]).expect(2).says(&[message]);
     }
     place
         .load(&[&url, "--on", "local:2", "--lost-after", "1s"])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--on netns:…`: agents with a network of their own, of which one delays what it sends, or loses it.
 
-use super::hosts::assert_whole;
+use super::hosts::assert_blocks;
 use super::{Place, assert_added_up, parts};
 use crate::line;
 use crate::load::sums;
@@ -39,11 +39,11 @@ impl Networks {
     /// `None`: this user may not make them, which is said.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
-        let made = networks.lay();
-        if let Err(why) = &made {
-            eprintln!("networks are not tried out: {why}");
+        let outcome = networks.lay();
+        if let Err(reason) = &outcome {
+            eprintln!("networks are not tried out: {reason}");
         }
-        made.is_ok().then_some(networks)
+        outcome.is_ok().then_some(networks)
     }
 
     /// The first line is a cable, the second one delays and loses.
@@ -55,21 +55,21 @@ impl Networks {
         let [first, second] = &self.names;
         let cable = ["link", "add", &near, "type", "veth", "peer", "name", &far];
         ip(&[&cable[..], &["netns", first]].concat())?;
-        let (here, there) = (line::device(&late)?, line::device(&later)?);
+        let (near_device, far_device) = (line::device(&late)?, line::device(&later)?);
         ip(&["link", "set", &later, "netns", second])?;
         let delay = Arc::clone(&self.delay_ns);
-        line::join(there, here, move |_| {
+        line::join(far_device, near_device, move |_| {
             let ns = delay.load(Ordering::Relaxed);
             (ns != LOST).then_some(Duration::from_nanos(ns))
         })?;
-        let own = [near, late].into_iter().zip([far, later]);
-        for ((name, [here, there]), (own, other)) in self.names.iter().zip(ENDS).zip(own) {
-            ip(&["address", "add", &format!("{here}/30"), "dev", &own])?;
-            ip(&["link", "set", &own, "up"])?;
-            let there = format!("{there}/30");
-            ip(&["-n", name, "address", "add", &there, "dev", &other])?;
-            ip(&["-n", name, "link", "set", &other, "up"])?;
-            ip(&["-n", name, "route", "add", "default", "via", here])?;
+        let devices = [near, late].into_iter().zip([far, later]);
+        for ((name, [local, remote]), (near, far)) in self.names.iter().zip(ENDS).zip(devices) {
+            ip(&["address", "add", &format!("{local}/30"), "dev", &near])?;
+            ip(&["link", "set", &near, "up"])?;
+            let remote = format!("{remote}/30");
+            ip(&["-n", name, "address", "add", &remote, "dev", &far])?;
+            ip(&["-n", name, "link", "set", &far, "up"])?;
+            ip(&["-n", name, "route", "add", "default", "via", local])?;
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
 
 /// Agents speak over pipes: one whose line to the server is cut for a while is there, and its requests fail.
 fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
-    let lab = place.begun(&[words, &["-c", "4", "--rate", "200"]].concat());
+    let lab = place.start_load(&[words, &["-c", "4", "--rate", "200"]].concat());
     networks.cut(true);
     std::thread::sleep(Duration::from_secs(3));
     networks.cut(false);
@@ -174,11 +174,11 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
 #[test]
 fn hosts_in_namespaces_measure_blocks() {
     let networks = Networks::named(["c", "d"]);
-    let made = networks
+    let outcome = networks
         .names
         .iter()
         .try_for_each(|name| ip(&["netns", "add", name]));
-    if made.is_err() {
+    if outcome.is_err() {
         eprintln!("networks are not tried out: this user may not make namespaces");
         return;
     }
@@ -186,5 +186,5 @@ fn hosts_in_namespaces_measure_blocks() {
     let words = blocks_of("4", "2");
     let ended = project.call(&[&words[..], &["--on", &networks.on()]].concat());
     ended.expect(0);
-    assert_whole(&project.load(), 4);
+    assert_blocks(&project.load(), 4);
 }

@@ -3,15 +3,14 @@
 
 use super::{Place, children, slices};
 use crate::load::web::{Manner, Web};
-use crate::project::ended;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use crate::project::{ended, send_signal};
+use nix::sys::signal::Signal;
 
 /// The server is in this process, which the agent finds by its port, or by its number.
 #[test]
 fn what_the_server_uses_is_read_by_an_agent_beside_it() {
-    let own = std::process::id().to_string();
-    for which in [&[][..], &["--server-pid", &own]] {
+    let own_pid = std::process::id().to_string();
+    for options in [&[][..], &["--server-pid", &own_pid]] {
         let (place, web) = (Place::new(), Web::new(Manner::Honest));
         let words = [
             &web.url("/"),
@@ -22,7 +21,7 @@ fn what_the_server_uses_is_read_by_an_agent_beside_it() {
             "--on",
             "local:2",
         ];
-        place.load(&[&words[..], which].concat()).expect(0);
+        place.load(&[&words[..], options].concat()).expect(0);
         let run = place.0.load();
         assert!(slices(&run).count() > 0);
         for slice in slices(&run) {
@@ -37,10 +36,10 @@ fn what_the_server_uses_is_read_by_an_agent_beside_it() {
 fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
-    let lab = place.begun(&[&url, "--server-host", "local:1", "-c", "4"]);
+    let lab = place.start_load(&[&url, "--server-host", "local:1", "-c", "4"]);
     let agents = children(lab.id());
     assert_eq!(agents.len(), 1);
-    kill(Pid::from_raw(agents[0]), Signal::SIGKILL).unwrap();
+    send_signal(agents[0], Signal::SIGKILL);
     let ended = ended(lab.wait_with_output().unwrap());
     ended
         .expect(0)

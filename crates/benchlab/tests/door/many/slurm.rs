@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--on slurm:…` on a private cluster: a controller and two node daemons on the loopback interface.
 
-use super::hosts::assert_whole;
+use super::hosts::assert_blocks;
 use super::{Place, assert_added_up};
 use crate::load::web::{Manner, Web};
 use crate::project::{blocks_of, ended, wait_until};
-use lab_model::Run;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -47,15 +46,15 @@ impl Cluster {
         fs::set_permissions(cluster.at("key"), fs::Permissions::from_mode(0o400)).unwrap();
         fs::set_permissions(cluster.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(cluster.at("slurm.conf"), cluster.configuration()).unwrap();
-        let own = |name: &str| cluster.at(name);
+        let path = |name: &str| cluster.at(name);
         let munge = [
             "--foreground".into(),
             "--force".into(),
-            format!("--key-file={}", own("key")),
-            format!("--socket={}", own("munge")),
-            format!("--pid-file={}", own("munge.pid")),
-            format!("--log-file={}", own("munge.log")),
-            format!("--seed-file={}", own("munge.seed")),
+            format!("--key-file={}", path("key")),
+            format!("--socket={}", path("munge")),
+            format!("--pid-file={}", path("munge.pid")),
+            format!("--log-file={}", path("munge.log")),
+            format!("--seed-file={}", path("munge.seed")),
         ];
         cluster.daemon(programs[0], &munge.each_ref().map(String::as_str));
         wait_until("munge", || Path::new(&cluster.at("munge")).exists());
@@ -184,7 +183,7 @@ fn blocks_of_an_experiment(cluster: &Cluster) {
     let place = Place::new();
     let words = [&blocks_of("4", "2")[..], &["--on", "slurm:2"]].concat();
     ended(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
-    assert_whole(&place.0.load(), 4);
+    assert_blocks(&place.0.load(), 4);
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
 
@@ -203,8 +202,8 @@ fn in_an_allocation(cluster: &Cluster) {
         .arg(&output)
         .arg(format!("--wrap={}", words.join(" ")));
     let submitted = ended(sbatch.output().unwrap());
-    let said = fs::read_to_string(&output).unwrap_or_default();
-    assert_eq!(submitted.code, Some(0), "{submitted:?} {said}");
+    let output_text = fs::read_to_string(&output).unwrap_or_default();
+    assert_eq!(submitted.code, Some(0), "{submitted:?} {output_text}");
     assert_loaded(&place);
 }
 
@@ -225,12 +224,12 @@ fn waits_in_the_queue(cluster: &Cluster) {
         &[&LOAD[..], &["1s", &web.url("/")]].concat(),
     );
     let mut stderr = BufReader::new(lab.stderr.take().unwrap());
-    let mut said = String::new();
-    while !said.contains("waiting for slurm 2: ") {
-        said.clear();
-        assert!(stderr.read_line(&mut said).unwrap() > 0);
+    let mut line = String::new();
+    while !line.contains("waiting for slurm 2: ") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0);
     }
-    assert!(said.contains("queued and waiting for resources"), "{said}");
+    assert!(line.contains("queued and waiting for resources"), "{line}");
     let job = Pid::from_raw(other.id() as i32);
     kill(job, Signal::SIGTERM).unwrap();
     other.wait().unwrap();
@@ -252,10 +251,7 @@ fn killed(cluster: &Cluster) {
         &place,
         &[&LOAD[..], &["60s", &web.url("/")]].concat(),
     );
-    let kept = |run: Run| run.complete_blocks().count() >= 1;
-    wait_until("a slice", || {
-        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
-    });
+    wait_until("a slice", || place.0.has_blocks(1));
     assert_eq!(cluster.jobs(), 2);
     lab.kill().unwrap();
     lab.wait().unwrap();

@@ -4,10 +4,9 @@
 use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
 use crate::load::web::{Manner, Web};
-use crate::project::{BENCHLAB, Ended, ended, wait_until};
+use crate::project::{BENCHLAB, Ended, ended, send_signal, wait_until};
 use lab_model::{AgentSlice, Run};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -91,12 +90,12 @@ fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
 
 /// A host's processes with the folder for temporary files that this server's have.
 fn agents_on(sshd: &Sshd) -> Vec<PathBuf> {
-    let own = format!("TMPDIR={}\0", sshd.temporary().display());
+    let variable = format!("TMPDIR={}\0", sshd.temporary().display());
     let is_agent = |process: &PathBuf| {
         let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
         let (words, environment) = (read("cmdline"), read("environ"));
         let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|w| w == part);
-        has(&words, b"benchlab\0agent\0") && has(&environment, own.as_bytes())
+        has(&words, b"benchlab\0agent\0") && has(&environment, variable.as_bytes())
     };
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -130,7 +129,7 @@ fn limits_of_the_coordinator_hold_for_agents() {
         let mut lines = limits.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
         lines.any(|line| line.starts_with("Max cpu time") && line.contains(" 1234 "))
     });
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    send_signal(lab.id() as i32, Signal::SIGINT);
     lab.wait().unwrap();
 }
 
@@ -149,7 +148,7 @@ fn what_agents_write_is_shown_with_their_names() {
     sshd.install("benchlab", &script);
     let words = [&web.url("/"), "--on", "ssh:gen1", "--for", "5s"];
     let lab = start(&place, &sshd, &words);
-    wait_until("a slice", || place.has_slices(1));
+    wait_until("a slice", || place.0.has_blocks(1));
     fs::write(go, "").unwrap();
     ended(lab.wait_with_output().unwrap())
         .expect(0)
@@ -237,11 +236,11 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
         return;
     };
     let _remains = FaketimeRemains::new();
-    let wrong = format!(
+    let faked_time = format!(
         "exec env LD_PRELOAD={} FAKETIME=+600s FAKETIME_DONT_FAKE_MONOTONIC=1 sh -c \"$SSH_ORIGINAL_COMMAND\"",
         library.display()
     );
-    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &wrong)]) else {
+    let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &faked_time)]) else {
         return;
     };
     let run = loaded_by_two(&sshd);
@@ -296,10 +295,9 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
         let url = web.url("/");
         let words = [&url, "--on", "ssh:gen1,gen2", "-c", "4", "--for", "60s"];
         let mut lab = start(&place, &sshd, &words);
-        let kept = |run: Run| run.complete_blocks().count() >= 1;
         wait_until("the first slice, or the first copy", || {
             if is_loading {
-                !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
+                place.0.has_blocks(1)
             } else {
                 !sshd.left_behind().is_empty()
             }
@@ -308,13 +306,13 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
         lab.kill().unwrap();
         lab.wait().unwrap();
         wait_until("the end", || {
-            sshd.left_behind().is_empty() && !clients.iter().any(|&pid| super::is_there(pid))
+            sshd.left_behind().is_empty() && !clients.iter().any(|&pid| super::is_alive(pid))
         });
         let before = web.requests();
         wait_until("no more requests", || {
-            let now = web.requests();
+            let requests_before = web.requests();
             std::thread::sleep(std::time::Duration::from_millis(300));
-            now == web.requests()
+            requests_before == web.requests()
         });
         assert!(is_loading || before == 0);
     }
@@ -342,16 +340,13 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
         "3s",
     ];
     let lab = start(&place, &sshd, &words);
-    let kept = |run: Run| run.complete_blocks().count() >= 2;
-    wait_until("two slices", || {
-        !place.0.files().is_empty() && lab_store::load(&place.0.file()).is_ok_and(kept)
-    });
+    wait_until("two slices", || place.0.has_blocks(2));
     let client = children(lab.id())[0];
-    kill(Pid::from_raw(client), Signal::SIGSTOP).unwrap();
+    send_signal(client, Signal::SIGSTOP);
     let ended = ended(lab.wait_with_output().unwrap());
     ended.expect(0).says(&["said nothing for 3 s"]);
     let run = place.0.load();
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     assert_added_up(&run);
-    assert!(!super::is_there(client));
+    assert!(!super::is_alive(client));
 }

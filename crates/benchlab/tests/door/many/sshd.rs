@@ -40,7 +40,7 @@ impl Sshd {
             .local_addr()
             .unwrap()
             .port();
-        let shown = |name: &str| at(name).display().to_string();
+        let path_text = |name: &str| at(name).display().to_string();
         // A key of its own for each host, so that each has its own command.
         let mut keys = String::new();
         let mut client = String::new();
@@ -57,19 +57,19 @@ impl Sshd {
                 "Host {}\nHostName 127.0.0.1\nPort {port}\nIdentityFile {}\nIdentitiesOnly yes\n\
                  UserKnownHostsFile {}\nStrictHostKeyChecking accept-new\nLogLevel ERROR\n",
                 host.0,
-                shown(&key),
-                shown("known"),
+                path_text(&key),
+                path_text("known"),
             );
         }
         fs::write(at("keys"), keys).unwrap();
         fs::write(at("client"), client).unwrap();
-        let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", shown("bin"));
+        let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", path_text("bin"));
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\n\
              UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv TMPDIR={} PATH={path}\n",
-            shown("host"),
-            shown("keys"),
-            shown("tmp"),
+            path_text("host"),
+            path_text("keys"),
+            path_text("tmp"),
         );
         fs::write(at("server"), config).unwrap();
         let mut command = Command::new(SSHD);

@@ -55,8 +55,8 @@ fn what_several_places_counted_is_what_one_would_have() {
         path.display().to_string()
     };
     let lines = lines();
-    let whole = write(&one, "access.log", &lines.iter().collect::<Vec<_>>());
-    one.0.call(&["watch", &whole]).expect(0);
+    let log = write(&one, "access.log", &lines.iter().collect::<Vec<_>>());
+    one.0.call(&["watch", &log]).expect(0);
     // One place has one log of every second line, and a rotated one of the others.
     let of = |part: usize| lines.iter().skip(part).step_by(2).collect::<Vec<_>>();
     let log = write(&many, "access.log", &of(0));
@@ -65,7 +65,7 @@ fn what_several_places_counted_is_what_one_would_have() {
         .0
         .call(&["watch", "--on", "local:1", "--rotated", &log]);
     ended.expect(0).shows(&["/search"]);
-    let (whole, parts) = (watched(&one), watched(&many));
+    let (one_place, parts) = (watched(&one), watched(&many));
     assert_eq!(parts.lines.entries, 7210);
     assert!(
         parts
@@ -81,7 +81,7 @@ fn what_several_places_counted_is_what_one_would_have() {
         clock_jumps: 0,
         ..parts
     };
-    assert_eq!(figures(parts), figures(whole));
+    assert_eq!(figures(parts), figures(one_place));
 }
 
 /// Two places that see the same file count everything twice.
@@ -92,16 +92,20 @@ fn several_places_add_up() {
     std::fs::write(&path, lines().concat()).unwrap();
     let path = path.display().to_string();
     place.0.call(&["watch", "--on", "local:2", &path]).expect(0);
-    let both = watched(&place);
-    assert_eq!(both.lines.entries, 2 * 7210);
-    assert_eq!(both.peak.map(|(_, n)| n), Some(22));
+    let watched_both = watched(&place);
+    assert_eq!(watched_both.lines.entries, 2 * 7210);
+    assert_eq!(watched_both.peak.map(|(_, n)| n), Some(22));
     let file = place.0.file();
     place
         .0
         .call(&["report", file.to_str().unwrap(), "--without", "local 1"])
         .expect(2)
         .says(&["no part of it can be left out"]);
-    let names: Vec<&str> = both.sources.iter().map(|s| s.name.as_str()).collect();
+    let names: Vec<&str> = watched_both
+        .sources
+        .iter()
+        .map(|s| s.name.as_str())
+        .collect();
     assert_eq!(
         names,
         [format!("local 1:{path}"), format!("local 2:{path}")]
@@ -113,10 +117,10 @@ fn what_a_place_cannot_read_is_told() {
     let place = Place::new();
     let path = place.0.join("access.log");
     std::fs::write(&path, lines().concat()).unwrap();
-    let there = path.display().to_string();
+    let log_path = path.display().to_string();
     let ended = place
         .0
-        .call(&["watch", "--on", "local:1", &there, "/nowhere/a.log"]);
+        .call(&["watch", "--on", "local:1", &log_path, "/nowhere/a.log"]);
     ended
         .expect(0)
         .says(&["local 1:/nowhere/a.log: there is no such file"]);
