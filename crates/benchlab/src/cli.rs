@@ -808,10 +808,10 @@ fn pid() -> impl TypedValueParser<Value = i32> {
 
 /// `0:1000:5s`: from one rate to another in this time.
 fn stage(text: &str) -> Result<Stage, String> {
-    let wanted = "FROM:TO:TIME is wanted, such as 0:1000:5s";
+    let usage = "FROM:TO:TIME is wanted, such as 0:1000:5s";
     let words: Vec<&str> = text.split(':').collect();
     let [from, to, length] = words[..] else {
-        return Err(wanted.into());
+        return Err(usage.into());
     };
     let rate = |text: &str| match text.parse() {
         Ok(0.0) => Ok(0.0),
@@ -846,29 +846,29 @@ fn part(text: &str) -> Result<f64, String> {
 }
 
 fn kind(text: &str) -> Result<TargetKind, String> {
-    let known = TargetKind::ALL.iter().find(|k| k.name() == text).copied();
+    let kind = TargetKind::ALL.iter().find(|k| k.name() == text).copied();
     let names = TargetKind::ALL.map(TargetKind::name).join(", ");
-    known.ok_or_else(|| format!("one of {names} is wanted"))
+    kind.ok_or_else(|| format!("one of {names} is wanted"))
 }
 
 fn server(text: &str) -> Result<TargetKind, String> {
-    let known = kind(text).ok().filter(|k| k.is_service());
-    known.ok_or_else(|| "a server is wanted: postgresql or mariadb".into())
+    let server = kind(text).ok().filter(|k| k.is_service());
+    server.ok_or_else(|| "a server is wanted: postgresql or mariadb".into())
 }
 
 fn service(text: &str) -> Result<(TargetKind, String), String> {
-    let wanted =
+    let usage =
         "KIND=URL is wanted, such as postgresql=postgresql://USER:PASSWORD@127.0.0.1:5432/DATABASE";
-    let (name, url) = text.split_once('=').ok_or(wanted)?;
+    let (name, url) = text.split_once('=').ok_or(usage)?;
     Ok((server(name)?, url.to_owned()))
 }
 
 fn service_set(text: &str) -> Result<(TargetKind, String, String), String> {
-    let wanted = "KIND.NAME=VALUE is wanted, such as postgresql.shared_buffers=1GB";
-    let (setting, value) = text.split_once('=').ok_or(wanted)?;
-    let (name, setting) = setting.split_once('.').ok_or(wanted)?;
+    let usage = "KIND.NAME=VALUE is wanted, such as postgresql.shared_buffers=1GB";
+    let (setting, value) = text.split_once('=').ok_or(usage)?;
+    let (name, setting) = setting.split_once('.').ok_or(usage)?;
     if setting.is_empty() || value.is_empty() {
-        Err(wanted.into())
+        Err(usage.into())
     } else {
         Ok((server(name)?, setting.to_owned(), value.to_owned()))
     }

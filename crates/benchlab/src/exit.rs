@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the lab ends when it cannot do what was asked for: exit code and message.
+//! The end of a command that failed: exit code and message.
 
 use lab_bench::BenchError;
 use lab_load::JobError;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hosts that measure an experiment's blocks: how they are asked for, and what each must have.
+//! Hosts that measure an experiment's blocks: `--on`, and what each host must have.
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
@@ -38,7 +38,7 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     }
 }
 
-/// Whether hosts can measure an experiment, as far as its file tells. Error: why not.
+/// Error: the experiment is about disks or settings of one machine, which several hosts cannot measure.
 pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     let in_folder = experiment
         .targets
@@ -55,7 +55,8 @@ pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     }
 }
 
-/// Has agents started and their hosts made ready. Error: one cannot be had, or is not what it must be.
+/// Starts agents and makes their hosts ready. Errors: an agent cannot be started, or its host does not meet the
+/// requirements.
 pub fn start(
     (args, launcher): (&RunArgs, &Arc<dyn Launcher>),
     (project, plan): (&Project, &Plan),
@@ -119,7 +120,7 @@ pub fn make_ready(cli: &Cli, requirements: &HostRequirements) -> Result<Bench, E
     })
 }
 
-/// The project where the coordinator has it, or else where this machine says that it is.
+/// The project at the coordinator's path, or else where `--project` or BENCHLAB_PROJECT of this machine says.
 fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
     let is_there = folder.join("experiments").is_dir();
     match (is_there, &cli.project) {
@@ -132,7 +133,7 @@ fn find_project(cli: &Cli, folder: &Path) -> Result<Project, Exit> {
     }
 }
 
-/// A subject of the plan that the experiment does not have, or has with another program.
+/// The first subject of the plan that the experiment does not have, or has with another program.
 pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'p Subject> {
     let has_changed = |s: &&Subject| {
         let current = experiment.subject(plan, s);
@@ -142,7 +143,7 @@ pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'
     subjects.find(has_changed)
 }
 
-/// Error: a subject was made from something else than the coordinator's, or cannot run.
+/// Error: a subject was made from other sources than the coordinator's, or cannot run.
 fn check_sources(
     requirements: &HostRequirements,
     prepared: &Prepared,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The links of an experiment between clients and servers: which of them this machine can have, and what they are like.
+//! The links of an experiment between clients and servers: which of them this machine can have, and their description.
 
 use crate::exit::Exit;
 use lab_bench::netem_unavailable;

@@ -13,8 +13,7 @@ use std::process::ExitCode;
 /// 1 - the level of all intervals.
 pub const ALPHA: f64 = 0.05;
 
-/// After which blocks a run looks whether it may stop. A number of blocks that was asked for is
-/// measured, whatever it shows.
+/// Numbers of blocks after which a run decides whether it may stop; none where the number of blocks was asked for.
 pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     match blocks {
         Some(_) => Vec::new(),
@@ -22,7 +21,7 @@ pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     }
 }
 
-/// The given seed or a new one. JSON readers keep integers up to 2^53 only.
+/// The given seed, or a new one below 2^53: JSON readers keep integers up to that only.
 pub fn seed(given: Option<u64>) -> u64 {
     given.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53))
 }
@@ -86,17 +85,17 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     })
 }
 
-/// Cores that a measurement needs: one for what is measured, one for its helpers and the lab.
+/// Cores that a measurement needs: one for the subject, one for its other processes and the lab.
 pub const CORES: usize = 2;
 
-/// The host; what makes it unfit for a measurement on so many cores is told, and with `strict` ends the lab.
+/// The host, after reporting what makes it unfit for a measurement on so many cores. Error: it is unfit, and `strict`.
 pub fn fit_host(strict: bool, cores: usize) -> Result<Host, Exit> {
     let host = host::inspect(cores);
     report_unfit("the host", &host, strict)?;
     Ok(host)
 }
 
-/// Tells what makes a host unfit; with `strict` that ends the lab.
+/// Reports what makes a host unfit. Error: it is unfit, and `strict`.
 pub fn report_unfit(name: &str, host: &Host, strict: bool) -> Result<(), Exit> {
     let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
     for finding in &unfit {
@@ -119,7 +118,7 @@ pub fn with_commit(mut host: Host, folder: &Path) -> Host {
     host
 }
 
-/// `<time>-<name>.lab` in a folder, which is made; a run that began in the same second gets a number.
+/// The path of a new run file, `<time>-<name>.lab` in a folder, which is made; a run of the same second gets a number.
 pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
     std::fs::create_dir_all(folder)
         .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;

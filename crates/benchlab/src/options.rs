@@ -32,7 +32,7 @@ pub struct AgentLoss {
     pub lost_after: Option<Duration>,
 }
 
-/// How long an agent may be silent where nothing else is asked for.
+/// The default of `--lost-after`.
 const LOST_AFTER: Duration = Duration::from_secs(10);
 
 impl AgentLoss {
@@ -120,7 +120,7 @@ fn silence(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// `limit=1,100` and the like, as they were given with `--set`.
+/// Names and values of `--set`, such as `limit=1,100`. Error: a word has another form.
 pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
     let values = |word: &String| {
         let (name, values) = word

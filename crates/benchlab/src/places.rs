@@ -31,21 +31,21 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
             )))
         };
     }
-    let wrong = |reason| Exit::wrong(format!("--on {reason}"));
+    let error = |reason| Exit::wrong(format!("--on {reason}"));
     let mut places: Vec<Place> = if requested.is_empty() {
         Place::all()
     } else {
         let places = requested.iter();
-        let places = places.map(|folder| Place::at(folder).map_err(wrong));
+        let places = places.map(|folder| Place::at(folder).map_err(error));
         places.collect::<Result<_, _>>()?
     };
     if let Some(duplicate) = (1..places.len()).find(|&i| places[..i].contains(&places[i])) {
         let folder = places[duplicate].folder.display().to_string();
-        return Err(wrong(format!("{folder}: it is named twice")));
+        return Err(error(format!("{folder}: it is named twice")));
     }
     if !experiment.each_place {
         if places.len() > 1 && !requested.is_empty() {
-            return Err(wrong(format!(
+            return Err(error(format!(
                 "…: `{}` works in one folder",
                 experiment.name
             )));
@@ -104,15 +104,15 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
         }));
     }
     host.findings
-        .extend(on_one_disk(places).into_iter().map(|what| Finding {
+        .extend(on_one_disk(places).into_iter().map(|shared| Finding {
             unfit: false,
-            what,
+            what: shared,
             advice: WITH_ITSELF.into(),
         }));
     host
 }
 
-/// The subject whose settings the host has now: what others are compared with, unless the reader says otherwise.
+/// The subject whose settings the host has now, which is the baseline unless the reader names another.
 pub fn current_subject(
     experiment: &Experiment,
     args: &RunArgs,
@@ -274,7 +274,7 @@ mod tests {
         let lines = |disk| permanent_lines(&subject, disk).collect::<Vec<_>>();
         let owned = |(file, line): (&'static str, &str)| (file, line.to_owned());
         assert_eq!(lines(Some("vda")), [limits(), rule].map(owned));
-        // Without a disk there is none to name in a rule.
+        // A rule of udev names a disk.
         assert_eq!(lines(None), [limits()].map(owned));
     }
 

@@ -86,7 +86,7 @@ pub struct Follower<'a> {
     places: BTreeSet<&'a str>,
     /// When the last line was written where there is no terminal, and of which part.
     last_line: Option<(Instant, String)>,
-    /// What the run says so far, if that can be said in a few words.
+    /// The estimate so far, if it fits a few words; else empty.
     estimate: String,
 }
 

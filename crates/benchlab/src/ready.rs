@@ -39,7 +39,7 @@ pub fn build_subjects(
     Ok(outcomes)
 }
 
-/// Says why subjects cannot run; what is missing is said once, with the one command that brings it.
+/// Prints why subjects cannot run; what is missing only once, with the command that installs it.
 fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     let (broken, lacking): (Vec<_>, Vec<_>) = failed
         .iter()
@@ -73,7 +73,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     }
 }
 
-/// What is missing, with what to do where no package brings it.
+/// The toolchain's title, with advice where no package brings it.
 fn title(toolchain: &Toolchain) -> String {
     match &toolchain.advice {
         Some(advice) => format!("{} ({advice})", toolchain.title),

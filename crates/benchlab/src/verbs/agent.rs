@@ -7,7 +7,7 @@ use crate::hosts;
 use lab_many::agent::Start;
 use std::process::ExitCode;
 
-/// Does what its coordinator wants, until that is gone.
+/// Carries out its coordinator's orders, until the connection ends.
 pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
     let start = Start {
         hash: args.hash,

@@ -22,17 +22,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// For one reply: tracers make subjects slower.
+/// The least `--time-limit` of one reply: tracers make subjects slower.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Counts, and reports.
+/// Counts what operations of subjects cost, and reports.
 pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
     let document = explain_experiment(cli, args)?;
     deliver_document(&document, &args.display)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// After a run of an experiment: what it measured is counted, with a page beside the run file.
+/// Counts what a run of an experiment measured, and writes a page beside the run file.
 pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     let document = explain_experiment(
         cli,
@@ -61,7 +61,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// After a comparison of commands: each is run a few times more under counters, with a page beside the run file.
+/// Runs each command of a comparison a few times more under counters, and writes a page beside the run file.
 pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let scratch = measuring::scratch(None)?;
@@ -165,9 +165,9 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
         (&args.subjects, &mut selection.subjects),
         (&args.cases, &mut selection.cases),
     ];
-    for (given, selected) in options {
-        if !given.is_empty() {
-            *selected = given.clone();
+    for (names, selected) in options {
+        if !names.is_empty() {
+            *selected = names.clone();
         }
     }
     if !args.targets.is_empty() {

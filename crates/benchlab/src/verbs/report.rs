@@ -48,7 +48,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a report to where it was asked for, or to standard output.
+/// Writes a report to `--output`, or to standard output.
 fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<(), Exit> {
     match output {
         Some(path) => write(rendered, path),

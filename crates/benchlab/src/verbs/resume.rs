@@ -16,7 +16,7 @@ use lab_plan::Experiment;
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
-/// Goes on with a run. Its subjects must be what they were.
+/// Goes on with a run. Errors: it is complete or has no plan, or its subjects have changed.
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;

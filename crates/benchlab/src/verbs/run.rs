@@ -140,7 +140,7 @@ fn set_measure(plan: &mut Plan, args: &RunArgs) {
     }
 }
 
-/// Who measures a run.
+/// What measures a run.
 pub enum Measurers {
     /// This machine.
     Local {
@@ -159,7 +159,7 @@ pub enum Measurers {
 }
 
 impl Measurers {
-    /// The hosts that the words of a command line name. Error: one cannot be had, or is not what it must be.
+    /// The hosts of `--on`. Errors: `--on` is missing, an agent cannot be started, or a host does not meet the requirements.
     pub fn hosts(
         args: &RunArgs,
         (project, plan): (&Project, &Plan),
@@ -283,7 +283,7 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
     })
 }
 
-/// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
+/// The time of the run, ns: of `--budget`, or else the usual one for so many targets; `None`: as long as its blocks take.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {
@@ -301,8 +301,8 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     budget.map(|b| b.as_nanos() as u64)
 }
 
-/// A block's length, unless its pairs are counted: so that the usual time has room for ten of them, or for those of a
-/// quick run.
+/// A block's length, ns, with which ten of them fit into the usual time, or those of a quick run into its time; `None`
+/// with `--pairs`.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let targets = targets.max(1) as u32;
     // In a quick run the processes of another target start in time that turns had.
@@ -314,8 +314,8 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
-/// Servers take turns of a visit each, in one mirrored pair of passes, for as many blocks as intervals need
-/// that hold for all of them together.
+/// How servers are measured: a visit each turn, one mirrored pair of passes a block, and as many blocks as intervals
+/// need that hold for all servers together.
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
     let blocks = args
         .blocks

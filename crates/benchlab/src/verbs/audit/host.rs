@@ -98,8 +98,8 @@ fn watch_folders(args: &HostArgs, length: Duration, machine: &Machine) -> Result
     if let Some(path) = &args.script {
         match script {
             Ok(script) => {
-                let wrong = |e| Exit::new(exit::FAILED, format!("{}: {e}", path.display()));
-                std::fs::write(path, script).map_err(wrong)?;
+                let error = |e| Exit::new(exit::FAILED, format!("{}: {e}", path.display()));
+                std::fs::write(path, script).map_err(error)?;
                 let path = path.display();
                 eprintln!("benchlab: the script is in {path}; `sh {path}` says what it would do");
             }

@@ -41,11 +41,11 @@ fn rules(
     classes: &[Class],
     args: &Auditing,
 ) -> Result<Vec<Rule>, Exit> {
-    let wrong = |e: lab_audit::RuleError| Exit::wrong(e.to_string());
-    let rules = built_in.map_err(wrong)?;
+    let error = |e: lab_audit::RuleError| Exit::wrong(e.to_string());
+    let rules = built_in.map_err(error)?;
     match &args.rules {
         None => Ok(rules),
-        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(wrong),
+        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(error),
     }
 }
 
@@ -114,16 +114,16 @@ fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
 
 /// A file, or standard input for `-`, as text.
 fn read_text(source: &str) -> Result<String, Exit> {
-    let wrong = |e: std::io::Error| Exit::wrong(format!("{source}: {e}"));
+    let error = |e: std::io::Error| Exit::wrong(format!("{source}: {e}"));
     let input: Box<dyn Read> = match source {
         "-" => Box::new(std::io::stdin()),
-        path => Box::new(std::fs::File::open(path).map_err(wrong)?),
+        path => Box::new(std::fs::File::open(path).map_err(error)?),
     };
     let mut bytes = Vec::new();
     input
         .take(LONGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(wrong)?;
+        .map_err(error)?;
     if bytes.len() as u64 > LONGEST {
         let most = LONGEST >> 20;
         return Err(Exit::wrong(format!(

@@ -22,8 +22,8 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     };
     let class = classes.iter().find(|class| class.name == name);
     let class = class.ok_or_else(|| {
-        let known = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
-        Exit::wrong(format!("`{name}` is no class of things; there are {known}"))
+        let names = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
+        Exit::wrong(format!("`{name}` is no class of things; there are {names}"))
     })?;
     let all = described_values(class);
     let table = table(&all);
@@ -44,7 +44,7 @@ fn described_values(class: &Class) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// How many values a class has, and the first of those that it alone has.
+/// The number of a class's values, and the first three of its own.
 fn summary(class: &Class) -> String {
     let names = class.values.iter().map(|(name, _)| *name).take(3);
     let names = Vec::from_iter(names).join(", ");

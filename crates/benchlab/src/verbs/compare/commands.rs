@@ -164,27 +164,27 @@ pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
 
 /// A parameter and its values: `NAME=VALUE,…`.
 fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
-    let wrong = || {
+    let error = || {
         Exit::wrong(format!(
             "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"
         ))
     };
-    let (name, values) = word.split_once('=').ok_or_else(wrong)?;
+    let (name, values) = word.split_once('=').ok_or_else(error)?;
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();
     if values.iter().any(String::is_empty) {
-        Err(wrong())
+        Err(error())
     } else {
         Ok((name.to_owned(), values))
     }
 }
 
 fn input(file: &Path) -> Result<String, Exit> {
-    let wrong = |reason: String| Exit::wrong(format!("--input {}: {reason}", file.display()));
-    let path: PathBuf = file.canonicalize().map_err(|e| wrong(e.to_string()))?;
+    let error = |reason: String| Exit::wrong(format!("--input {}: {reason}", file.display()));
+    let path: PathBuf = file.canonicalize().map_err(|e| error(e.to_string()))?;
     if path.is_file() {
         Ok(path.display().to_string())
     } else {
-        Err(wrong("it is not a file".into()))
+        Err(error("it is not a file".into()))
     }
 }
 

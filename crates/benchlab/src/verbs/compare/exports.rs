@@ -19,12 +19,12 @@ fn format(file: &Path) -> Result<Format, Exit> {
         return Ok(Format::Svg);
     }
     let ending = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-    let known = |f: &Format| f.extension() == ending && *f != Format::Svg;
-    Format::ALL.into_iter().find(known).ok_or_else(|| {
-        let why = match ending {
+    let has_ending = |f: &Format| f.extension() == ending && *f != Format::Svg;
+    Format::ALL.into_iter().find(has_ending).ok_or_else(|| {
+        let reason = match ending {
             "svg" => "there are several plots: name a folder, such as plots/",
             _ => "a name is wanted that ends with .txt, .md, .csv, .json, .xml, .xlsx or .html, or a folder for plots",
         };
-        Exit::wrong(format!("--export {}: {why}", file.display()))
+        Exit::wrong(format!("--export {}: {reason}", file.display()))
     })
 }

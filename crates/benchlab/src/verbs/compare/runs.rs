@@ -82,7 +82,7 @@ fn between_runs(runs: [&Run; 2], paths: [&Path; 2], files: [&str; 2]) -> Result<
     }))
 }
 
-/// Two audits. Error: one is none, or they are of different kinds.
+/// The document of two audits. Errors: one run is no audit, or they are of different kinds.
 fn audits(runs: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {
     let [Some(before), Some(after)] = runs.map(|run| run.audit.as_ref()) else {
         return Err(Exit::wrong(

@@ -9,7 +9,7 @@ use crate::verbs::runs_folder;
 use lab_plan::Loading;
 use std::process::ExitCode;
 
-/// Connections to each server where nothing else is asked for.
+/// The default of `--connections`, for each server.
 const CONNECTIONS: u32 = 50;
 
 /// Compares two servers, the baseline first, in a new run or in one that was stopped.

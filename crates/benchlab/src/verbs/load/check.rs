@@ -22,7 +22,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     Ok(())
 }
 
-/// The same of the answers that agents had.
+/// The same for the answers that agents got.
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
     for (agent, answers) in agents.first_answers() {
         for (subject, errors) in plan.subjects.iter().zip(answers) {

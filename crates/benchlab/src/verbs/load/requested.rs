@@ -10,23 +10,22 @@ use lab_load::{
 use lab_model::{Load, PlannedRequest, Protocol};
 use std::time::Duration;
 
-/// How long a request may take where nothing else is asked for.
+/// The default of `--timeout`.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A server that was asked for.
+/// A server that the command line names.
 pub struct RequestedServer {
     /// Its scheme, host and port.
     pub origin: Origin,
     /// What is sent to it, without secrets.
     pub planned: Vec<PlannedRequest>,
-    /// What is sent to it.
+    /// What is sent to it, with secrets.
     pub requests: ServerRequests,
 }
 
 impl Sending {
-    /// The one server that all these URLs, and a file of requests if there is one, are of: once for each
-    /// address family that was asked for. Errors: of URLs, headers, files, expectations, names,
-    /// certificates, and a server that is not to be loaded.
+    /// The server of all these URLs and of the requests in a file, once for each address family of `--family`.
+    /// Errors: a URL, header, file, expectation, name or certificate is wrong, or the server may not be loaded.
     pub fn servers(
         &self,
         urls: &[String],
@@ -71,7 +70,7 @@ impl Sending {
         families.into_iter().map(server).collect()
     }
 
-    /// How it is sent and what is expected, as a plan has it.
+    /// How requests are sent and what is expected, for a plan.
     pub fn load(&self) -> Result<Load, Exit> {
         Ok(Load {
             protocol: self.protocol(),
@@ -84,7 +83,7 @@ impl Sending {
         })
     }
 
-    /// The address families that were asked for.
+    /// The address families of `--family`; empty without it.
     pub fn families(&self) -> &[Family] {
         self.family.as_ref().map_or(&[], |families| &families.0)
     }

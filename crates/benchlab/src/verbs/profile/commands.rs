@@ -134,7 +134,7 @@ fn run_valgrind(
 
 /// Builds the revisions, or whatever --setup does, each in its folder.
 fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
-    let wrong = |reason: String| Exit::new(exit::FAILED, reason);
+    let error = |reason: String| Exit::new(exit::FAILED, reason);
     let errors = scratch.join("setup");
     for subject in commands {
         let Some((command, setup)) = subject
@@ -144,7 +144,7 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
         else {
             continue;
         };
-        let mut starter = Starter::new().map_err(|e| wrong(e.to_string()))?;
+        let mut starter = Starter::new().map_err(|e| error(e.to_string()))?;
         let order = Order {
             program: setup.clone(),
             folder: command
@@ -152,7 +152,7 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
                 .as_ref()
                 .map_or_else(|| "/".into(), PathBuf::from),
             errors: Some(errors.clone()),
-            cores: allowed_cores().map_err(|e| wrong(e.to_string()))?,
+            cores: allowed_cores().map_err(|e| error(e.to_string()))?,
             time_limit: SETUP_LIMIT,
             ..Order::default()
         };
@@ -160,14 +160,14 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
         let ended = starter.run(&order).map_err(|fault| match fault {
             Fault::Interrupted => Exit::new(exit::INTERRUPTED, "stopped; nothing is left running"),
             Fault::ServerLost(reason) | Fault::Failed(_, reason) => {
-                wrong(format!("--setup `{line}`: {reason}"))
+                error(format!("--setup `{line}`: {reason}"))
             }
         })?;
         if ended.timed_out || ended.code() != 0 {
             let errors_text = std::fs::read(&errors).unwrap_or_default();
             let errors_text = String::from_utf8_lossy(&errors_text).into_owned();
             let name = &subject.name;
-            return Err(wrong(format!(
+            return Err(error(format!(
                 "--setup `{line}` of {name} ended with {}\n{errors_text}",
                 ended.status
             )));
@@ -308,7 +308,7 @@ fn add_file(profile: &mut Profile, tool: Tool, file: &Path) -> Result<(), Exit> 
 
 /// Compares exit status and output of all runs.
 fn same_work(runs: &[ValgrindRun], profiled: &mut Profiled) {
-    let of = |command: usize| runs.iter().filter(move |run| run.command == command);
+    let runs_of = |command: usize| runs.iter().filter(move |run| run.command == command);
     let outputs_differ = |runs: &mut dyn Iterator<Item = &ValgrindRun>| {
         let mut outputs: Vec<[u8; 32]> = runs.map(|run| run.output).collect();
         outputs.sort_unstable();
@@ -316,8 +316,8 @@ fn same_work(runs: &[ValgrindRun], profiled: &mut Profiled) {
         outputs.len() > 1
     };
     let changes =
-        (0..2).any(|command| outputs_differ(&mut of(command).filter(|r| r.status.is_some())));
-    let codes = |command| of(command).next().map(ValgrindRun::ending);
+        (0..2).any(|command| outputs_differ(&mut runs_of(command).filter(|r| r.status.is_some())));
+    let codes = |command| runs_of(command).next().map(ValgrindRun::ending);
     if changes {
         let text = "The output of a program changes from run to run: whether the work is the same is not known.";
         profiled.warnings.push(alarm("output", text.into()));
@@ -330,10 +330,10 @@ fn same_work(runs: &[ValgrindRun], profiled: &mut Profiled) {
             .push(("standard output".into(), "the same in all runs".into()));
     }
     for command in 0..2 {
-        let mut mine = of(command);
+        let mut runs_of_command = runs_of(command);
         let signal =
             |run: &&ValgrindRun| run.status.is_some_and(|status| status.signal().is_some());
-        if let Some(run) = mine.find(signal) {
+        if let Some(run) = runs_of_command.find(signal) {
             let ending = run.ending();
             let text = format!(
                 "Command {} {ending}: its figures are until then.",

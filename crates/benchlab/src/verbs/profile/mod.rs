@@ -62,8 +62,8 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
         _ => &["before", "after"],
     };
     let names = usual.iter().enumerate();
-    let given = |i: usize| args.name.get(i).or(args.rev.get(i)).cloned();
-    let name = |(i, usual): (usize, &&str)| given(i).unwrap_or((*usual).into());
+    let named = |i: usize| args.name.get(i).or(args.rev.get(i)).cloned();
+    let name = |(i, usual): (usize, &&str)| named(i).unwrap_or((*usual).into());
     names.map(name).collect()
 }
 

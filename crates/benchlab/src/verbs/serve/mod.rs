@@ -11,7 +11,7 @@ use lab_web::{Address, Options};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// The port where none is asked for.
+/// The default of `--port`.
 const PORT: u16 = 8640;
 
 /// Serves until Ctrl-C.

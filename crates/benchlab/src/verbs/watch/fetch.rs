@@ -12,14 +12,14 @@ const MAX_BYTES: u64 = 65 << 20;
 
 /// The body at a URL. Errors: it is not `http://`, no answer came in time, or its status is not 200.
 pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
-    let wrong = |reason: String| io::Error::other(reason);
+    let error = |reason: String| io::Error::other(reason);
     let rest = url.strip_prefix("http://").ok_or_else(|| {
-        wrong("a monitor is read over http://; fetch it with curl and give it as -".into())
+        error("a monitor is read over http://; fetch it with curl and give it as -".into())
     })?;
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let path = if path.is_empty() { "/" } else { path };
     if path.contains(|c: char| c.is_whitespace() || c.is_control()) || authority.contains('@') {
-        return Err(wrong(
+        return Err(error(
             "the URL has blanks, control characters or a password in it".into(),
         ));
     }
@@ -34,7 +34,7 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let mut addresses = socket.to_socket_addrs()?;
     let address = addresses
         .next()
-        .ok_or_else(|| wrong(format!("{authority} has no address")))?;
+        .ok_or_else(|| error(format!("{authority} has no address")))?;
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
@@ -48,12 +48,12 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let end = answer
         .windows(4)
         .position(|w| w == b"\r\n\r\n")
-        .ok_or_else(|| wrong("the answer is not HTTP".into()))?;
+        .ok_or_else(|| error("the answer is not HTTP".into()))?;
     let head = String::from_utf8_lossy(&answer[..end]);
     let status = head.split_whitespace().nth(1).unwrap_or("");
     match status {
         "200" => Ok(answer.split_off(end + 4)),
-        status => Err(wrong(format!(
+        status => Err(error(format!(
             "the answer has status {}, not 200",
             status.escape_default()
         ))),

@@ -54,9 +54,9 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
     let mut last_shown = Instant::now();
     let mut buffer = vec![0; CHUNK];
     loop {
-        let mut read = 0;
+        let mut bytes_read = 0;
         for file in &mut files {
-            read += file.read(watch, &mut buffer)?;
+            bytes_read += file.read(watch, &mut buffer)?;
         }
         if interrupt::requested() {
             break;
@@ -76,7 +76,7 @@ pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
                 );
             }
         }
-        if read == 0 {
+        if bytes_read == 0 {
             std::thread::sleep(POLL);
         }
     }

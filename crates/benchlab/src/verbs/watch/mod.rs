@@ -97,7 +97,7 @@ fn check_records(args: &WatchArgs) -> Result<(), Exit> {
     Err(Exit::wrong(message))
 }
 
-/// The document in the form that was asked for.
+/// Writes the document as the options say.
 fn show(args: &WatchArgs, document: &Document) -> Result<(), Exit> {
     deliver_document(document, &args.display)
 }
@@ -107,9 +107,9 @@ impl<'a> Watch<'a> {
     fn new(args: &'a WatchArgs) -> Result<Watch<'a>, Exit> {
         let rules = match &args.rules {
             Some(path) => {
-                let wrong = |reason: String| Exit::wrong(format!("{}: {reason}", path.display()));
-                let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
-                Rules::new(&text).map_err(wrong)?
+                let error = |reason: String| Exit::wrong(format!("{}: {reason}", path.display()));
+                let text = std::fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
+                Rules::new(&text).map_err(error)?
             }
             None => Rules::default(),
         };
@@ -139,8 +139,8 @@ impl<'a> Watch<'a> {
             return Ok(());
         };
         let records = Records::create(folder);
-        let wrong = |e| Exit::wrong(format!("--parquet {}: {e}", folder.display()));
-        self.tally.keep_records(records.map_err(wrong)?);
+        let error = |e| Exit::wrong(format!("--parquet {}: {e}", folder.display()));
+        self.tally.keep_records(records.map_err(error)?);
         Ok(())
     }
 
@@ -284,15 +284,15 @@ impl<'a> Watch<'a> {
     }
 
     fn capacity(&self, path: &Path, watched: &Watched) -> Result<Capacity, Exit> {
-        let wrong =
+        let error =
             |reason: String| Exit::wrong(format!("--capacity {}: {reason}", path.display()));
         let load = lab_store::load(path)?;
         if load.plan.as_ref().and_then(|plan| plan.load()).is_none() {
-            return Err(wrong("it is no run of `benchlab load`".into()));
+            return Err(error("it is no run of `benchlab load`".into()));
         }
         let limit_ns = self.args.p99_limit.as_nanos() as f64;
         Ok(Capacity {
-            room: room(watched, &results(&load), limit_ns).map_err(wrong)?,
+            room: room(watched, &results(&load), limit_ns).map_err(error)?,
             file: path.display().to_string(),
             limit_ns,
         })

@@ -41,7 +41,7 @@ impl Releases {
 
 /// The tags of a git repository, with the times at which they were made. Error: it is none, or git is not installed.
 fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
-    let wrong =
+    let error =
         |reason: &str| Exit::wrong(format!("--git-tags {}: {reason}", repository.display()));
     let output = Command::new("git")
         .arg("-C")
@@ -52,9 +52,9 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
         ])
         .arg("refs/tags")
         .output()
-        .map_err(|e| wrong(&format!("git cannot be started: {e}")))?;
+        .map_err(|e| error(&format!("git cannot be started: {e}")))?;
     if !output.status.success() {
-        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim()));
+        return Err(error(String::from_utf8_lossy(&output.stderr).trim()));
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let tags = text.lines().filter_map(|line| {
@@ -66,7 +66,7 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
 
 /// `2026-05-01=v12`: when, and what. Error: it is neither a date nor a time, or has no name.
 fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
-    let wrong = || {
+    let error = || {
         let text = text.escape_default();
         Exit::wrong(format!(
             "--release {text}: TIME=NAME is wanted, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
@@ -75,7 +75,7 @@ fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
     let (time, name) = text
         .split_once('=')
         .filter(|(_, name)| !name.is_empty())
-        .ok_or_else(wrong)?;
+        .ok_or_else(error)?;
     if let Ok(time) = time.parse::<jiff::Timestamp>() {
         return Ok((time.as_second(), name.into()));
     }
@@ -86,7 +86,7 @@ fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
         .map_err(|e| Exit::wrong(e.to_string()))?;
     let at = date
         .and_then(|date| date.to_zoned(zone))
-        .map_err(|_| wrong())?;
+        .map_err(|_| error())?;
     Ok((at.timestamp().as_second(), name.into()))
 }
 

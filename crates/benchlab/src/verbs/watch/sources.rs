@@ -69,7 +69,7 @@ pub fn without_login(location: &str) -> String {
     stripped().unwrap_or_else(|| location.into())
 }
 
-/// The logs that were given, with their rotated predecessors if asked for. Error: one is not there.
+/// The logs of the command line, with `rotated` also their rotated predecessors. Error: one does not exist.
 pub fn sources(names: &[String], rotated: bool) -> Result<Vec<Source>, Exit> {
     let mut sources = Vec::new();
     for name in names {
