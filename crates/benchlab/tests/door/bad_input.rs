@@ -2,7 +2,7 @@
 //! A wrong experiment file or command ends with exit code 2 and says what is wrong, where, and what
 //! was probably meant; nothing is measured.
 
-use crate::project::{BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended, subject};
+use crate::project::{BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, subject};
 use std::process::Command;
 
 /// A sound file; each test spoils it in one place.
@@ -40,7 +40,7 @@ fn assert_error_at(
     let number = text[..place].matches('\n').count() + 1;
     let column = text[line_start..place].chars().count() + 1;
     let project = Project::with_text(&text);
-    let ended = project.run(&[]);
+    let outcome = project.run(&[]);
     let gap = " ".repeat(number.to_string().len());
     let marks = " ".repeat(column - 1) + &"^".repeat(marked.chars().count());
     let mut expected = format!(
@@ -49,8 +49,8 @@ fn assert_error_at(
     if let Some(hint) = hint {
         expected += &format!("  {hint}\n");
     }
-    assert_eq!(ended.stderr, expected);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert_eq!(outcome.stderr, expected);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
     assert!(project.files().is_empty(), "a run file was made");
 }
 
@@ -281,8 +281,8 @@ fn programs_that_are_not_named() {
 fn text_that_is_no_toml() {
     let project =
         Project::with_text(&valid_experiment().replacen("title = \"T\"", "title = \"T", 1));
-    let ended = project.run(&[]);
-    ended.expect(2).says(&[
+    let outcome = project.run(&[]);
+    outcome.expect(2).says(&[
         "benchlab: experiments/t/experiment.toml:2:",
         "\n  2 | title = \"T\n",
     ]);
@@ -388,9 +388,9 @@ fn words_of_the_command_line_that_match_nothing() {
             "--set limit=… is given twice; write all its values into one, separated by commas",
         ),
     ] {
-        let ended = project.run(args);
+        let outcome = project.run(args);
         assert_eq!(
-            (ended.code, ended.stderr),
+            (outcome.code, outcome.stderr),
             (Some(2), format!("benchlab: {message}\n")),
             "{args:?}"
         );
@@ -414,9 +414,9 @@ fn words_of_the_command_line_that_match_nothing() {
         &["run", "t", "--time-limit", "0s"],
         &["runn", "t"],
     ] {
-        let ended = Command::new(BENCHLAB).args(args).output().unwrap();
-        assert_eq!(ended.status.code(), Some(2), "{args:?}");
-        assert!(ended.stdout.is_empty());
+        let outcome = Command::new(BENCHLAB).args(args).output().unwrap();
+        assert_eq!(outcome.status.code(), Some(2), "{args:?}");
+        assert!(outcome.stdout.is_empty());
     }
     assert!(project.files().is_empty());
 }
@@ -460,13 +460,13 @@ fn nobody_to_measure() {
 #[test]
 fn projects_elsewhere() {
     let nowhere = tempfile::tempdir().unwrap();
-    let run_in_folder = |args: &[&str]| -> Ended {
+    let run_in_folder = |args: &[&str]| -> Outcome {
         let mut command = Command::new(BENCHLAB);
         command
             .current_dir(nowhere.path())
             .env_remove("BENCHLAB_PROJECT")
             .args(args);
-        ended(command.output().unwrap())
+        outcome(command.output().unwrap())
     };
     run_in_folder(&["run", "t"])
         .expect(2)
@@ -485,7 +485,7 @@ fn projects_elsewhere() {
         .current_dir(project.path().parent().unwrap())
         .arg("--project")
         .arg(project.path().file_name().unwrap());
-    let ended = ended(command.args(SHORT_RUN).output().unwrap());
-    ended.expect(0);
+    let outcome = outcome(command.args(SHORT_RUN).output().unwrap());
+    outcome.expect(0);
     assert_eq!(project.load().failures, []);
 }

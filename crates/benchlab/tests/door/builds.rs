@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--builds`: several builds of each revision, of which blocks take turns.
 
-use crate::project::{BENCHLAB, Ended, Project, ended};
+use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -29,13 +29,13 @@ fn repository() -> Project {
     project
 }
 
-fn compare(project: &Project, args: &[&str]) -> Ended {
+fn compare(project: &Project, args: &[&str]) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command.args(["compare", "--pairs", "1", "--seed", "7", "--rev", "HEAD~1"]);
     command.args(args).args(["--", "./prog"]);
     command.current_dir(project.path()).stdin(Stdio::null());
     command.env("BENCHLAB_PROJECT", project.path());
-    ended(command.output().expect("benchlab starts"))
+    outcome(command.output().expect("benchlab starts"))
 }
 
 fn report(project: &Project) -> String {

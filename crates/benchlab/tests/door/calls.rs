@@ -216,8 +216,8 @@ fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
     let project = project(&["deadly"], CALL);
     project.append(&server_program("second", &["calls.py", "deadly"]));
     let only = ["--targets", "mariadb", "--set", "fault=none"];
-    let ended = project.run_blocks("1", "2", &only);
-    ended
+    let outcome = project.run_blocks("1", "2", &only);
+    outcome
         .expect(0)
         .says(&["it was started again, and the block is redone"]);
     let run = project.load();
@@ -313,9 +313,9 @@ fn what_became_of_calls_is_read_in_a_file() {
 #[test]
 fn of_one_subject_alone_nobody_is_fastest() {
     let text = FILE.to_owned() + &subject("careless", &["careless.py", "careless"]);
-    let ended = Project::with_text(&text).run_blocks("1", "1", &[]);
-    ended.expect(0).shows(&["Calls lost: careless ("]);
-    assert!(!ended.stdout.contains("Fastest"), "{}", ended.stdout);
+    let outcome = Project::with_text(&text).run_blocks("1", "1", &[]);
+    outcome.expect(0).shows(&["Calls lost: careless ("]);
+    assert!(!outcome.stdout.contains("Fastest"), "{}", outcome.stdout);
 }
 
 /// The most that a subject's batches counted at the points of a fault.
@@ -336,8 +336,8 @@ fn a_file_is_locked_while_calls_are_made() {
         );
     let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
     let project = Project::with_text(&(text + &programs.concat()));
-    let ended = project.run_blocks("1", "8", &[]);
-    let screen = words(&ended.expect(0).stdout);
+    let outcome = project.run_blocks("1", "8", &[]);
+    let screen = words(&outcome.expect(0).stdout);
     let run = project.load();
     assert_failures(&run, &[]);
     let survived = "Longest outage after which no call is wrong or given up: 100 ms with patient; \

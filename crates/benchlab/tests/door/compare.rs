@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab compare` with whole commands: what is run, how often, where, and what is written down.
 
-use crate::project::{BENCHLAB, Ended, Project, ended, python, rows, send_signal, wait_until};
+use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
 use lab_model::{Batch, BlockState, Cores, Run, Subject};
 use nix::sys::signal::Signal;
 use std::collections::{BTreeSet, HashMap};
@@ -31,11 +31,11 @@ impl Place {
         command
     }
 
-    fn compare(&self, args: &[&str]) -> Ended {
-        ended(self.command(args).output().expect("benchlab starts"))
+    fn compare(&self, args: &[&str]) -> Outcome {
+        outcome(self.command(args).output().expect("benchlab starts"))
     }
 
-    fn short(&self, args: &[&str]) -> Ended {
+    fn short(&self, args: &[&str]) -> Outcome {
         self.compare(&[&SHORT[..], args].concat())
     }
 
@@ -298,7 +298,7 @@ fn outputs_are_compared_byte_by_byte() {
 fn a_command_that_fails_is_a_result_and_stops_nobody() {
     let place = Place::new();
     place.script("bad", "echo this went wrong >&2; exit 7");
-    let ended = place.short(&[
+    let outcome = place.short(&[
         "true",
         "./bad",
         "sleep 0.001",
@@ -306,7 +306,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "--name",
         "good",
     ]);
-    ended.expect(0).says(&[
+    outcome.expect(0).says(&[
         "B failed at run: exit: it ended with exit status: 7; --ignore-failure measures it nevertheless",
         "D failed at run: start: `nowhere-to-be-found` cannot be started: No such file or directory",
     ]);
@@ -344,8 +344,8 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
     let place = Place::new();
     let marker = marker();
     let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
-    let ended = place.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
-    ended
+    let outcome = place.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
+    outcome
         .expect(0)
         .says(&["B failed at run: timeout: it did not end within 0.3 s (--time-limit)"]);
     assert_none_running(&marker);
@@ -444,8 +444,8 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
         "--pairs",
         "1",
     ];
-    let ended = place.compare(&args);
-    ended.expect(0);
+    let outcome = place.compare(&args);
+    outcome.expect(0);
     let file = place.0.file();
     let full = place.0.call(&["report", file.to_str().unwrap(), "--full"]);
     assert!(full.stdout.contains("fixed"), "{}", full.stdout);
@@ -636,7 +636,7 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
     fs::write(place.0.join("stop"), "").unwrap();
     wait_until("a long run", || is_running(&marker));
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = ended(lab.wait_with_output().unwrap());
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["stopped; go on with `benchlab resume "]);
@@ -765,7 +765,7 @@ fn an_interrupted_comparison_of_revisions_leaves_no_worktrees() {
             && lab_store::load(&place.0.file()).is_ok_and(|run| !run.pilots.is_empty())
     });
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = ended(lab.wait_with_output().unwrap());
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped
         .expect(130)
         .says(&["stopped; see what was measured with `benchlab report "]);
@@ -812,13 +812,13 @@ fn wrong_revisions_are_refused() {
     }
 }
 
-fn resume(place: &Place) -> Ended {
+fn resume(place: &Place) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command
         .arg("resume")
         .arg(place.0.file())
         .current_dir(place.0.path());
-    ended(
+    outcome(
         command
             .stdin(Stdio::null())
             .output()

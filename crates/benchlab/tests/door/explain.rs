@@ -37,8 +37,8 @@ fn estimate(document: &Value, subject: &str, metric: &str) -> f64 {
 fn known_calls_and_round_trips_are_counted_per_operation() {
     let project = project(&[subject("verbose", &["chatty.py", "2"])]);
     let words = ["explain", "t", "--operations", "10", "--format", "json"];
-    let ended = project.call(&words);
-    let document: Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
+    let outcome = project.call(&words);
+    let document: Value = serde_json::from_str(&outcome.expect(0).stdout).expect("JSON");
     // Both ends of the socket pair are the subject's: each exchange is a round trip of either.
     for (name, exchanges) in [("terse", 1.0), ("verbose", 2.0)] {
         let value = |metric: &str| estimate(&document, name, metric);
@@ -59,8 +59,8 @@ fn known_calls_and_round_trips_are_counted_per_operation() {
 fn allocations_are_counted_per_operation() {
     let project = project(&[subject("lavish", &["chatty.py", "1", "allocate"])]);
     let words = ["explain", "t", "--operations", "50", "--format", "json"];
-    let ended = project.call(&words);
-    let document: Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
+    let outcome = project.call(&words);
+    let document: Value = serde_json::from_str(&outcome.expect(0).stdout).expect("JSON");
     let more =
         |metric| estimate(&document, "lavish", metric) - estimate(&document, "terse", metric);
     // The two programs differ by some bytes besides.
@@ -91,8 +91,8 @@ fn commands_are_explained_after_they_were_compared() {
         "/bin/true",
         "/bin/ls /usr/bin",
     ];
-    let ended = project.call(&words);
-    let screen: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
+    let outcome = project.call(&words);
+    let screen: Vec<&str> = outcome.expect(0).stdout.split_whitespace().collect();
     let screen = screen.join(" ");
     assert!(screen.contains("system calls per run, A:"), "{screen}");
     let files = std::fs::read_dir(runs).expect("runs").flatten();
@@ -155,8 +155,8 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
 fn what_cannot_be_explained_is_refused() {
     let project = project(&[]);
     let assert_refused = |words: &[&str], reason: &str| {
-        let ended = project.call(words);
-        assert!(ended.expect(2).stderr.contains(reason), "{ended:?}");
+        let outcome = project.call(words);
+        assert!(outcome.expect(2).stderr.contains(reason), "{outcome:?}");
     };
     assert_refused(
         &["explain", "t", "--cases", "tlak"],
@@ -175,13 +175,13 @@ fn nobody_is_blamed_where_the_baseline_failed() {
     let others = ["terse", "second"].map(|name| subject(name, &["chatty.py", "1"]));
     let failing = subject("broken", &["chatty.py", "no-number"]);
     let project = Project::with_text(&(broken + &failing + &others.concat()));
-    let ended = project.run(&[]);
-    let text: Vec<&str> = ended.stdout.split_whitespace().collect();
+    let outcome = project.run(&[]);
+    let text: Vec<&str> = outcome.stdout.split_whitespace().collect();
     let text = text.join(" ");
     assert!(
         text.contains("second and terse are not compared where the baseline failed.")
             || text.contains("terse and second are not compared where the baseline failed."),
-        "{ended:?}"
+        "{outcome:?}"
     );
     assert!(!text.contains("work was not the same"), "{text}");
 }

@@ -242,8 +242,8 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
         with("lacking", r#"needs = ["rare"]"#),
         with("lacking-too", r#"needs = ["rare"]"#),
     ]);
-    let ended = project.run(&[]);
-    ended.expect(0).says(&[
+    let outcome = project.run(&[]);
+    outcome.expect(0).says(&[
         "benchlab: misbuilt cannot run: `sh -c echo one; echo two >&2; exit 4` ended with exit status: 4\n  one\n  two\n",
         "benchlab: lacking, lacking-too cannot run: not here: Rare compiler\n\
          benchlab: `benchlab run t --install` installs what is missing, or \

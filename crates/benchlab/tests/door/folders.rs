@@ -2,7 +2,7 @@
 //! Subjects that work in folders: where those are, what is left of them, and settings of the host that are changed for
 //! a subject's turns and put back however the lab ends. What is changed is a loop device's scheduler.
 
-use crate::project::{Ended, Project, assert_failures, subject, wait_until};
+use crate::project::{Outcome, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
 use nix::fcntl::{Flock, FlockArg};
 use std::ffi::OsString;
@@ -64,7 +64,7 @@ fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
     (project, places, notes)
 }
 
-fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Ended {
+fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Outcome {
     let places: Vec<&str> = places.iter().map(|place| place.to_str().unwrap()).collect();
     let on = places.join(",");
     project.run(&[&["--on", &on], more].concat())
@@ -73,10 +73,10 @@ fn run_on(project: &Project, places: &[PathBuf], more: &[&str]) -> Ended {
 #[test]
 fn each_place_is_a_subject_and_nothing_is_left_there() {
     let (project, places, notes) = two_places();
-    let ended = run_on(&project, &places, &[]);
-    ended.expect(0);
+    let outcome = run_on(&project, &places, &[]);
+    outcome.expect(0);
     for place in &places {
-        ended.says(&[&format!("files are made in {}\n", place.display())]);
+        outcome.says(&[&format!("files are made in {}\n", place.display())]);
     }
     let run = project.load();
     assert_failures(&run, &[]);
@@ -224,10 +224,10 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     project.append(&(head(false) + &subjects.concat()));
     let on = place.to_str().unwrap();
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
-    let ended = project.call(&[&run[..], &["--on", on]].concat());
-    ended.expect(0).says(&["other cannot run", "no device"]);
-    assert!(!ended.stderr.contains("`false`"), "{}", ended.stderr);
-    let words = ended.stdout.split_whitespace().collect::<Vec<_>>();
+    let outcome = project.call(&[&run[..], &["--on", on]].concat());
+    outcome.expect(0).says(&["other cannot run", "no device"]);
+    assert!(!outcome.stderr.contains("`false`"), "{}", outcome.stderr);
+    let words = outcome.stdout.split_whitespace().collect::<Vec<_>>();
     let words = words.join(" ");
     for sentence in [
         "Nothing was compared: one was measured alone.",
@@ -236,11 +236,11 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
         assert!(
             words.contains(sentence),
             "no `{sentence}` in {}",
-            ended.stdout
+            outcome.stdout
         );
     }
     // Where nothing was compared nobody is ahead, and nobody is not.
-    assert!(!words.contains("ahead of all others"), "{}", ended.stdout);
+    assert!(!words.contains("ahead of all others"), "{}", outcome.stdout);
     assert_eq!(project.load().complete_blocks().count(), 2);
 }
 
@@ -254,11 +254,11 @@ fn a_run_says_why_nothing_was_compared() {
     let on = places.each_ref().map(|place| place.to_str().unwrap());
     let on = on.join(",");
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
-    let ended = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
-    let words: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
+    let outcome = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
+    let words: Vec<&str> = outcome.expect(0).stdout.split_whitespace().collect();
     let sentence = "Nothing was compared: a block has about 8 operations of each subject, and what 99 % of them take at \
                 most needs 100";
-    assert!(words.join(" ").contains(sentence), "{}", ended.stdout);
+    assert!(words.join(" ").contains(sentence), "{}", outcome.stdout);
 }
 
 /// A filesystem on a loop device, unmounted when this is dropped.
@@ -355,8 +355,8 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     let (project, notes) = device.project();
     // A device stands for the filesystem on it.
     let named = PathBuf::from(&device.device);
-    let ended = run_on(&project, std::slice::from_ref(&named), &[]);
-    ended
+    let outcome = run_on(&project, std::slice::from_ref(&named), &[]);
+    outcome
         .expect(0)
         .says(&[&format!("files are made in {}\n", device.place().display())]);
     assert_eq!(device.current_scheduler(), "none");
@@ -387,7 +387,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     // 3 ms against 9.
     let name = device.device.trim_start_matches("/dev/");
     let rule = format!("KERNEL==\"{name}\", ATTR{{queue/scheduler}}=\"none\"");
-    assert!(ended.stdout.contains(&rule), "{}", ended.stdout);
+    assert!(outcome.stdout.contains(&rule), "{}", outcome.stdout);
     device.unmount();
     run_on(&project, &[named], &[])
         .expect(2)
@@ -481,17 +481,17 @@ fn a_lab_waits_for_another_that_puts_settings_back() {
 
 /// Kills runs until the next call of their project says that it put back their settings: any lab on this machine does,
 /// and a test beside this one may call one first.
-fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Ended) -> Project {
+fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Outcome) -> Project {
     for _ in 0..20 {
         let (project, _) = device.project();
         if !kill_in_turn(&project, device, blocks) {
             continue;
         }
-        let ended = next(&project);
-        ended.expect(0);
+        let outcome = next(&project);
+        outcome.expect(0);
         wait_until("it is put back", || device.current_scheduler() == "none");
         let messages = ["a run that was killed left", "put back to none"];
-        if messages.iter().all(|words| ended.stderr.contains(words)) {
+        if messages.iter().all(|words| outcome.stderr.contains(words)) {
             return project;
         }
     }

@@ -2,7 +2,7 @@
 //! `benchlab history`: which runs it shows, that its figures are those of the runs' reports, and what
 //! it makes of files that are none of its own.
 
-use crate::project::{BENCHLAB, Ended, ended};
+use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{
     Batch, BlockState, Case, Command as Line, Disturbance, Ending, Failure, Host, Imported,
     Measure, Plan, Point, Sample, Subject,
@@ -28,7 +28,7 @@ struct TestRun {
     hashes: [&'static str; 2],
     revision: Option<&'static str>,
     subjects: [&'static str; 2],
-    ended: bool,
+    has_ended: bool,
 }
 
 impl Default for TestRun {
@@ -43,7 +43,7 @@ impl Default for TestRun {
             hashes: ["one", "two"],
             revision: None,
             subjects: ["A", "B"],
-            ended: true,
+            has_ended: true,
         }
     }
 }
@@ -113,7 +113,7 @@ impl TestRun {
                 .finish(BlockState::Complete, 1_000_000, &Disturbance::default())
                 .unwrap();
         }
-        run.finish(self.ended.then_some(Ending::Blocks), None)
+        run.finish(self.has_ended.then_some(Ending::Blocks), None)
             .unwrap();
         path
     }
@@ -147,10 +147,10 @@ impl TestRun {
 }
 
 /// Runs `benchlab history … --runs FOLDER`.
-fn history(folder: &Path, args: &[&str]) -> Ended {
+fn history(folder: &Path, args: &[&str]) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command.arg("history").args(args).arg("--runs").arg(folder);
-    ended(command.current_dir("/").output().unwrap())
+    outcome(command.current_dir("/").output().unwrap())
 }
 
 /// The rows of `--format csv` that are not of baselines, by column.
@@ -161,9 +161,9 @@ fn rows(folder: &Path, args: &[&str]) -> Vec<HashMap<String, String>> {
 }
 
 fn all_rows(folder: &Path, args: &[&str]) -> Vec<HashMap<String, String>> {
-    let ended = history(folder, &[args, &["--format", "csv"]].concat());
-    ended.expect(0);
-    let mut reader = csv::Reader::from_reader(ended.stdout.as_bytes());
+    let outcome = history(folder, &[args, &["--format", "csv"]].concat());
+    outcome.expect(0);
+    let mut reader = csv::Reader::from_reader(outcome.stdout.as_bytes());
     reader.deserialize().map(Result::unwrap).collect()
 }
 
@@ -328,7 +328,7 @@ fn the_figures_are_those_of_the_runs_reports() {
         let file = folder.path().join(row["run"].as_str().unwrap());
         let mut report = Command::new(BENCHLAB);
         report.arg("report").arg(file).args(["--format", "json"]);
-        let report = json(&ended(report.output().unwrap()).expect(0).stdout);
+        let report = json(&outcome(report.output().unwrap()).expect(0).stdout);
         let same = |other: &&Value| {
             other["subject"] == row["subject"] && other["metric"]["id"] == row["metric"]["id"]
         };
@@ -405,7 +405,7 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
     marked(points, "p");
     let few = write_changed(&|m| m.blocks = 3);
     marked(few, "f");
-    let running = write_changed(&|m| m.ended = false);
+    let running = write_changed(&|m| m.has_ended = false);
     marked(running, "u");
     let (marks, text) = write_changed(&|m| m.revision = Some("0123456789abcdef"));
     assert_eq!(marks, "s");
@@ -508,20 +508,20 @@ fn files_that_are_no_runs_are_left_out() {
     let db = rusqlite::Connection::open(odd).unwrap();
     db.execute_batch("UPDATE sample SET subject = 99").unwrap();
     drop(db);
-    let ended = history(folder.path(), &["sort", "--last", "3", "--format", "csv"]);
-    ended.expect(0).says(&[
+    let outcome = history(folder.path(), &["sort", "--last", "3", "--format", "csv"]);
+    outcome.expect(0).says(&[
         "benchlab: left out: ",
         "text.lab is not a run file: it is not an SQLite database",
         "cut.lab is damaged or cut off",
         "folder.lab is not a run file: it is a folder or a device",
         "odd.lab is damaged or cut off: a sample is of subject 99",
     ]);
-    assert!(!ended.stderr.contains("notes.txt") && !ended.stderr.contains("imported.lab"));
+    assert!(!outcome.stderr.contains("notes.txt") && !outcome.stderr.contains("imported.lab"));
     assert_eq!(
-        ended.stdout.lines().count(),
+        outcome.stdout.lines().count(),
         7,
         "three rows of the subject, three of the baseline: {}",
-        ended.stdout
+        outcome.stdout
     );
 }
 
@@ -544,10 +544,13 @@ fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
         &["na\x1b[31mme\n", "--format", "markdown"],
         &["x"],
     ] {
-        let ended = history(folder.path(), args);
+        let outcome = history(folder.path(), args);
         let clean = |text: &str| text.chars().all(|c| c == '\n' || !c.is_control());
-        assert!(clean(&ended.stdout) && clean(&ended.stderr), "{ended:?}");
-        assert!(!ended.stdout.contains("| \x07") && !ended.stderr.contains("panicked"));
+        assert!(
+            clean(&outcome.stdout) && clean(&outcome.stderr),
+            "{outcome:?}"
+        );
+        assert!(!outcome.stdout.contains("| \x07") && !outcome.stderr.contains("panicked"));
     }
     assert_fits(&history(folder.path(), &["na\x1b[31mme\n"]).expect(0).stdout);
 }
@@ -576,12 +579,12 @@ fn where_runs_are_looked_for() {
         command.args(["history", "--format", "csv"]).args(args);
         command.env_remove("BENCHLAB_PROJECT").current_dir(folder);
         command.env("HOME", home.path()).env("XDG_DATA_HOME", data);
-        ended(command.output().unwrap())
+        outcome(command.output().unwrap())
     };
     let data = home.path().join("data");
     let data = data.to_str().unwrap();
-    let assert_shows = |ended: Ended, name: &str| {
-        let lines: Vec<&str> = ended.expect(0).stdout.lines().collect();
+    let assert_shows = |outcome: Outcome, name: &str| {
+        let lines: Vec<&str> = outcome.expect(0).stdout.lines().collect();
         assert!(lines.len() == 2 && lines[1].contains(name), "{lines:?}");
     };
     assert_shows(names(home.path(), data, &[]), "in-data");

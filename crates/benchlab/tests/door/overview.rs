@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `list` and `doctor`: columns that fit a screen, whatever names are in them, and advice that is never empty.
 
-use crate::project::{Project, ended, subject};
+use crate::project::{Project, outcome, subject};
 use std::fs;
 
 const LONG: &str = "a-name-that-is-as-long-as-somebody-who-tries-out-names-would-make-it";
@@ -45,7 +45,7 @@ fn each_experiment_is_one_screen() {
     let listed = |words: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_benchlab"));
         let command = command.arg("list").args(words).args(["--project", folder]);
-        ended(command.output().unwrap()).expect(0).stdout.clone()
+        outcome(command.output().unwrap()).expect(0).stdout.clone()
     };
     let overview = listed(&[]);
     let is_name = |line: &&str| !line.starts_with([' ', '`']) && !line.is_empty();
@@ -67,8 +67,8 @@ fn each_experiment_is_one_screen() {
 
 #[test]
 fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
-    let ended = project().call(&["doctor"]);
-    ended.expect(0).shows(&[
+    let outcome = project().call(&["doctor"]);
+    outcome.expect(0).shows(&[
         "missing  Rare compiler: apt-get install rare-compiler rare-runtime\n",
         "missing  Rarer compiler: apt-get install rarer\n",
         "missing  Unknown tool: no package brings it\n",
@@ -93,12 +93,12 @@ fn a_sweep_answers_of_one_subject_alone() {
         ),
     )
     .unwrap();
-    let ended = project.run(&alone);
+    let outcome = project.run(&alone);
     let answers = [
         "• noop: honest is fastest at n=",
         "• noop: honest takes no longer at one n than at",
     ];
-    let screen = &ended.expect(0).stdout;
+    let screen = &outcome.expect(0).stdout;
     assert!(
         answers.iter().any(|words| screen.contains(words)),
         "{screen}"

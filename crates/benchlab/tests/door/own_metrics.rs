@@ -143,12 +143,12 @@ fn names_that_cannot_be() {
         ("swaps", "there are two metrics `swaps`"),
     ] {
         let text = HEAD.replacen("name = \"lost\"", &format!("name = {name:?}"), 1);
-        let ended = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
-        ended.expect(2).says(&[reason]);
+        let outcome = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
+        outcome.expect(2).says(&[reason]);
     }
     let text = HEAD.replace("metrics = [\"lost\"", "metrics = [\"lots\"");
-    let ended = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
-    ended
+    let outcome = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
+    outcome
         .expect(2)
         .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);
 }

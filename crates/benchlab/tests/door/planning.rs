@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `--plan`: a pilot, what a run would take on one screen, and nothing kept.
 
-use crate::project::{BENCHLAB, Ended, Project, ended};
+use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::process::{Command, Stdio};
 
 /// Four blocks of two pairs.
 const SHORT: [&str; 4] = ["--plan=4", "--pairs", "2", "--seed"];
 
-fn compare(project: &Project, args: &[&str]) -> Ended {
+fn compare(project: &Project, args: &[&str]) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command.arg("compare").args(SHORT).arg("7").args(args);
     command.current_dir(project.path()).stdin(Stdio::null());
     command.env("BENCHLAB_PROJECT", project.path());
-    ended(command.output().expect("benchlab starts"))
+    outcome(command.output().expect("benchlab starts"))
 }
 
 #[track_caller]

@@ -2,21 +2,21 @@
 //! Progress is one line on a terminal, redrawn and cleared at the end; elsewhere there are notes, a line for each block,
 //! and one every ten seconds within it.
 
-use crate::project::{BENCHLAB, Project, SHORT_RUN, ended};
+use crate::project::{BENCHLAB, Project, SHORT_RUN, outcome};
 use std::process::{ChildStdin, Command, Stdio};
 
 #[test]
 fn without_a_terminal_there_are_whole_lines() {
     let project = Project::with_faults(&["nonsense"]);
-    let ended = project.run(&[]);
-    ended
+    let outcome = project.run(&[]);
+    outcome
         .expect(0)
         .says(&["benchlab: nonsense failed at noop: nonsense: `42` is not a verb\n"]);
-    for line in ended.stderr.lines() {
+    for line in outcome.stderr.lines() {
         assert!(line.starts_with("benchlab: "), "{line:?}");
         assert!(!line.contains(['\r', '\u{1b}']), "{line:?}");
     }
-    assert!(!ended.stdout.contains('\u{1b}'), "colours in a file");
+    assert!(!outcome.stdout.contains('\u{1b}'), "colours in a file");
 }
 
 #[test]
@@ -34,12 +34,15 @@ fn without_a_terminal_each_block_has_a_line() {
         "sleep 0.6",
         "sleep 0.7",
     ]);
-    let ended = ended(command.arg("--runs").arg(runs.path()).output().unwrap());
-    ended.expect(0);
+    let outcome = outcome(command.arg("--runs").arg(runs.path()).output().unwrap());
+    outcome.expect(0);
     for block in 1..=3 {
         let begin = format!("benchlab: block {block}  ");
-        let lines = ended.stderr.lines().filter(|line| line.starts_with(&begin));
-        assert_eq!(lines.count(), 1, "{begin}: {}", ended.stderr);
+        let lines = outcome
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with(&begin));
+        assert_eq!(lines.count(), 1, "{begin}: {}", outcome.stderr);
     }
 }
 

@@ -147,9 +147,9 @@ pub struct Project {
     folder: TempDir,
 }
 
-/// How a call ended.
+/// The outcome of a call of the lab.
 #[derive(Debug)]
-pub struct Ended {
+pub struct Outcome {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -250,17 +250,17 @@ impl Project {
         scratch
     }
 
-    pub fn call(&self, args: &[&str]) -> Ended {
-        ended(self.command(args).output().expect("benchlab starts"))
+    pub fn call(&self, args: &[&str]) -> Outcome {
+        outcome(self.command(args).output().expect("benchlab starts"))
     }
 
     /// A short run: one pair of passes is not a measurement, but it goes the whole way.
-    pub fn run(&self, more: &[&str]) -> Ended {
+    pub fn run(&self, more: &[&str]) -> Outcome {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
     /// So many blocks of so many pairs.
-    pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Ended {
+    pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Outcome {
         self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
     }
 
@@ -405,8 +405,9 @@ pub fn subjects_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/subjects")
 }
 
-pub fn ended(output: Output) -> Ended {
-    Ended {
+/// The exit code, and what was written to standard output and standard error.
+pub fn outcome(output: Output) -> Outcome {
+    Outcome {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -420,23 +421,23 @@ fn has(output: &str, texts: &[&str]) {
     }
 }
 
-impl Ended {
+impl Outcome {
     #[track_caller]
-    pub fn expect(&self, code: i32) -> &Ended {
+    pub fn expect(&self, code: i32) -> &Outcome {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
 
     /// Standard error has each of these texts.
     #[track_caller]
-    pub fn says(&self, texts: &[&str]) -> &Ended {
+    pub fn says(&self, texts: &[&str]) -> &Outcome {
         has(&self.stderr, texts);
         self
     }
 
     /// Standard output has each of these texts.
     #[track_caller]
-    pub fn shows(&self, texts: &[&str]) -> &Ended {
+    pub fn shows(&self, texts: &[&str]) -> &Outcome {
         has(&self.stdout, texts);
         self
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A file that is no sound run is named as what it is, and is not touched.
 
-use crate::project::{BENCHLAB, Project, ended};
+use crate::project::{BENCHLAB, Project, outcome};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs;
@@ -102,9 +102,9 @@ fn what_is_no_run_file() {
             &["report", file, "--format", "json"],
             &["resume", file],
         ] {
-            let ended = project.call(args);
-            ended.expect(2).says(&["benchlab: ", message]);
-            assert_eq!(ended.stdout, "", "{args:?}");
+            let outcome = project.call(args);
+            outcome.expect(2).says(&["benchlab: ", message]);
+            assert_eq!(outcome.stdout, "", "{args:?}");
             assert!(contents(&folder) == before, "{args:?} changed something");
         }
     }
@@ -126,8 +126,8 @@ fn damage_in_the_midst() {
             bytes[at] = (state >> 20) as u8;
         }
         fs::write(&file, &bytes).unwrap();
-        let ended = project.call(&["report", file.to_str().expect("UTF-8")]);
-        assert!(matches!(ended.code, Some(0 | 2)), "{ended:?}");
+        let outcome = project.call(&["report", file.to_str().expect("UTF-8")]);
+        assert!(matches!(outcome.code, Some(0 | 2)), "{outcome:?}");
         assert!(fs::read(&file).unwrap() == bytes, "it was touched");
     }
 }
@@ -167,9 +167,9 @@ fn rows_that_make_no_sense() {
         let before = fs::read(&file).unwrap();
         assert!(before != valid_bytes, "{sql} changed nothing");
         for format in ["terminal", "json"] {
-            let ended =
+            let outcome =
                 project.call(&["report", file.to_str().expect("UTF-8"), "--format", format]);
-            assert!(matches!(ended.code, Some(0 | 2)), "{sql}: {ended:?}");
+            assert!(matches!(outcome.code, Some(0 | 2)), "{sql}: {outcome:?}");
         }
         assert!(
             fs::read(&file).unwrap() == before,
@@ -198,7 +198,7 @@ fn a_file_that_may_not_be_read() {
     if nix::unistd::Uid::effective().is_root() {
         command.uid(65534).gid(65534);
     }
-    ended(command.output().unwrap())
+    outcome(command.output().unwrap())
         .expect(2)
         .says(&["secret.lab: Permission denied"]);
     assert!(

@@ -225,12 +225,12 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
 }
 
 fn measure(project: &Project, more: &[&str]) -> Run {
-    let ended = project.run(more);
-    ended.expect(0);
+    let outcome = project.run(more);
+    outcome.expect(0);
     let run = project.load();
     for failure in &run.failures {
         let name = subject(&run, failure.subject);
-        ended.says(&[
+        outcome.says(&[
             &format!("benchlab: {name} failed at "),
             &format!(": {}: {}", failure.kind, failure.message),
         ]);

@@ -486,9 +486,9 @@ fn only_what_is_asked_for_is_started() {
     let on_mariadb = INSERT.to_owned() + "targets = [\"mariadb\"]\n";
     let project = Project::servers(&[POINT, &on_mariadb], &[]);
     let started = |more: &[&str]| {
-        let ended = project.run_blocks("1", "1", &[&["--set", "statement=text"], more].concat());
-        ended.expect(0);
-        ["PostgreSQL", "MariaDB"].map(|kind| ended.stderr.contains(&format!("starting {kind}")))
+        let outcome = project.run_blocks("1", "1", &[&["--set", "statement=text"], more].concat());
+        outcome.expect(0);
+        ["PostgreSQL", "MariaDB"].map(|kind| outcome.stderr.contains(&format!("starting {kind}")))
     };
     assert_eq!(started(&["--targets", "postgresql"]), [true, false]);
     assert_eq!(started(&["--cases", "insert"]), [false, true]);

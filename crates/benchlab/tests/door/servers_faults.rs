@@ -4,7 +4,7 @@
 
 use crate::full_disk::{in_a_namespace, left_out};
 use crate::project::{
-    Ended, Project, assert_failures, blocks_of, ended, send_signal, wait_until, without_servers,
+    Outcome, Project, assert_failures, blocks_of, outcome, send_signal, wait_until, without_servers,
 };
 use crate::servers::{INSERT, POINT};
 use lab_model::{BlockState, Ending};
@@ -127,14 +127,14 @@ fn start(project: &Project, more: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn resume(project: &Project) -> Ended {
+fn resume(project: &Project) -> Outcome {
     project.call(&["resume", project.file().to_str().unwrap()])
 }
 
 /// Sends SIGINT to a lab, and asserts that it ends and leaves nothing.
 fn assert_stops(project: &Project, lab: Child) {
     send_signal(lab.id() as i32, Signal::SIGINT);
-    ended(lab.wait_with_output().unwrap()).expect(130);
+    outcome(lab.wait_with_output().unwrap()).expect(130);
     assert_nothing_left(project);
 }
 
@@ -286,11 +286,11 @@ fn servers_that_cannot_be_reached_as_they_were_named() {
             ),
         ] {
             let option = format!("--service={}={url}", kind.name);
-            let ended = project.run_blocks("1", "1", &["--targets", kind.name, &option]);
-            ended.expect(2).says(&[&says]);
+            let outcome = project.run_blocks("1", "1", &["--targets", kind.name, &option]);
+            outcome.expect(2).says(&[&says]);
             assert!(
-                !ended.stderr.contains("secret") && !ended.stderr.contains(&external.password),
-                "{ended:?}"
+                !outcome.stderr.contains("secret") && !outcome.stderr.contains(&external.password),
+                "{outcome:?}"
             );
         }
         assert_eq!(project.files(), [""; 0].map(PathBuf::from));
@@ -422,7 +422,7 @@ fn a_server_that_is_killed_costs_a_block() {
             main_process(&project, lab.id()).expect("a server"),
             Signal::SIGKILL,
         );
-        let finished = ended(lab.wait_with_output().unwrap());
+        let finished = outcome(lab.wait_with_output().unwrap());
         finished.expect(0).says(&[
             "it was started again, and the block is redone",
             &kind.to_string(),
@@ -455,7 +455,7 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
         );
         subjects = processes(&project).len() + 2;
     }
-    let finished = ended(lab.wait_with_output().unwrap());
+    let finished = outcome(lab.wait_with_output().unwrap());
     let file = project.file();
     let go_on = format!("go on with `benchlab resume {}`", file.display());
     finished

@@ -3,8 +3,8 @@
 //! `benchlab resume` finishes it.
 
 use crate::project::{
-    BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended, python, rows, send_signal, subject,
-    wait_until,
+    BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, python, rows, send_signal,
+    subject, wait_until,
 };
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -55,7 +55,7 @@ impl Diary {
         )
     }
 
-    fn resume(&self) -> Ended {
+    fn resume(&self) -> Outcome {
         self.0
             .call(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
@@ -240,7 +240,7 @@ fn killed_again_and_again() {
         before = samples;
         lab = diary.start_resume();
     }
-    ended(lab.wait_with_output().unwrap()).expect(0);
+    outcome(lab.wait_with_output().unwrap()).expect(0);
     diary.assert_none_running();
     diary.assert_complete(&before);
 }
@@ -314,13 +314,13 @@ fn a_terminal_s_ctrl_c() {
         .expect("`script` (util-linux) gives a terminal");
     assert!(diary.wait_for(&mut terminal, "perform", 5));
     terminal.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
-    let ended = ended(terminal.wait_with_output().unwrap());
-    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let outcome = outcome(terminal.wait_with_output().unwrap());
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
     assert!(
-        ended
+        outcome
             .stdout
             .contains("stopped; go on with `benchlab resume "),
-        "{ended:?}"
+        "{outcome:?}"
     );
     diary.assert_none_running();
 }
@@ -364,7 +364,7 @@ fn a_run_is_measured_by_one_lab_at_a_time() {
         .resume()
         .expect(2)
         .says(&["is being measured by another benchlab: wait until it ends, or stop it"]);
-    ended(lab.wait_with_output().unwrap()).expect(0);
+    outcome(lab.wait_with_output().unwrap()).expect(0);
     diary.assert_complete(&samples);
 }
 
@@ -448,15 +448,15 @@ fn figures_of_others_cannot_be_resumed() {
 /// It ended with the code of an interrupt and said how to go on; nobody is left.
 #[track_caller]
 fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
-    let ended = ended(lab.wait_with_output().unwrap());
+    let outcome = outcome(lab.wait_with_output().unwrap());
     let file = diary.0.file();
-    ended.expect(130).says(&[&format!(
+    outcome.expect(130).says(&[&format!(
         "benchlab: stopped; go on with `benchlab resume {}`",
         file.display()
     )]);
     assert!(
-        ended.stdout.contains("Does it hold?"),
-        "the answer so far: {ended:?}"
+        outcome.stdout.contains("Does it hold?"),
+        "the answer so far: {outcome:?}"
     );
     diary.assert_none_running();
     assert_eq!(fs::read_dir(diary.0.scratch()).unwrap().count(), 0);

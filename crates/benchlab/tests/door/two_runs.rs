@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab compare A.lab B.lab`: two runs of one experiment.
 
-use crate::project::{Ended, Project};
+use crate::project::{Outcome, Project};
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn measured() -> (Project, [PathBuf; 2]) {
     (project, files)
 }
 
-fn compare(project: &Project, words: &[&PathBuf], more: &[&str]) -> Ended {
+fn compare(project: &Project, words: &[&PathBuf], more: &[&str]) -> Outcome {
     let words = words.iter().map(|path| path.to_str().expect("UTF-8"));
     let args: Vec<&str> = ["compare"].into_iter().chain(words).collect();
     project.call(&[&args, more].concat())
@@ -52,8 +52,8 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
     for file in &exports {
         more.extend(["--export", file.to_str().unwrap()]);
     }
-    let ended = compare(&project, &[&first, &second], &more);
-    ended.expect(0);
+    let outcome = compare(&project, &[&first, &second], &more);
+    outcome.expect(0);
     let report = &fs::read_to_string(&exports[5]).unwrap();
     let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab watch`: logs in, an answer, a run file, and exit codes out.
 
-use crate::project::{Ended, Project, ended};
+use crate::project::{Outcome, Project, outcome};
 use lab_services::{DATABASES, DatabaseKind, Request, Service, Transport};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -47,7 +47,7 @@ impl Place {
         path.display().to_string()
     }
 
-    fn watch(&self, words: &[&str]) -> Ended {
+    fn watch(&self, words: &[&str]) -> Outcome {
         self.0.call(&[&["watch"], words].concat())
     }
 }
@@ -56,17 +56,20 @@ impl Place {
 fn the_few_pages_that_matter_are_named_in_every_form() {
     let place = Place::new();
     let file = place.file("access.log", &log(30, 1));
-    let ended = place.watch(&[&file]);
-    ended.expect(0).shows(&[
+    let outcome = place.watch(&[&file]);
+    outcome.expect(0).shows(&[
         "2 of 28 pages make 80 % of the time: /search",
         "/report",
         "Not enough weeks",
     ]);
-    assert!(ended.stdout.lines().count() <= 40, "{}", ended.stdout);
+    assert!(outcome.stdout.lines().count() <= 40, "{}", outcome.stdout);
     assert!(
-        ended.stdout.lines().all(|line| line.chars().count() <= 80),
+        outcome
+            .stdout
+            .lines()
+            .all(|line| line.chars().count() <= 80),
         "{}",
-        ended.stdout
+        outcome.stdout
     );
     let run = place.0.load();
     let watched = run.watched.as_ref().unwrap();
@@ -81,8 +84,8 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
     let path = place.0.file().display().to_string();
     assert!(place.0.file().with_extension("html").exists());
     for form in ["terminal", "markdown", "csv", "json", "xml", "html"] {
-        let ended = place.0.call(&["report", &path, "--format", form]);
-        ended.expect(0).shows(&["/search"]);
+        let outcome = place.0.call(&["report", &path, "--format", form]);
+        outcome.expect(0).shows(&["/search"]);
     }
     for (form, name) in [("xlsx", "a.xlsx"), ("svg", "plots")] {
         let output = place.0.join(name).display().to_string();
@@ -133,7 +136,7 @@ fn compressed_rotated_and_piped_logs_are_read() {
         .unwrap()
         .write_all(log(3, 1).as_bytes())
         .unwrap();
-    ended(child.wait_with_output().unwrap())
+    outcome(child.wait_with_output().unwrap())
         .expect(0)
         .shows(&["standard input", "180"]);
 }
@@ -332,7 +335,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
         nix::sys::signal::Signal::SIGINT,
     )
     .unwrap();
-    ended(child.wait_with_output().unwrap()).expect(0);
+    outcome(child.wait_with_output().unwrap()).expect(0);
     let watched = place.0.load().watched.unwrap();
     assert_eq!((watched.lines.entries, watched.lines.malformed), (181, 0));
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
@@ -355,7 +358,7 @@ fn nothing_is_lost_between_a_file_and_its_successor() {
         .unwrap();
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-    ended(child.wait_with_output().unwrap()).expect(0);
+    outcome(child.wait_with_output().unwrap()).expect(0);
     let lines = place.0.load().watched.unwrap().lines;
     assert_eq!(
         (lines.entries, lines.malformed, lines.cut_off),
@@ -419,12 +422,12 @@ fn statements_that_a_server_counted_are_watched() {
         // A statement may be counted a moment after its answer, but before the next one.
         server.run(&[sleep[i], sleep[i], "SELECT 'done'"]);
         let place = Place::new();
-        let ended = place.watch(&["--full", &server.url]);
-        ended.expect(0).shows(&["SELECT ? + ?", kind.title]);
+        let outcome = place.watch(&["--full", &server.url]);
+        outcome.expect(0).shows(&["SELECT ? + ?", kind.title]);
         assert!(
-            !ended.stdout.contains(server.password()),
+            !outcome.stdout.contains(server.password()),
             "{}",
-            ended.stdout
+            outcome.stdout
         );
         let watched = place.0.load().watched.unwrap();
         assert!(!watched.sources[0].name.contains(server.password()));
@@ -452,12 +455,12 @@ fn a_server_that_counts_no_statements_says_how_it_would() {
     }
     let server = Counting::new(kind, &[]);
     let place = Place::new();
-    let ended = place.watch(&[&server.url]);
-    ended.expect(2).says(&["performance_schema=ON"]);
+    let outcome = place.watch(&[&server.url]);
+    outcome.expect(2).says(&["performance_schema=ON"]);
     assert!(
-        !ended.stderr.contains(server.password()),
+        !outcome.stderr.contains(server.password()),
         "{}",
-        ended.stderr
+        outcome.stderr
     );
     place
         .watch(&["--follow", &server.url])

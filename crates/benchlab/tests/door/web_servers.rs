@@ -3,7 +3,7 @@
 //! its transcript, and the honest ones are measured to the end.
 
 use crate::compare::assert_none_running;
-use crate::project::{Project, blocks_of, ended, rows, subject, wait_until};
+use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
 use lab_model::{ErrorKind, Plan, Run, Slice};
 use lab_stats::load::peaks::{Peak, Peaks};
 use std::path::Path;
@@ -84,8 +84,8 @@ fn hosts_share_the_blocks_of_servers() {
     let words =
         "--on local:2 --cases json --set connections=4 --set keep_alive=yes --set load=closed,50%";
     let words: Vec<&str> = words.split(' ').collect();
-    let ended = project.run_blocks("6", "1", &words);
-    ended.expect(0);
+    let outcome = project.run_blocks("6", "1", &words);
+    outcome.expect(0);
     let file = project.file();
     let words = ["report", file.to_str().expect("UTF-8"), "--full"];
     project.call(&words).expect(0).shows(&["What they are"]);
@@ -128,8 +128,9 @@ fn what_a_request_costs_a_server_is_counted() {
     let project = project(&["honest"]);
     let words = "explain t --cases json --set connections=4 --set keep_alive=yes --set load=closed --format json";
     let words: Vec<&str> = words.split(' ').collect();
-    let ended = project.call(&words);
-    let document: serde_json::Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
+    let outcome = project.call(&words);
+    let document: serde_json::Value =
+        serde_json::from_str(&outcome.expect(0).stdout).expect("JSON");
     let rows = document["rows"].as_array().expect("rows");
     let value = |metric: &str| {
         let row = rows.iter().find(|row| row["metric"]["id"] == metric);
@@ -385,7 +386,7 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     let child = project.start(&words);
     wait_until("a slice is in the run file", || has_slices(&project));
     let compiled = marker.with_extension("done").exists();
-    ended(child.wait_with_output().unwrap()).expect(0);
+    outcome(child.wait_with_output().unwrap()).expect(0);
     assert!(compiled, "it had a turn before");
     let log = rows(&project.file(), "SELECT line FROM log");
     assert!(log.iter().any(|line| line.contains("compiled")), "{log:#?}");
@@ -418,7 +419,7 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
         }
         sleep(Duration::from_millis(2));
     }
-    ended(child.wait_with_output().unwrap()).expect(0);
+    outcome(child.wait_with_output().unwrap()).expect(0);
     assert_eq!(were_stopped, [false, true]);
 }
 
@@ -446,10 +447,10 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
     });
     let words = blocks_of("1", "1");
     let redone = &words[..words.len() - 2];
-    let ended = project.call(&[redone, &["--cases", "json", "--set", "load=closed"]].concat());
+    let outcome = project.call(&[redone, &["--cases", "json", "--set", "load=closed"]].concat());
     over.store(true, Relaxed);
     disturber.join().unwrap();
-    ended.expect(0);
+    outcome.expect(0);
     let run = project.load();
     let block = run.complete_blocks().next().expect("a block");
     let again =
@@ -542,8 +543,8 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
 #[test]
 fn a_part_of_a_peak_needs_the_load_that_finds_it() {
     let project = project(&["honest"]);
-    let ended = project.run_blocks("1", "1", &["--cases", "json", "--set", "load=50%"]);
-    ended
+    let outcome = project.run_blocks("1", "1", &["--cases", "json", "--set", "load=50%"]);
+    outcome
         .expect(2)
         .says(&["ask for `load=closed` over as many connections too"]);
 }
@@ -563,8 +564,8 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(stopped.unwrap().success());
-    let ended = ended(child.wait_with_output().unwrap());
-    ended.expect(130).says(&["go on with `benchlab resume"]);
+    let outcome = outcome(child.wait_with_output().unwrap());
+    outcome.expect(130).says(&["go on with `benchlab resume"]);
     assert_none_running(&marker);
     let file = project.file();
     let resumed = project.call(&["resume", file.to_str().unwrap()]);
@@ -589,7 +590,7 @@ fn peaks_are_found_across_an_interruption() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(stopped.unwrap().success());
-    ended(child.wait_with_output().unwrap()).expect(130);
+    outcome(child.wait_with_output().unwrap()).expect(130);
     let before = complete_blocks(&project);
     let file = project.file();
     project.call(&["resume", file.to_str().unwrap()]).expect(0);

@@ -8,8 +8,8 @@ use lab_model::ErrorKind;
 #[track_caller]
 fn assert_errors(manner: Manner, more: &[&str], expected: &[ErrorKind]) {
     let (place, web) = (Place::new(), Web::after(50, manner));
-    let ended = place.load(&[&web.url("/")], more);
-    ended.expect(0);
+    let outcome = place.load(&[&web.url("/")], more);
+    outcome.expect(0);
     let (served, errors) = sums(&place.0.load());
     assert!(served >= 40, "{manner:?}: {served} served");
     let kinds: Vec<ErrorKind> = errors.iter().map(|(kind, _)| *kind).collect();
@@ -20,13 +20,13 @@ fn assert_errors(manner: Manner, more: &[&str], expected: &[ErrorKind]) {
     );
     for kind in kinds {
         assert!(
-            ended.stdout.contains(kind.name()),
+            outcome.stdout.contains(kind.name()),
             "{kind:?} is not in\n{}",
-            ended.stdout
+            outcome.stdout
         );
     }
     assert!(
-        !(ended.stdout.clone() + &ended.stderr).contains('\u{1b}'),
+        !(outcome.stdout.clone() + &outcome.stderr).contains('\u{1b}'),
         "what a server says is escaped"
     );
 }
@@ -91,8 +91,8 @@ fn who_does_not_answer_at_all_is_not_loaded() {
     ]);
     for (manner, kind) in [(Manner::Resets, "reset"), (Manner::Hangs, "timeout")] {
         let web = Web::new(manner);
-        let ended = place.load(&[&web.url("/")], &[]);
-        ended
+        let outcome = place.load(&[&web.url("/")], &[]);
+        outcome
             .expect(1)
             .says(&[&format!("does not answer: {kind}"), "nothing was loaded"]);
         assert_eq!(web.requests(), 1);
@@ -123,8 +123,8 @@ fn answers_that_are_all_wrong_are_told_before_and_after() {
         ),
     ] {
         let (place, web) = (Place::new(), Web::new(manner));
-        let ended = place.load(&[&web.url("/")], more);
-        ended
+        let outcome = place.load(&[&web.url("/")], more);
+        outcome
             .expect(1)
             .says(&[message, "no request was served: the report says why"]);
         let (served, errors) = sums(&place.0.load());

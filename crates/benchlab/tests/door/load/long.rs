@@ -2,7 +2,7 @@
 //! However long a load was, its report holds few of its slices' distributions at a time.
 
 use super::{Manner, Place, Web};
-use crate::project::ended;
+use crate::project::outcome;
 use lab_model::{BlockState, Counts, Disturbance, Slice};
 use lab_store::RunWriter;
 use nix::sys::resource::{Resource, setrlimit};
@@ -28,9 +28,9 @@ fn a_report_of_a_long_load_takes_little_memory() {
         report.pre_exec(|| Ok(setrlimit(Resource::RLIMIT_DATA, MEMORY, MEMORY)?));
     }
     let served = format!("{}", u64::from(SECONDS) * TIMES / 1_000_000);
-    let ended = ended(report.output().unwrap());
-    ended.expect(0).says(&[]);
-    assert!(ended.stdout.contains(&served), "{}", ended.stdout);
+    let outcome = outcome(report.output().unwrap());
+    outcome.expect(0).says(&[]);
+    assert!(outcome.stdout.contains(&served), "{}", outcome.stdout);
 }
 
 /// Adds seconds that were never measured, with times that are nearly all different.

@@ -10,7 +10,7 @@ mod turns;
 mod two_loads;
 pub mod web;
 
-use crate::project::{Ended, Project};
+use crate::project::{Outcome, Project};
 use lab_model::{ErrorKind, Run, Slice};
 use web::{Manner, Web};
 
@@ -37,11 +37,11 @@ impl Place {
         Place(Project::noop(&[]))
     }
 
-    fn load(&self, urls: &[&str], more: &[&str]) -> Ended {
+    fn load(&self, urls: &[&str], more: &[&str]) -> Outcome {
         self.load_patiently(urls, &[&IMPATIENT, more].concat())
     }
 
-    fn load_patiently(&self, urls: &[&str], more: &[&str]) -> Ended {
+    fn load_patiently(&self, urls: &[&str], more: &[&str]) -> Outcome {
         self.0.call(&[&["load"], urls, &SHORT[..], more].concat())
     }
 
@@ -85,11 +85,11 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     let files = ["r.json", "r.csv", "r.md", "r.xlsx", "plots/", "r.hlog"].map(|f| place.0.join(f));
     let names = files.each_ref().map(|f| f.to_str().unwrap());
     let exports: Vec<&str> = names[..5].iter().flat_map(|f| ["--export", *f]).collect();
-    let ended = place.load(
+    let outcome = place.load(
         &[&web.url("/a?b=c#d")],
         &[&exports[..], &["--hlog", names[5]]].concat(),
     );
-    ended.expect(0).says(&["the report is in "]);
+    outcome.expect(0).says(&["the report is in "]);
     let run = place.0.load();
     assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), 10, "each slice is a block");
@@ -108,7 +108,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     let plan = run.plan.as_ref().expect("a plan");
     assert_eq!(plan.subjects[0].name, format!("http://{}", web.address));
     assert_eq!(plan.label(0), "connections=4");
-    assert!(ended.stdout.contains("Response time") && !ended.stdout.contains('\u{1b}'));
+    assert!(outcome.stdout.contains("Response time") && !outcome.stdout.contains('\u{1b}'));
     for file in &files {
         assert!(file.exists(), "{}", file.display());
     }
@@ -131,8 +131,8 @@ fn response_times_are_shown_as_ab_has_them() {
     let web = Web::new(Manner::Honest);
     // On a machine with other work neighbouring slices can depend on each other, and be too few: then it is tried again.
     let succeeded = (0..4).any(|_| {
-        let ended = Place::new().load(&[&web.url("/")], &["--ab-table"]);
-        let screen = &ended.expect(0).stdout;
+        let outcome = Place::new().load(&[&web.url("/")], &["--ab-table"]);
+        let screen = &outcome.expect(0).stdout;
         let has_interval = |part: &str| {
             let mut lines = screen.lines();
             let row = lines.find(|line| line.trim_start().starts_with(&format!("{part} % ")));
@@ -155,10 +155,10 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
     }
     let files = place.0.files();
     let files: Vec<&str> = files.iter().filter_map(|file| file.to_str()).collect();
-    let ended = place
+    let outcome = place
         .0
         .call(&[&["compare"], &*files, &["--ab-table"]].concat());
-    let screen = &ended.expect(0).stdout;
+    let screen = &outcome.expect(0).stdout;
     for part in ["50 %", "75 %", "99 %", "100 %", "spread, 75 % / 25 %"] {
         let mut lines = screen.lines();
         let row = lines.any(|line| line.trim_start().starts_with(part));
@@ -180,8 +180,8 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
 fn an_audit_of_the_host_knows_what_the_last_load_opened() {
     let (place, web) = (Place::new(), Web::new(Manner::Closes));
     let ports = || {
-        let ended = place.0.call(&["audit", "host", "--no-run", "--full"]);
-        let words = ended.expect(0).stdout.split_whitespace();
+        let outcome = place.0.call(&["audit", "host", "--no-run", "--full"]);
+        let words = outcome.expect(0).stdout.split_whitespace();
         let screen: String = words.collect::<Vec<_>>().join(" ");
         let (_, text) = screen.split_once("load from here: ").expect("ports");
         text.to_owned()
@@ -198,16 +198,16 @@ fn an_audit_of_the_host_knows_what_the_last_load_opened() {
 fn without_a_terminal_there_is_a_line_per_second() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
-    let ended = place
+    let outcome = place
         .0
         .call(&["load", &url, "--for", "2s", "-c", "2", "--redo", "0"]);
-    let lines = ended
+    let lines = outcome
         .expect(0)
         .stderr
         .lines()
         .filter(|l| l.contains(" p99 "));
     let lines: Vec<&str> = lines.collect();
-    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    assert_eq!(lines.len(), 2, "{}", outcome.stderr);
     for line in lines {
         assert!(
             line.starts_with("benchlab: ") && line.ends_with("no errors"),

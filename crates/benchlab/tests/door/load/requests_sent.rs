@@ -107,8 +107,8 @@ fn secrets_are_sent_and_kept_nowhere() {
         "--export",
         json.to_str().unwrap(),
     ];
-    let ended = place.load(&[&url], &export);
-    ended.expect(0);
+    let outcome = place.load(&[&url], &export);
+    outcome.expect(0);
     let sent = &web.received()[0];
     // me:hunter2
     assert!(
@@ -117,7 +117,8 @@ fn secrets_are_sent_and_kept_nowhere() {
     );
     let files = [place.0.file(), place.0.file().with_extension("html"), json];
     let contents: Vec<u8> = files.iter().flat_map(|f| fs::read(f).unwrap()).collect();
-    let all_text = String::from_utf8_lossy(&contents).into_owned() + &ended.stdout + &ended.stderr;
+    let all_text =
+        String::from_utf8_lossy(&contents).into_owned() + &outcome.stdout + &outcome.stderr;
     for secret in ["hunter2", "bWU6aHVudGVyMg", "sesame"] {
         assert!(!all_text.contains(secret), "{secret} is kept");
     }
@@ -229,8 +230,8 @@ fn a_server_s_process_is_read_beside() {
     let place = Place::new();
     let mut ended_process = Command::new("true").spawn().unwrap();
     ended_process.wait().unwrap();
-    let ended = place.load(&[&url], &["--server-pid", &ended_process.id().to_string()]);
-    ended
+    let outcome = place.load(&[&url], &["--server-pid", &ended_process.id().to_string()]);
+    outcome
         .expect(0)
         .says(&["there is no such process on this machine"]);
     assert!(place.slices().iter().all(|s| s.server_cpu_ns.is_none()));
@@ -238,10 +239,10 @@ fn a_server_s_process_is_read_beside() {
     let ends = Command::new("sleep").arg("1").spawn().unwrap();
     let pid = ends.id().to_string();
     let reap = std::thread::spawn(move || ends.wait_with_output());
-    let ended = place
+    let outcome = place
         .0
         .call(&["load", &url, "--for", "2s", "-c", "2", "--server-pid", &pid]);
-    ended
+    outcome
         .expect(0)
         .says(&[&format!("the server's process {pid} has ended")]);
     assert_eq!(sums(&place.0.load()).1, []);

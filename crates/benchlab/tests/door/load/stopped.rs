@@ -3,7 +3,7 @@
 
 use super::{Manner, Place, Web, sums};
 use crate::progress::{at_terminal, screen};
-use crate::project::{ended, send_signal, wait_until};
+use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{Ending, ErrorKind};
 use nix::sys::signal::Signal;
 use std::io::Write;
@@ -26,11 +26,15 @@ fn ctrl_c_ends_a_load_with_a_report() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let lab = start_load(&place, &[&web.url("/")]);
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome
         .expect(130)
         .says(&["stopped; what was measured until then is kept and shown"]);
-    assert!(ended.stdout.contains("Response time"), "{}", ended.stdout);
+    assert!(
+        outcome.stdout.contains("Response time"),
+        "{}",
+        outcome.stdout
+    );
     let run = place.0.load();
     // It has not ended: it can be resumed.
     assert_eq!(run.ending, None);
@@ -56,7 +60,7 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
     let lab = place.0.start(&["load", &url, "--for", "3s", "-c", "2"]);
     wait_until("two slices", || place.0.has_blocks(2));
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = ended(lab.wait_with_output().unwrap());
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped.expect(130).says(&["go on with `benchlab resume "]);
     let blocks_before = place.0.load().complete_blocks().count();
     let file = place.0.file();
@@ -80,7 +84,7 @@ fn a_load_whose_requests_are_kept_nowhere_cannot_be_resumed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let lab = start_load(&place, &[&web.url("/"), "-H", "Authorization: secret"]);
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = ended(lab.wait_with_output().unwrap());
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped.expect(130);
     assert!(!stopped.stderr.contains("benchlab resume"), "{stopped:?}");
     let file = place.0.file();
@@ -149,8 +153,8 @@ fn ctrl_c_ends_turns() {
     ]);
     wait_until("a block", || place.0.has_blocks(1));
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended.expect(130);
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome.expect(130);
     let run = place.0.load();
     assert_eq!(run.ending, None);
     assert!(run.complete_blocks().all(|block| block.slices.len() == 4));

@@ -94,8 +94,8 @@ fn http2_is_spoken_over_tls_and_without() {
                 "--expect-body",
                 "hello",
             ];
-            let ended = place.load(&[&url], &[&options[..], rate].concat());
-            ended.expect(0);
+            let outcome = place.load(&[&url], &[&options[..], rate].concat());
+            outcome.expect(0);
             let page = std::fs::read_to_string(place.0.file().with_extension("html")).unwrap();
             assert!(page.contains("HTTP/2"), "{page}");
             let run = place.0.load();
@@ -113,9 +113,9 @@ fn a_server_that_does_not_agree_on_http2_is_told_of() {
     let (server, _) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
     let (url, ca) = (format!("https://{}/", server.address), authority.file());
     let place = Place::new();
-    let ended = place.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
-    ended.expect(1).says(&["does not answer: connect: "]);
+    let outcome = place.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
+    outcome.expect(1).says(&["does not answer: connect: "]);
     // A server that knows no protocol in common may end the handshake itself.
-    let says = |text: &str| ended.stderr.contains(text);
-    assert!(says("ALPN") || says("NoApplicationProtocol"), "{ended:?}");
+    let says = |text: &str| outcome.stderr.contains(text);
+    assert!(says("ALPN") || says("NoApplicationProtocol"), "{outcome:?}");
 }

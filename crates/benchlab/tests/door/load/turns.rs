@@ -2,12 +2,12 @@
 //! Several points or servers take turns: sweeps, address families, two servers.
 
 use super::{Manner, Place, Web, sums};
-use crate::project::Ended;
+use crate::project::Outcome;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl Place {
-    fn compare(&self, words: &[&str]) -> Ended {
+    fn compare(&self, words: &[&str]) -> Outcome {
         self.0.call(&[&["compare"], words].concat())
     }
 
@@ -50,8 +50,8 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     );
     let (a, b) = (fast.url("/"), slow.url("/"));
     let short = ["--for", "2s", "--connections", "2", "--seed", "3", "--gate"];
-    let ended = place.compare(&[&[&a[..], &b], &short[..]].concat());
-    ended.expect(3);
+    let outcome = place.compare(&[&[&a[..], &b], &short[..]].concat());
+    outcome.expect(3);
     let run = place.0.load();
     let plan = run.plan.as_ref().unwrap();
     assert_eq!([0, 1].map(|s| &plan.subjects[s].name[..]), ["A", "B"]);
@@ -69,8 +69,8 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     // The other way round nothing is slower.
     let place = Place::new();
     let names = ["--name", "old", "--name", "new"];
-    let ended = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
-    assert!([Some(0), Some(4)].contains(&ended.code), "{ended:?}");
+    let outcome = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
+    assert!([Some(0), Some(4)].contains(&outcome.code), "{outcome:?}");
     assert_eq!(place.0.load().plan.unwrap().subjects[1].name, "new");
 }
 
@@ -82,7 +82,7 @@ fn a_server_that_dies_is_not_taken_for_a_fast_one() {
         Web::after(30, Manner::Dies),
     );
     let (a, b) = (a.url("/"), b.url("/"));
-    let ended = place.compare(&[
+    let outcome = place.compare(&[
         &a,
         &b,
         "--for",
@@ -93,10 +93,10 @@ fn a_server_that_dies_is_not_taken_for_a_fast_one() {
         "300ms",
         "--gate",
     ]);
-    assert!([Some(3), Some(4)].contains(&ended.code), "{ended:?}");
+    assert!([Some(3), Some(4)].contains(&outcome.code), "{outcome:?}");
     let (_, errors) = sums(&place.0.load());
     assert!(!errors.is_empty());
-    assert!(ended.stdout.contains("connect"), "{}", ended.stdout);
+    assert!(outcome.stdout.contains("connect"), "{}", outcome.stdout);
 }
 
 #[test]
@@ -109,17 +109,17 @@ fn address_families_take_turns() {
     };
     let place = Place::new();
     let url = format!("http://localhost:{port}/");
-    let ended = place.load(&[&url], &["--family", "4,6"]);
-    if ended.stderr.contains("has no IPv6 address") {
+    let outcome = place.load(&[&url], &["--family", "4,6"]);
+    if outcome.stderr.contains("has no IPv6 address") {
         eprintln!("localhost has no IPv6 address here");
         return;
     }
-    ended.expect(0);
+    outcome.expect(0);
     let run = place.0.load();
     let plan = run.plan.as_ref().unwrap();
     let names: Vec<&str> = plan.subjects.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["IPv4", "IPv6"]);
-    assert!(ended.stdout.contains("IPv6"), "{}", ended.stdout);
+    assert!(outcome.stdout.contains("IPv6"), "{}", outcome.stdout);
     assert_eq!(sums(&run).1, []);
     let of = |subject| {
         place
@@ -171,15 +171,15 @@ fn what_is_for_commands_is_not_for_urls_and_the_other_way_round() {
 fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     let (place, web) = (Place::new(), Web::new(Manner::Slow(50)));
     let rate = ["--rate", "200", "--connections", "1", "--timeout", "1s"];
-    let ended = place.0.call(
+    let outcome = place.0.call(
         &[
             &["load", &web.url("/"), "--for", "2s", "--redo", "0"],
             &rate[..],
         ]
         .concat(),
     );
-    ended.expect(0);
-    assert!(ended.stdout.contains("overloaded"), "{}", ended.stdout);
+    outcome.expect(0);
+    assert!(outcome.stdout.contains("overloaded"), "{}", outcome.stdout);
     let json = place.json();
     let metrics = distinct_values(&json, |row| row["metric"]["id"].as_str());
     assert!(

@@ -2,10 +2,10 @@
 //! `benchlab compare A.lab B.lab` of two load runs: what became of a server from one to the other.
 
 use super::{Manner, Place, Web};
-use crate::project::Ended;
+use crate::project::Outcome;
 
 /// Loads each server by itself, and has the runs compared.
-fn compared(urls: [&str; 2], more: &[&str]) -> (Place, Ended) {
+fn compared(urls: [&str; 2], more: &[&str]) -> (Place, Outcome) {
     let place = Place::new();
     for (url, name) in urls.into_iter().zip(["before", "after"]) {
         place.load(&[url], &["--as", name]).expect(0);
@@ -16,10 +16,10 @@ fn compared(urls: [&str; 2], more: &[&str]) -> (Place, Ended) {
         files.find(named).unwrap().to_str().unwrap().to_string()
     };
     let files = [file("before"), file("after")];
-    let ended = place
+    let outcome = place
         .0
         .call(&[&["compare", &files[0], &files[1]], more].concat());
-    (place, ended)
+    (place, outcome)
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn two_loads_are_compared_and_shown_in_every_form() {
     let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
     // On a machine with other work seconds can depend on each other, and decide nothing: then it is tried again.
     let succeeded = (0..4).any(|_| {
-        let (_place, ended) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
-        ended.expect(0);
+        let (_place, outcome) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
+        outcome.expect(0);
         std::fs::read_to_string(file("csv"))
             .unwrap()
             .contains(",slower,")
@@ -73,8 +73,8 @@ fn two_loads_are_compared_and_shown_in_every_form() {
 #[test]
 fn loads_of_other_requests_are_not_compared() {
     let web = Web::new(Manner::Honest);
-    let (_place, ended) = compared([&web.url("/a"), &web.url("/b")], &[]);
-    ended.expect(2).says(&[
+    let (_place, outcome) = compared([&web.url("/a"), &web.url("/b")], &[]);
+    outcome.expect(2).says(&[
         "did not do the same work",
         "GET /a in the first and GET /b in the second",
     ]);

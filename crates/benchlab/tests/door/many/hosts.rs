@@ -4,7 +4,7 @@
 use super::sshd::Sshd;
 use super::{children, is_alive};
 use crate::project::{
-    Ended, NOOP, Project, blocks_of, ended, rows, send_signal, subject, wait_until,
+    NOOP, Outcome, Project, blocks_of, outcome, rows, send_signal, subject, wait_until,
 };
 use lab_model::{BlockState, Ending, Run};
 use nix::sys::signal::Signal;
@@ -23,7 +23,7 @@ fn start(project: &Project, blocks: &str) -> Child {
     project.start(&[&words[..], &["--on", "local:2", "--lost-after", "5s"]].concat())
 }
 
-fn resume(project: &Project) -> Ended {
+fn resume(project: &Project) -> Outcome {
     let file = project.file();
     project.call(&["resume", file.to_str().expect("UTF-8")])
 }
@@ -65,8 +65,8 @@ fn assert_nothing_left(project: &Project, agents: &[i32]) {
 fn two_hosts_measure_the_blocks_of_one_run() {
     let project = Project::noop(&[]);
     let words = blocks_of("6", "2");
-    let ended = project.call(&[&words[..], &["--on", "local:2"]].concat());
-    ended.expect(0);
+    let outcome = project.call(&[&words[..], &["--on", "local:2"]].concat());
+    outcome.expect(0);
     let run = project.load();
     assert_blocks(&run, 6);
     let measured: BTreeSet<_> = run.complete_blocks().map(|b| b.agent).collect();
@@ -121,10 +121,10 @@ fn lose_a_host(signal: Signal, reason: &str) {
     wait_until("a block", || project.has_blocks(1));
     let agents = children(lab.id());
     send_signal(agents[1], signal);
-    let ended = ended(lab.wait_with_output().unwrap());
+    let outcome = outcome(lab.wait_with_output().unwrap());
     let message = format!("the host local 2 was lost: {reason}");
-    ended.expect(0).says(&[&message, "is measured elsewhere"]);
-    ended.shows(&["Hosts were lost: local 2 ("]);
+    outcome.expect(0).says(&[&message, "is measured elsewhere"]);
+    outcome.shows(&["Hosts were lost: local 2 ("]);
     let run = project.load();
     assert_blocks(&run, 6);
     assert!(run.agents[0].lost.is_none() && run.agents[1].lost.is_some());
@@ -164,7 +164,7 @@ fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
     wait_until("a block", || project.has_blocks(1));
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = ended(lab.wait_with_output().unwrap());
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped.expect(130).says(&["go on with `benchlab resume "]);
     assert_nothing_left(&project, &agents);
     resume(&project).expect(0);
@@ -179,8 +179,8 @@ fn a_run_without_any_host_left_can_be_resumed() {
     children(lab.id())
         .into_iter()
         .for_each(|pid| send_signal(pid, Signal::SIGKILL));
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome
         .expect(1)
         .says(&["all hosts were lost", "go on with `benchlab resume "]);
     resume(&project).expect(0);
@@ -192,8 +192,8 @@ fn a_run_without_any_host_left_can_be_resumed() {
 fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     let project = Project::with_faults(&["killed-in-block"]);
     let words = blocks_of("3", "2");
-    let ended = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "5s"]].concat());
-    ended.expect(0);
+    let outcome = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "5s"]].concat());
+    outcome.expect(0);
     let run = project.load();
     assert_eq!(run.complete_blocks().count(), 3);
     // Both hosts may have been at it at once.
@@ -258,11 +258,11 @@ fn a_host_that_does_other_work_measures_nothing() {
     else {
         return;
     };
-    let ended = run_over_ssh(&project, &sshd, "4", "ssh:gen1,gen2");
-    if ended.stderr.contains("unshare") {
+    let outcome = run_over_ssh(&project, &sshd, "4", "ssh:gen1,gen2");
+    if outcome.stderr.contains("unshare") {
         return;
     }
-    ended.expect(0).says(&[
+    outcome.expect(0).says(&[
         "the host gen2 was lost: it does other work than the hosts before it: check=6",
         "where they have check=5",
         "is measured elsewhere",
@@ -281,11 +281,11 @@ fn bind_mount_command(of: &Path, other: &Path) -> String {
     )
 }
 
-fn run_over_ssh(project: &Project, sshd: &Sshd, blocks: &str, hosts: &str) -> Ended {
+fn run_over_ssh(project: &Project, sshd: &Sshd, blocks: &str, hosts: &str) -> Outcome {
     let mut command = project.command(&[&blocks_of(blocks, "2")[..], &["--on", hosts]].concat());
     command.env("BENCHLAB_SSH", sshd.client());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    ended(command.output().unwrap())
+    outcome(command.output().unwrap())
 }
 
 #[test]

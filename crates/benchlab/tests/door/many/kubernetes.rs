@@ -4,7 +4,7 @@
 use super::api_server::{ApiServer, Pods};
 use super::{Place, assert_added_up, is_alive};
 use crate::load::web::{Manner, Web};
-use crate::project::{Ended, ended, send_signal, wait_until};
+use crate::project::{Outcome, outcome, send_signal, wait_until};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -19,8 +19,8 @@ fn start(place: &Place, server: &ApiServer, words: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn load(place: &Place, server: &ApiServer, words: &[&str]) -> Ended {
-    ended(start(place, server, words).wait_with_output().unwrap())
+fn load(place: &Place, server: &ApiServer, words: &[&str]) -> Outcome {
+    outcome(start(place, server, words).wait_with_output().unwrap())
 }
 
 #[track_caller]
@@ -100,7 +100,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
     wait_until("two slices", || place.0.has_blocks(2));
     killpg(Pid::from_raw(server.containers()[0]), Signal::SIGSTOP).unwrap();
     wait_until("the Job's end", || server.jobs().len() == 1);
-    ended(lab.wait_with_output().unwrap())
+    outcome(lab.wait_with_output().unwrap())
         .expect(0)
         .says(&["said nothing for 6 s"]);
     let run = place.0.load();

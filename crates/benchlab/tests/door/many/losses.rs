@@ -3,7 +3,7 @@
 
 use super::{Place, assert_added_up, children, is_alive, parts, slices};
 use crate::load::web::{Manner, Web};
-use crate::project::{ended, send_signal, wait_until};
+use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{Ending, Run};
 use nix::sys::signal::Signal;
 
@@ -43,12 +43,12 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     send_signal(children(lab.id())[1], Signal::SIGKILL);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended.expect(0).says(&[
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome.expect(0).says(&[
         "was lost: its process ended",
         "from here on its share of the load is not sent",
     ]);
-    ended.shows(&["Agents were lost"]);
+    outcome.shows(&["Agents were lost"]);
     let run = place.0.load();
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_account(&run);
@@ -60,8 +60,8 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     let lab = place.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let frozen = children(lab.id())[0];
     send_signal(frozen, Signal::SIGSTOP);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended.expect(0).says(&["said nothing for 3 s"]);
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome.expect(0).says(&["said nothing for 3 s"]);
     assert!(!is_alive(frozen));
     assert_account(&place.0.load());
 }
@@ -75,7 +75,7 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     send_signal(slow, Signal::SIGSTOP);
     std::thread::sleep(std::time::Duration::from_millis(1500));
     send_signal(slow, Signal::SIGCONT);
-    ended(lab.wait_with_output().unwrap()).expect(0);
+    outcome(lab.wait_with_output().unwrap()).expect(0);
     let run = place.0.load();
     assert_added_up(&run);
     assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
@@ -105,14 +105,14 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
         unfit || place.0.has_blocks(2)
     });
     let Some(&agent) = children(lab.id()).first().filter(|_| !unfit) else {
-        ended(lab.wait_with_output().unwrap())
+        outcome(lab.wait_with_output().unwrap())
             .expect(5)
             .says(&["the host is not fit"]);
         return;
     };
     send_signal(agent, Signal::SIGKILL);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome
         .expect(1)
         .says(&["1 of 2 agents lost, and --strict was given"]);
     let run = place.0.load();
@@ -130,8 +130,8 @@ fn a_load_without_any_agent_left_has_failed() {
     children(lab.id())
         .into_iter()
         .for_each(|pid| send_signal(pid, Signal::SIGKILL));
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome
         .expect(1)
         .says(&["all agents were lost", "go on with `benchlab resume "]);
     let run = place.0.load();
@@ -197,7 +197,7 @@ fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
     wait_until("two slices", || place.0.has_blocks(2));
     let agents = children(lab.id());
     send_signal(lab.id() as i32, Signal::SIGINT);
-    let stopped = ended(lab.wait_with_output().unwrap());
+    let stopped = outcome(lab.wait_with_output().unwrap());
     stopped.expect(130).says(&["go on with `benchlab resume "]);
     assert!(!agents.iter().any(|&pid| is_alive(pid)));
     let file = place.0.file();

@@ -15,7 +15,7 @@ mod watch;
 
 use crate::load::sums;
 use crate::load::web::{Manner, Web};
-use crate::project::{Ended, Project, wait_until};
+use crate::project::{Outcome, Project, wait_until};
 use lab_model::{AgentSlice, Run, Slice, SliceTimes};
 use std::process::Child;
 
@@ -28,7 +28,7 @@ impl Place {
     }
 
     /// A short load that is not redone.
-    fn load(&self, words: &[&str]) -> Ended {
+    fn load(&self, words: &[&str]) -> Outcome {
         let short = ["--redo", "0", "--for", "1s", "--seed=7", "--timeout", "2s"];
         self.0.call(&[&["load"], &short[..], words].concat())
     }
@@ -42,12 +42,12 @@ impl Place {
     }
 
     /// The report in a form that breaks no lines.
-    fn report(&self, words: &[&str]) -> Ended {
+    fn report(&self, words: &[&str]) -> Outcome {
         let file = self.0.file();
         let report = ["report", file.to_str().unwrap(), "--format", "json"];
-        let ended = self.0.call(&[&report[..], words].concat());
-        ended.expect(0);
-        ended
+        let outcome = self.0.call(&[&report[..], words].concat());
+        outcome.expect(0);
+        outcome
     }
 }
 
@@ -101,8 +101,8 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     let exports = files.iter().flat_map(|f| ["--export", f.to_str().unwrap()]);
     let exports: Vec<&str> = exports.collect();
     let words = [&web.url("/"), "--on", "local:3", "--rate", "600", "-c", "7"];
-    let ended = place.load(&[&words[..], &exports].concat());
-    ended.expect(0);
+    let outcome = place.load(&[&words[..], &exports].concat());
+    outcome.expect(0);
     let run = place.0.load();
     let (served, errors) = sums(&run);
     assert_eq!(errors, []);
@@ -170,7 +170,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         Web::new(Manner::Honest),
         Web::new(Manner::Honest),
     );
-    let ended = place.0.call(&[
+    let outcome = place.0.call(&[
         "compare",
         &a.url("/"),
         &b.url("/"),
@@ -184,7 +184,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "0",
     ]);
     // So short a load has a ratio of p50 only on a calm machine.
-    ended
+    outcome
         .expect(0)
         .shows(&["time for each request as a multiple of A's"]);
     let run = place.0.load();

@@ -6,7 +6,7 @@ use super::{Place, assert_added_up, parts};
 use crate::line;
 use crate::load::sums;
 use crate::load::web::{Manner, Web};
-use crate::project::{Project, blocks_of, ended};
+use crate::project::{Project, blocks_of, outcome};
 use lab_audit::namespace::ip;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -141,8 +141,8 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     // Nothing of it reaches the server, so that it is told at once.
     networks.delay(LOST);
     let limited = [&words[..], &["--timeout", "500ms"]].concat();
-    let ended = place.0.call(&limited);
-    ended
+    let outcome = place.0.call(&limited);
+    outcome
         .expect(1)
         .says(&[name, "does not answer", "nothing was loaded"]);
 }
@@ -153,7 +153,7 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
     networks.cut(true);
     std::thread::sleep(Duration::from_secs(3));
     networks.cut(false);
-    ended(lab.wait_with_output().unwrap()).expect(0);
+    outcome(lab.wait_with_output().unwrap()).expect(0);
     let run = place.0.load();
     assert_added_up(&run);
     assert!(run.agents.iter().all(|agent| agent.lost.is_none()));
@@ -174,17 +174,17 @@ fn a_cut_line(networks: &Networks, place: &Place, words: &[&str]) {
 #[test]
 fn hosts_in_namespaces_measure_blocks() {
     let networks = Networks::named(["c", "d"]);
-    let outcome = networks
+    let added = networks
         .names
         .iter()
         .try_for_each(|name| ip(&["netns", "add", name]));
-    if outcome.is_err() {
+    if added.is_err() {
         eprintln!("networks are not tried out: this user may not make namespaces");
         return;
     }
     let project = Project::noop(&[]);
     let words = blocks_of("4", "2");
-    let ended = project.call(&[&words[..], &["--on", &networks.on()]].concat());
-    ended.expect(0);
+    let outcome = project.call(&[&words[..], &["--on", &networks.on()]].concat());
+    outcome.expect(0);
     assert_blocks(&project.load(), 4);
 }

@@ -3,7 +3,7 @@
 
 use super::{Place, children, slices};
 use crate::load::web::{Manner, Web};
-use crate::project::{ended, send_signal};
+use crate::project::{outcome, send_signal};
 use nix::sys::signal::Signal;
 
 /// The server is in this process, which the agent finds by its port, or by its number.
@@ -40,8 +40,8 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
     let agents = children(lab.id());
     assert_eq!(agents.len(), 1);
     send_signal(agents[0], Signal::SIGKILL);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome
         .expect(0)
         .says(&["the agent beside the server, on local 1, was lost"]);
     place.report(&[]).shows(&[

@@ -4,7 +4,7 @@
 use super::hosts::assert_blocks;
 use super::{Place, assert_added_up};
 use crate::load::web::{Manner, Web};
-use crate::project::{blocks_of, ended, wait_until};
+use crate::project::{blocks_of, outcome, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -165,7 +165,7 @@ fn loads(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
     let words = [&LOAD[..], &["1s", &url]].concat();
-    ended(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
+    outcome(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
     assert_loaded(&place);
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
@@ -182,7 +182,7 @@ fn assert_loaded(place: &Place) {
 fn blocks_of_an_experiment(cluster: &Cluster) {
     let place = Place::new();
     let words = [&blocks_of("4", "2")[..], &["--on", "slurm:2"]].concat();
-    ended(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
+    outcome(start(cluster, &place, &words).wait_with_output().unwrap()).expect(0);
     assert_blocks(&place.0.load(), 4);
     wait_until("the jobs' end", || cluster.jobs() == 0);
 }
@@ -201,7 +201,7 @@ fn in_an_allocation(cluster: &Cluster) {
     sbatch
         .arg(&output)
         .arg(format!("--wrap={}", words.join(" ")));
-    let submitted = ended(sbatch.output().unwrap());
+    let submitted = outcome(sbatch.output().unwrap());
     let output_text = fs::read_to_string(&output).unwrap_or_default();
     assert_eq!(submitted.code, Some(0), "{submitted:?} {output_text}");
     assert_loaded(&place);

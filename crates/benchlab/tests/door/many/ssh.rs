@@ -4,7 +4,7 @@
 use super::sshd::Sshd;
 use super::{Place, assert_added_up, children, parts};
 use crate::load::web::{Manner, Web};
-use crate::project::{BENCHLAB, Ended, ended, send_signal, wait_until};
+use crate::project::{BENCHLAB, Outcome, outcome, send_signal, wait_until};
 use lab_model::{AgentSlice, Run};
 use nix::sys::signal::Signal;
 use std::fs;
@@ -15,8 +15,8 @@ use std::process::{Child, Command, Stdio};
 const LATE_CLOCK: &str =
     "unshare --time --monotonic 600 --boottime 600 --fork sh -c \"$SSH_ORIGINAL_COMMAND\"";
 
-fn load(place: &Place, sshd: &Sshd, words: &[&str]) -> Ended {
-    ended(start(place, sshd, words).wait_with_output().unwrap())
+fn load(place: &Place, sshd: &Sshd, words: &[&str]) -> Outcome {
+    outcome(start(place, sshd, words).wait_with_output().unwrap())
 }
 
 fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
@@ -150,7 +150,7 @@ fn what_agents_write_is_shown_with_their_names() {
     let lab = start(&place, &sshd, &words);
     wait_until("a slice", || place.0.has_blocks(1));
     fs::write(go, "").unwrap();
-    ended(lab.wait_with_output().unwrap())
+    outcome(lab.wait_with_output().unwrap())
         .expect(0)
         .says(&["gen1: a strange noise"]);
 }
@@ -343,8 +343,8 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     wait_until("two slices", || place.0.has_blocks(2));
     let client = children(lab.id())[0];
     send_signal(client, Signal::SIGSTOP);
-    let ended = ended(lab.wait_with_output().unwrap());
-    ended.expect(0).says(&["said nothing for 3 s"]);
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome.expect(0).says(&["said nothing for 3 s"]);
     let run = place.0.load();
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     assert_added_up(&run);

@@ -61,10 +61,10 @@ fn what_several_places_counted_is_what_one_would_have() {
     let of = |part: usize| lines.iter().skip(part).step_by(2).collect::<Vec<_>>();
     let log = write(&many, "access.log", &of(0));
     write(&many, "access.log.1", &of(1));
-    let ended = many
+    let outcome = many
         .0
         .call(&["watch", "--on", "local:1", "--rotated", &log]);
-    ended.expect(0).shows(&["/search"]);
+    outcome.expect(0).shows(&["/search"]);
     let (one_place, parts) = (watched(&one), watched(&many));
     assert_eq!(parts.lines.entries, 7210);
     assert!(
@@ -118,10 +118,10 @@ fn what_a_place_cannot_read_is_told() {
     let path = place.0.join("access.log");
     std::fs::write(&path, lines().concat()).unwrap();
     let log_path = path.display().to_string();
-    let ended = place
+    let outcome = place
         .0
         .call(&["watch", "--on", "local:1", &log_path, "/nowhere/a.log"]);
-    ended
+    outcome
         .expect(0)
         .says(&["local 1:/nowhere/a.log: there is no such file"]);
     place
