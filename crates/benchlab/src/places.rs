@@ -13,8 +13,8 @@ use lab_stats::results::Over;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folders that `--on` names, or else all places; none for an experiment whose subjects work in no folder. Errors: a
-/// folder cannot be used or is named twice, or the experiment works in no folder.
+/// The folders that `--on` names, or else all places; none for an experiment whose subjects work in no folder. Errors:
+/// a folder cannot be used or is named twice, or the experiment works in no folder.
 pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
     let in_folder = experiment
         .targets

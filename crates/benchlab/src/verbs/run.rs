@@ -159,7 +159,8 @@ pub enum Measurers {
 }
 
 impl Measurers {
-    /// The hosts of `--on`. Errors: `--on` is missing, an agent cannot be started, or a host does not meet the requirements.
+    /// The hosts of `--on`. Errors: `--on` is missing, an agent cannot be started, or a host does not meet the
+    /// requirements.
     pub fn hosts(
         args: &RunArgs,
         (project, plan): (&Project, &Plan),
@@ -283,7 +284,8 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
     })
 }
 
-/// The time of the run, ns: of `--budget`, or else the usual one for so many targets; `None`: as long as its blocks take.
+/// The time of the run, ns: of `--budget`, or else the usual one for so many targets; `None`: as long as its blocks
+/// take.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {

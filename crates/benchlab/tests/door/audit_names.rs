@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use tempfile::TempDir;
 
-/// What the resolver knows: a name, the type of the record (RFC 1035, RFC 3596), its data.
+/// A record of the resolver: a name, the type of the record (RFC 1035, RFC 3596), its data.
 type Record = (String, u16, Vec<u8>);
 
 const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
-/// The address that ends so.
+/// An address with this last group.
 fn v6(end: u16) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end)
 }
@@ -205,7 +205,7 @@ fn names_addresses_and_resolvers_are_good_or_not() {
         Ok::<(), String>(())
     });
     served.expect("a namespace").expect("addresses");
-    // What is told of the name, of each address's name, of the ends that they lead to, and of the resolvers.
+    // Findings about the name, each address's name, the server behind it, and the resolver.
     let cases = [
         (
             "both.test",

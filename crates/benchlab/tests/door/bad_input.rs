@@ -5,7 +5,7 @@
 use crate::project::{BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, subject};
 use std::process::Command;
 
-/// A sound file; each test spoils it in one place.
+/// A valid file; each test spoils it in one place.
 fn valid_experiment() -> String {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntargets = [\"sqlite\"]\n\n\
                 [target.sqlite]\nrows = 10\n\
@@ -21,8 +21,8 @@ fn valid_experiment() -> String {
     .concat()
 }
 
-/// Spoils the sound file by putting `bad` in the place of `good`, and asserts the message: its place
-/// is where `marked` stands in the line that holds it, that line is shown, `marked` is underlined.
+/// Replaces `original` in the valid file, and asserts the message: it names line and column of `marked`, shows that
+/// line and underlines `marked`.
 #[track_caller]
 fn assert_error_at(
     original: &str,
@@ -32,7 +32,7 @@ fn assert_error_at(
     hint: Option<&str>,
 ) {
     let text = valid_experiment();
-    let from = text.find(original).expect("the sound file has it");
+    let from = text.find(original).expect("the valid file has it");
     let text = text.replacen(original, replacement, 1);
     let place = from + text[from..].find(marked).expect("what is marked");
     let line_start = text[..place].rfind('\n').map_or(0, |i| i + 1);

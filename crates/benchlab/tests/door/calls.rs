@@ -91,7 +91,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
-    // What is seen of each client with each fault. All else is 0.
+    // The metrics of each client with each fault that are not 0.
     let expected: [(&str, &str, &[&Metric]); 9] = [
         ("hopeless", "refused", &[&failed]),
         ("hopeless", "answer_lost", &[&unreported]),
@@ -133,7 +133,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     ] {
         assert!(words.contains(text), "{words}");
     }
-    // Who is fastest need not be decided.
+    // Which is fastest need not be decided.
     let fastest = words.split_once("give up none and err in none:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
@@ -176,7 +176,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
     }
 }
 
-/// Who retries nothing makes the calls that are due after the server is back.
+/// A client that does not retry still makes the calls that are due after the server is back.
 #[test]
 fn calls_that_are_due_go_on_after_an_outage() {
     if without_servers() {

@@ -86,7 +86,7 @@ fn every_turn_is_one_process_in_mirrored_order() {
         let of = |subject| block.samples.iter().filter(move |s| s.subject == subject);
         assert!(of(b).all(|s| s.batch.wall_ns >= 20_000_000 && s.batch.cpu_ns < 20_000_000));
         assert_eq!((of(a).count(), of(b).count()), (4, 4));
-        // What a process costs anyway is shown, and is measured in the first pair only.
+        // The cost of starting a process is measured in the first pair only.
         assert_eq!(of(start).map(|s| s.pass).collect::<Vec<_>>(), [0, 1]);
         let order = |pass| {
             let mut turns: Vec<_> = block.samples.iter().filter(|s| s.pass == pass).collect();
@@ -120,7 +120,7 @@ fn peak_memory_is_that_of_the_command_itself() {
             .all(|&p| (60_000_000..120_000_000).contains(&p)),
         "{peaks:?}"
     );
-    // Less than the lab holds, which started it.
+    // Less than the memory of the lab, which started it.
     assert!(peaks[&1].iter().all(|&p| p < 4_000_000), "{peaks:?}");
 }
 
@@ -499,7 +499,7 @@ fn a_gate_turns_verdicts_into_exit_codes() {
         gate(&["sleep 0.02", "sleep 0.001", "--blocks", "6"]),
         Some(0)
     );
-    // One block says nothing of scatter, and decides nothing.
+    // From one block no scatter is known, and nothing is decided.
     assert_eq!(
         gate(&["sleep 0.001", "sleep 0.02", "--blocks", "1"]),
         Some(4)

@@ -5,7 +5,7 @@
 use crate::project::{NOOP, Project, assert_failures, python, subject, subjects_folder};
 use lab_model::{Failure, Run};
 
-/// A limit that a subject which works keeps even on a machine with a lot to do.
+/// A time limit that a working subject keeps even on a busy machine.
 const TIME_LIMIT: &str = "2s";
 
 #[test]
@@ -48,7 +48,7 @@ fn crashes() {
             ),
         ],
     );
-    // Two streams have no common order.
+    // Standard output and standard error have no common order.
     let mut log = failure(&run, "crash-at-start").log.clone();
     log.sort();
     assert_eq!(log, ["a first line for the log", "no such device"]);
@@ -212,7 +212,7 @@ fn floods_of_log_lines_stop_nobody() {
             "{}",
             lines[1]
         );
-        // Each process's first ones are kept, and the file does not grow without end.
+        // Only the first lines of each process are kept, so that the file stays small.
         assert!(
             lines.len() > 100 && lines.len() < 3000,
             "{} lines",
@@ -323,8 +323,8 @@ driver"#;
     assert_eq!(builds(), 2);
 }
 
-/// Each of the first two ends when the other has begun; the others of one language, and those with the same command, would find
-/// each other's folder.
+/// Each build of the first two ends once the other has begun. The others are of one language or have the same command:
+/// built at once, they would find each other's folder.
 #[test]
 fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
     let subject_with_build = |name: &str, language: &str, script: &str| {
@@ -359,7 +359,7 @@ fn a_run_in_which_nobody_is_left_fails() {
     assert_eq!(run.failures.len(), 2, "{:?}", run.failures);
 }
 
-/// A compiler that is gone is missed only by what is not built.
+/// A missing compiler matters only for subjects that are not built.
 #[test]
 fn who_lacks_its_server_is_left_out() {
     let project = Project::noop(&[subject("serves", &["plain.py"]).replace(
@@ -385,7 +385,7 @@ fn who_lacks_its_server_is_left_out() {
     let message = "serves cannot run: not here: A server\nbenchlab: `benchlab run t --install` installs what is \
                 missing, or `apt-get install its-server`\n";
     project.run(&[]).expect(0).says(&[message]);
-    // Of what is not built all is told at once.
+    // For a subject that is not built all that is missing is reported at once.
     std::fs::remove_dir_all(project.join("build")).unwrap();
     project.run(&[]).expect(0).says(&[
         "serves cannot run: not here: A compiler, A server\n",
@@ -413,7 +413,7 @@ fn faulty(faults: &[&str]) -> Project {
     project
 }
 
-/// A project that was measured with two subjects of this fault and nobody else.
+/// A project that was measured with two subjects of this fault alone.
 fn faulty_only(fault: &str, code: i32) -> Project {
     let project = Project::with_faults(&[fault]);
     let text = std::fs::read_to_string(project.join("experiments/t/experiment.toml")).unwrap();

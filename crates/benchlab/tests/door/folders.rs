@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that work in folders: where those are, what is left of them, and settings of the host that are changed for
-//! a subject's turns and put back however the lab ends. What is changed is a loop device's scheduler.
+//! Subjects that work in folders: the folders, what is left in them, and settings of the host that are changed for a
+//! subject's turns and put back however the lab ends. The setting is the scheduler of a loop device.
 
 use crate::project::{Outcome, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
@@ -52,7 +52,7 @@ fn lines(notes: &Path, label: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// A project with a subject that is measured in two places, and those.
+/// A project with a subject that is measured in two places, the places, and its notes.
 fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
     let project = Project::with_text("");
     let places = ["first place", "second"].map(|name| project.join(name));
@@ -218,7 +218,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
     let notes = project.join("notes");
     let host = "host = { \"queue.scheduler\" = \"bfq\" }\n";
     let subject_of = |name, host| folder_subject(name, &notes, Path::new("/none"), "3", host);
-    // It is not built, which would fail, too.
+    // A subject that cannot run is not built: this build would fail.
     let third = subject_of("third", host) + "build = [[\"false\"]]\n";
     let subjects = [subject_of("one", ""), subject_of("other", host), third];
     project.append(&(head(false) + &subjects.concat()));
@@ -239,7 +239,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
             outcome.stdout
         );
     }
-    // Where nothing was compared nobody is ahead, and nobody is not.
+    // Where nothing was compared there is no sentence on who is ahead.
     assert!(!words.contains("ahead of all others"), "{}", outcome.stdout);
     assert_eq!(project.load().complete_blocks().count(), 2);
 }
@@ -256,9 +256,9 @@ fn a_run_says_why_nothing_was_compared() {
     let run = ["run", "t", "--quick", "--blocks", "2", "--pairs", "1"];
     let outcome = project.call(&[&run[..], &["--no-control", "--on", &on]].concat());
     let words: Vec<&str> = outcome.expect(0).stdout.split_whitespace().collect();
-    let sentence = "Nothing was compared: a block has about 8 operations of each subject, and what 99 % of them take at \
+    let text = "Nothing was compared: a block has about 8 operations of each subject, and what 99 % of them take at \
                 most needs 100";
-    assert!(words.join(" ").contains(sentence), "{}", outcome.stdout);
+    assert!(words.join(" ").contains(text), "{}", outcome.stdout);
 }
 
 /// A filesystem on a loop device, unmounted when this is dropped.
@@ -326,7 +326,7 @@ impl Loop {
         names.filter(|name| name != "lost+found").collect()
     }
 
-    /// Two subjects that want a scheduler each: in the experiment's file the one first that is not there now.
+    /// Two subjects with a scheduler each. The experiment's file has the one first that the device does not have now.
     fn project(&self) -> (Project, PathBuf) {
         let project = Project::with_text("");
         let notes = project.join("notes");
@@ -384,7 +384,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
         .flatten();
     let own_note = format!("settings-{}", std::process::id());
     assert!(notes.into_iter().all(|note| *note.file_name() != *own_note));
-    // 3 ms against 9.
+    // That of the subject with latencies of 3 ms; the other's are 9 ms.
     let name = device.device.trim_start_matches("/dev/");
     let rule = format!("KERNEL==\"{name}\", ATTR{{queue/scheduler}}=\"none\"");
     assert!(outcome.stdout.contains(&rule), "{}", outcome.stdout);
@@ -513,7 +513,7 @@ fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
         caught
     });
     if caught {
-        // A lab that lives keeps what it changed, also while it is stopped.
+        // Another lab does not put back the settings of one that lives, even if that is stopped.
         project.call(&["list"]).expect(0);
         assert_eq!(device.current_scheduler(), "mq-deadline");
     }
@@ -537,7 +537,7 @@ fn ctrl_c_puts_back_what_was_changed() {
     let Some(device) = Loop::new() else { return };
     let (project, _) = device.project();
     let mut lab = start_in_turn(&project, &device, "1000");
-    // How another run found the host would not be how it was.
+    // Another run would take the changed setting for the original one.
     let (other, _) = device.project();
     let reason = format!("another run changes {}", device.scheduler().display());
     run_on(&other, &[device.place()], &[])

@@ -108,7 +108,7 @@ fn whoever_fills_the_databases_disk_fails() {
     assert_eq!(read("left"), "");
 }
 
-/// Runs a script in the project's folder, where what it mounts is seen by nobody else.
+/// Runs a script in the project's folder and in a mount namespace of its own.
 #[track_caller]
 pub fn in_a_namespace(project: &Project, script: &str) {
     let mut command = unshare();
@@ -134,7 +134,7 @@ fn unshare() -> Command {
     command
 }
 
-/// Whether this machine permits no mounts and the reader knows it.
+/// Whether this machine permits no mounts and BENCHLAB_NO_UNSHARE=1 says so.
 #[track_caller]
 pub fn left_out() -> bool {
     let script = "mount -t tmpfs -o size=16k none /mnt";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab history`: which runs it shows, that its figures are those of the runs' reports, and what
-//! it makes of files that are none of its own.
+//! `benchlab history`: which runs it shows, that its figures are those of the runs' reports, and files
+//! that are no runs.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{
@@ -183,7 +183,7 @@ fn assert_fits(text: &str) {
     }
 }
 
-/// Three runs of sort, written in another order than they were made in, and one of something else.
+/// Three runs of `sort`, written in another order than that of their times, and one of `other`.
 fn three_runs() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let test_run = |name, day, ratio| TestRun {
@@ -499,7 +499,7 @@ fn files_that_are_no_runs_are_left_out() {
     let imported = RunWriter::create(&folder.path().join("imported.lab"), "1", 1.0).unwrap();
     imported.import(&Imported::default()).unwrap();
     imported.finish(None, None).unwrap();
-    // Its heading is sound, and its samples are of nobody.
+    // Its heading is valid, and its samples are of no subject.
     let odd = TestRun {
         day: 9,
         ..TestRun::default()

@@ -76,7 +76,7 @@ fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
     ]);
 }
 
-/// Of a subject that is measured alone a sweep says where it is fast; without one nothing is answered.
+/// A single subject with a sweep has an answer: where it is fastest. Without a sweep nothing was compared.
 #[test]
 fn a_sweep_answers_of_one_subject_alone() {
     let project = Project::noop(&[]);

@@ -153,7 +153,7 @@ fn names_that_cannot_be() {
         .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);
 }
 
-/// Two threads that wake on one core would run one after the other; a thread alone is free.
+/// Two threads on one core would run one after the other; a single thread is not bound to a core.
 #[test]
 fn threads_that_work_at_once_have_a_core_each() {
     let head = HEAD

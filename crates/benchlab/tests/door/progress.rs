@@ -80,7 +80,7 @@ pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Op
     at_terminal(command, variables, |_| ())
 }
 
-/// The same with somebody at the keyboard.
+/// The same with keys that are typed.
 pub fn at_terminal(
     command: &Command,
     variables: &[(&str, &str)],

@@ -23,7 +23,7 @@ work = "nothing"
 unit = "operation"
 "#;
 
-/// The SQL experiment's cases, as far as cheats need them.
+/// Those cases of the SQL experiment in which tests cheat.
 pub const CONNECT: &str = r#"
 [[case]]
 name = "connect"
@@ -232,7 +232,7 @@ impl Project {
         self.path().join(path)
     }
 
-    /// `benchlab --project HERE …`, its databases in a folder of the project.
+    /// A call of the lab with this project; databases of `run` and `resume` are in a folder of it.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BENCHLAB);
         command.arg("--project").arg(self.path()).args(args);
@@ -243,7 +243,7 @@ impl Project {
         command
     }
 
-    /// Where the subjects' databases are.
+    /// The folder of the subjects' databases.
     pub fn scratch(&self) -> PathBuf {
         let scratch = self.join("scratch");
         fs::create_dir_all(&scratch).unwrap();
@@ -254,12 +254,12 @@ impl Project {
         outcome(self.command(args).output().expect("benchlab starts"))
     }
 
-    /// A short run: one pair of passes is not a measurement, but it goes the whole way.
+    /// A short run with all steps of a measurement.
     pub fn run(&self, more: &[&str]) -> Outcome {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
-    /// So many blocks of so many pairs.
+    /// A run of so many blocks and pairs.
     pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Outcome {
         self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
     }
@@ -302,14 +302,14 @@ impl Project {
     }
 }
 
-/// The words of a run of so many blocks and pairs, with all that is random decided.
+/// The words of a run of so many blocks and pairs, with a fixed seed.
 pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 12] {
     let mut words = SHORT_RUN;
     (words[4], words[6]) = (blocks, pairs);
     words
 }
 
-/// Two blocks, quickly, with all that is random decided; last, nothing is redone on a busy machine.
+/// Two short blocks with a fixed seed; nothing is redone on a busy machine.
 pub const SHORT_RUN: [&str; 12] = [
     "run",
     "t",
@@ -325,7 +325,7 @@ pub const SHORT_RUN: [&str; 12] = [
     "0",
 ];
 
-/// Python's options: no file of bytecode is left, and what is installed besides Python is not looked for.
+/// Python's options: write no bytecode (`-B`), and do not search for installed packages (`-S`).
 const PLAIN: &str = "-BS";
 
 /// A `[[subject]]` that is a Python program of `tests/subjects/`.
@@ -443,8 +443,8 @@ impl Outcome {
     }
 }
 
-/// Asserts that these subjects failed, each with its kind and a message that holds its text, and that the others did all
-/// of their work. Where there are several targets, a subject is named with its own: `second on mariadb`.
+/// Asserts that these subjects failed, each with its kind and a message that holds its text, and that the others did
+/// all of their work. Where there are several targets, a subject is named with its own: `second on mariadb`.
 #[track_caller]
 pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
     let plan = run.plan.as_ref().expect("a plan");

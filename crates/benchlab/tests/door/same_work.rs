@@ -194,7 +194,7 @@ fn settings_that_differ_are_named_and_not_compared() {
     assert_eq!(compared(&run, &results), ["second"]);
 }
 
-/// A cheat is not compared; whoever was honest is.
+/// A cheat is not compared; the honest subjects are.
 #[test]
 fn a_cheat_is_refused_and_the_honest_are_compared() {
     let run = measure(

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A server, which ends with its value.
+/// A running `benchlab serve`, which ends when this is dropped.
 struct Served {
     process: Child,
     /// `127.0.0.1:PORT`.
@@ -17,7 +17,7 @@ struct Served {
     token: String,
 }
 
-/// What came back.
+/// The server's answer.
 struct Answer {
     status: u16,
     head: String,
@@ -68,14 +68,14 @@ impl Served {
         self.get_with(path, "")
     }
 
-    /// The page at a path, which there is.
+    /// The page at a path, which must exist.
     fn page(&self, path: &str) -> String {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.body
     }
 
-    /// What a browser sends that has opened the address with the token.
+    /// The cookie of a browser that has opened the address with the token.
     fn cookie(&self) -> String {
         let answer = self.get(&format!("/?token={}", self.token));
         assert_eq!(answer.status, 303);
@@ -178,7 +178,7 @@ fn pages_say_what_the_other_verbs_say() {
         "{answer}"
     );
 
-    // The report is the page that `report` writes, but for what is around it.
+    // The main part of the page is that of the page which `report` writes.
     let path = file(&project, &a);
     let alone = project
         .call(&["report", path.to_str().unwrap(), "--format", "html"])
@@ -472,7 +472,7 @@ fn what_somebody_sent_is_borne() {
         head.contains("content-disposition: attachment; filename=\"a-"),
         "{head}"
     );
-    // The sound run is there all the same.
+    // The valid run is shown all the same.
     served.page(&format!("/runs/{b}"));
 }
 

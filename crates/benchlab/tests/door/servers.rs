@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same work, proven on the servers: who does other work than it should is caught by what the
-//! server counted or by the settings that it read back, on both databases, and the honest go on.
+//! The same work, checked on both database servers: a subject that does other work is caught by what the server counted
+//! or by the settings that it reports, and the honest subjects go on.
 
 use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
 use lab_model::{Cores, Run, Setting, TargetKind, parts};
@@ -113,7 +113,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
 #[test]
 fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
     let on_both = [
-        // Of one operation it is the same.
+        // In a batch of one operation it is the same work.
         ("multi-row", "statements", "× INSERT; the server counted 1"),
         (
             "one-transaction",
@@ -247,7 +247,7 @@ fn settings_that_differ_are_named_and_not_compared() {
     );
 }
 
-/// Who is not compared because of its settings.
+/// The subjects that are not compared because of their settings, and why.
 fn refused(run: &Run) -> Vec<String> {
     let plan = run.plan.as_ref().expect("a plan");
     let refusals = lab_stats::results::results(run).refusals;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that are private leave nothing, those of the reader are left as they were, and a server
-//! that is lost costs a block and not the run.
+//! Private servers leave nothing behind, the reader's servers stay as they were, and the loss of a server costs a block
+//! and not the run.
 
 use crate::full_disk::{in_a_namespace, left_out};
 use crate::project::{
@@ -162,7 +162,7 @@ fn interrupted_on_private_servers() {
     assert_nothing_left(&project);
 }
 
-/// The server is killed too, so that nobody clears up after it.
+/// The server is killed too, so that it cannot clean up.
 #[test]
 fn killed_with_its_servers() {
     if without_servers() {

@@ -114,7 +114,7 @@ impl Diary {
         rows(&copy, SAMPLES)
     }
 
-    /// The run is finished, has what it had before, and each block once.
+    /// Asserts that the run is finished, has the samples that it had before, and each block once.
     #[track_caller]
     fn assert_complete(&self, before: &[String]) {
         let file = self.0.file();
@@ -276,7 +276,7 @@ fn interrupted_while_a_subject_hangs() {
     assert_stopped(&diary, lab);
 }
 
-/// What a terminal does on Ctrl-C, with subjects that started processes of their own.
+/// As on Ctrl-C at a terminal, with subjects that started processes of their own.
 #[test]
 fn the_whole_foreground_process_group_is_interrupted() {
     let diary = Diary::new(&["grandchild"]);
@@ -445,7 +445,7 @@ fn figures_of_others_cannot_be_resumed() {
         .says(&["imported.lab holds no plan: there is nothing to go on with"]);
 }
 
-/// It ended with the code of an interrupt and said how to go on; nobody is left.
+/// Asserts that the lab ended with the code of an interrupt, said how to go on, and left no process: the samples.
 #[track_caller]
 fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
     let outcome = outcome(lab.wait_with_output().unwrap());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Disks that fill while `benchlab watch` works: what could not be written is told, and nothing else is lost.
+//! Disks that fill while `benchlab watch` works: it reports what could not be written, and loses nothing else.
 
 use crate::full_disk::{in_a_namespace, left_out};
 use crate::project::Project;
@@ -47,7 +47,7 @@ fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whatever there is room for: the answer is shown, and what is left is whole.
+/// However much room there is, the answer is shown, and each file that remains is complete.
 #[test]
 fn a_run_file_that_finds_no_room_leaves_the_answer() {
     if left_out() {
@@ -126,7 +126,7 @@ fn records_that_find_no_room_leave_the_report_and_the_run() {
     assert!(read("err_of_file").contains("requests/report.html: No space left on device"));
 }
 
-/// The log's own disk: what its server could not write is half a line.
+/// The disk of the log was full: its last line is cut off.
 #[test]
 fn a_log_whose_disk_filled_is_read_to_its_last_whole_line() {
     if left_out() {

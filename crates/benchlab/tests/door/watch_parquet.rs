@@ -35,7 +35,7 @@ fn has_duckdb() -> bool {
     has
 }
 
-/// What DuckDB says, a row a line, columns by tabs.
+/// The rows of a query of DuckDB: a line each, columns separated by tabs.
 fn duckdb(folder: &Path, sql: &str) -> Vec<String> {
     let program = "import duckdb, sys\n\
                    for row in duckdb.connect().execute(sys.argv[1]).fetchall(): print(*row, sep='\\t')";

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What a slow answer takes, ms: long beside what a busy machine adds.
+/// The time of a slow answer, ms: long compared with the delays of a busy machine.
 const SLOW_MS: u64 = 200;
 
 /// The body of `/plain.txt`.
@@ -22,7 +22,7 @@ struct Server {
     child: Child,
     folder: tempfile::TempDir,
     port: u16,
-    /// What makes it end once its log is written.
+    /// The signal on which it ends once its log is written.
     ending: Signal,
 }
 
@@ -89,7 +89,7 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// The first of these files that there is.
+/// The first of these files that exists.
 fn installed(name: &str, paths: &[&'static str]) -> Option<&'static str> {
     let found = paths.iter().copied().find(|path| Path::new(path).exists());
     if found.is_none() {
@@ -228,14 +228,14 @@ const TOMCAT_WEB: &str = r#"<web-app xmlns="https://jakarta.ee/xml/ns/jakartaee"
 </web-app>
 "#;
 
-/// What the generator knows of a load.
+/// What the generator recorded of a load.
 struct Load {
     served: u64,
     received_bytes: u64,
     service: Counts,
 }
 
-/// Loads one page, and says what was done.
+/// Loads one page.
 fn load(url: &str) -> Load {
     let project = Project::noop(&[]);
     let words = "--for 2s --connections 4 --redo 0 --seed 7";
@@ -282,7 +282,7 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool) {
     let pages = ["/plain.txt", slow].map(|name| page(&watched, name));
     for (load, page) in loads.iter().zip(pages) {
         let name = &page.name;
-        // Before a load one request asks whether anybody answers.
+        // Before a load one request checks whether the server answers.
         assert_eq!(page.requests, load.served + 1, "{name}");
         assert_eq!((page.errors, page.client_errors), (0, 0), "{name}");
         if counts_heads {

@@ -289,7 +289,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     assert!(proven.iter().all(|&n| n > 2 * 16), "{proven:?}");
 }
 
-/// At half of the peak half as many requests were due as were served at the most in the first block.
+/// Asserts that at half of the peak half as many requests were due as were served at most in the first block.
 #[track_caller]
 fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     let plan = run.plan.as_ref().unwrap();
@@ -423,7 +423,7 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
     assert_eq!(were_stopped, [false, true]);
 }
 
-/// Whether a process that has this word in its command line is stopped by a signal.
+/// Whether a process with this word on its command line is stopped by a signal.
 fn is_stopped(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name));
@@ -460,7 +460,7 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
         block.redone_visits() as usize
     );
     assert!(block.redone_visits() > 0);
-    // Two passes of two servers, and no more of those that count.
+    // Two passes of two servers: the visits that count.
     let plan = run.plan.as_ref().unwrap();
     assert_eq!(block.slices.len(), 2 * 2 * plan.points.len());
     assert!(block.redone_visits() as usize <= block.slices.len() / 4);
@@ -575,7 +575,7 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     assert_no_failures(&run);
 }
 
-/// Three blocks find the peaks. Who stops after the first and goes on later has those of all three.
+/// Three blocks find the peaks. A run that is stopped after the first and resumed has those of all three.
 #[test]
 fn peaks_are_found_across_an_interruption() {
     let project = project(&["honest"]);
@@ -601,7 +601,7 @@ fn peaks_are_found_across_an_interruption() {
     assert!(offered_at_half_peak(&run, plan, 2) > 0);
 }
 
-/// Asserts that half of the first server's peak was offered in all blocks from this number on: so many requests.
+/// Asserts that half of the first server's peak was offered in all blocks from this number on: the number of requests.
 fn offered_at_half_peak(run: &Run, plan: &Plan, from: u32) -> u64 {
     let half = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
     let half = half.unwrap();

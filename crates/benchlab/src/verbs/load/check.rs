@@ -6,8 +6,8 @@ use lab_bench::LoadedServers;
 use lab_many::load::LoadAgents;
 use lab_model::{ErrorKind, Plan};
 
-/// Sends one request to each server. An unexpected answer is reported, and the load goes on: each such answer will be an
-/// error. Error: a server does not answer.
+/// Sends one request to each server. An unexpected answer is reported, and the load goes on: each such answer will be
+/// an error. Error: a server does not answer.
 pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.iter().enumerate() {
         let name = &subject.name;

@@ -21,8 +21,8 @@ pub enum LoadGenerators<'a> {
 }
 
 impl<'a> LoadGenerators<'a> {
-    /// Starts them, and sends one request to each server. Errors: an agent cannot be started, a server may not be loaded
-    /// or does not answer.
+    /// Starts them, and sends one request to each server. Errors: an agent cannot be started, a server may not be
+    /// loaded or does not answer.
     pub fn start(command: &LoadCommand, plan: &'a Plan) -> Result<LoadGenerators<'a>, Exit> {
         let requests = command.servers.iter().map(|server| &server.requests);
         let agents = &command.sending.agents;
@@ -105,8 +105,8 @@ impl<'a> LoadGenerators<'a> {
     }
 }
 
-/// What reads CPU time, memory and threads of the servers. Adds their machine to the facts of the host. Errors: the agent
-/// on that machine cannot be started, or finds no process.
+/// What reads CPU time, memory and threads of the servers. Adds their machine to the facts of the host. Errors: the
+/// agent on that machine cannot be started, or finds no process.
 pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>, Exit> {
     let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
     host.facts.extend(own_id);

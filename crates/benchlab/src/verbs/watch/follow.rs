@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows logs that grow: reads what they hold, then what is written to them. A file that is rotated is read to its end and
-//! then its successor; one that is truncated is read from its beginning.
+//! Follows logs that grow: reads what they hold, then what is written to them. A file that is rotated is read to its
+//! end and then its successor; one that is truncated is read from its beginning.
 
 use super::sources::Source;
 use super::{Watch, show};

@@ -8,8 +8,8 @@ use lab_many::Starting;
 use lab_many::watch::{Order, WatchAgents};
 use lab_watch::Tally;
 
-/// Reads the logs at all places. What a place cannot read is reported, and the others' are read. Errors: an agent cannot
-/// be started or was lost, or nothing could be read anywhere.
+/// Reads the logs at all places. What a place cannot read is reported, and the others' are read. Errors: an agent
+/// cannot be started or was lost, or nothing could be read anywhere.
 pub fn read(watch: &mut Watch, starting: &Starting) -> Result<(), Exit> {
     let args = watch.args;
     let rules = args.rules.as_ref().map(std::fs::read_to_string).transpose();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! However long a load was, its report holds few of its slices' distributions at a time.
+//! The report of a long load keeps few of its slices' distributions in memory at a time.
 
 use super::{Manner, Place, Web};
 use crate::project::outcome;

@@ -14,8 +14,8 @@ use crate::project::{Outcome, Project};
 use lab_model::{ErrorKind, Run, Slice};
 use web::{Manner, Web};
 
-/// So short that it is no measurement, but goes the whole way. Nothing is redone: what a server was asked
-/// must not depend on what else the machine does.
+/// A short load with all steps of a long one. Nothing is redone: the number of requests must not depend on what else
+/// the machine does.
 const SHORT: [&str; 7] = [
     "--redo",
     "0",
@@ -167,7 +167,7 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
     let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("Gain: how much less than in the first run."));
     assert!(words.contains("The runs were made at different times"));
-    // What is measured anew is not for run files, and batches have no such times.
+    // Options of a new measurement are not for run files.
     let rate = ["--connections", "3"];
     place
         .0
@@ -175,7 +175,7 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
         .expect(2);
 }
 
-/// The connections that a load opened are held against the ports of this host.
+/// The audit compares the connections that a load opened with the ports of this host.
 #[test]
 fn an_audit_of_the_host_knows_what_the_last_load_opened() {
     let (place, web) = (Place::new(), Web::new(Manner::Closes));

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use std::io::Write;
 use std::process::Child;
 
-/// What a terminal takes as the wish to interrupt (termios(3), VINTR).
+/// The character of an interrupt on a terminal (termios(3), VINTR).
 const CTRL_C: u8 = 3;
 
 /// Starts a load with slices of 1 s, and waits until two are in the run file.
@@ -176,7 +176,7 @@ fn a_killed_load_can_be_read() {
     let (offered, served) = slices().fold((0, 0), |(o, s), slice| {
         (o + slice.offered, s + slice.served)
     });
-    // What was under way has no end.
+    // Requests under way when it was killed have no end.
     assert!(
         served > 0 && (served..=served + 2).contains(&offered),
         "{served} of {offered}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Over TLS and HTTP/2, from the command line: who is believed, and what is spoken.
+//! TLS and HTTP/2, from the command line: which certificates are accepted, and which protocol is spoken.
 
 #[path = "../../../../lab-load/tests/load/authority/mod.rs"]
 mod authority;
@@ -57,7 +57,7 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
         assert_eq!(load.protocol, Protocol::Http1);
         assert_eq!(load.requests[0][0].url, url);
     }
-    // Nobody is loaded who may be somebody else.
+    // A server whose certificate is not accepted is not loaded.
     let before = requests.load(SeqCst);
     assert!(before > 0);
     for trust in [&[][..], &["--ca", other_file.to_str().unwrap()]] {

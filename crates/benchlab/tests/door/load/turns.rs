@@ -66,7 +66,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     assert_eq!(requests as u64, sums(&run).0 + 2);
     let json = place.json().to_string();
     assert!(json.contains("\"verdict\":\"slower\""), "{json}");
-    // The other way round nothing is slower.
+    // In the other order nothing is slower.
     let place = Place::new();
     let names = ["--name", "old", "--name", "new"];
     let outcome = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
@@ -218,7 +218,7 @@ fn what_the_generator_hides_is_not_equivalent() {
     assert_eq!(equivalent.is_empty(), is_late, "{json}");
 }
 
-/// What is said of the rows of a run.
+/// The distinct values of the rows of a report.
 fn distinct_values<'j>(
     json: &'j Value,
     value_of: impl Fn(&'j Value) -> Option<&'j str>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare A.lab B.lab` of two load runs: what became of a server from one to the other.
+//! `benchlab compare A.lab B.lab` of two load runs: how a server changed from one to the other.
 
 use super::{Manner, Place, Web};
 use crate::project::Outcome;

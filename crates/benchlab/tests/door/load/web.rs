@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What it does with a request.
+/// What the server does with a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Manner {
     /// Answers `{"ok":true}`.
@@ -32,7 +32,7 @@ pub enum Manner {
     Lies,
     /// Announces more than it sends, and closes the connection.
     Truncates,
-    /// Is gone, with all connections.
+    /// Ends, with all connections.
     Dies,
 }
 
@@ -43,7 +43,7 @@ pub struct Web {
 }
 
 struct Shared {
-    /// After so many honest answers.
+    /// Number of honest answers before it behaves so.
     after: usize,
     manner: Manner,
     requests: AtomicUsize,
@@ -58,7 +58,7 @@ impl Web {
         Web::after(0, manner)
     }
 
-    /// Which is honest for so many requests.
+    /// A server that is honest for so many requests.
     pub fn after(requests: usize, manner: Manner) -> Web {
         Web::on("127.0.0.1:0", requests, manner).expect("a free port")
     }
@@ -89,7 +89,7 @@ impl Web {
         self.shared.requests.load(Ordering::SeqCst)
     }
 
-    /// The heads of the first requests, and what came of bodies.
+    /// The heads and bodies of the first hundred requests.
     pub fn received(&self) -> Vec<String> {
         self.shared.received.lock().unwrap().clone()
     }

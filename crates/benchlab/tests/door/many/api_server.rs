@@ -16,11 +16,11 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What becomes of pods.
+/// How pods fare.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pods {
     Run,
-    /// No node has room, of which there are more and more.
+    /// No node has room, and their number grows.
     Wait,
     /// There is no such image.
     Fail,
@@ -98,23 +98,23 @@ impl ApiServer {
         Some(ApiServer { folder, shared })
     }
 
-    /// Has a command talk to this server.
+    /// Sets the environment with which a command uses this server.
     pub fn configure(&self, command: &mut Command) {
         command.env("KUBECONFIG", self.folder.path().join("config"));
         command.env("HOME", self.folder.path());
     }
 
-    /// Names of the Jobs that are there.
+    /// Names of the existing Jobs.
     pub fn jobs(&self) -> Vec<String> {
         self.shared.jobs().keys().cloned().collect()
     }
 
-    /// Nodes of which none had room when it was last asked.
+    /// Number of nodes in the last answer, none of which had room.
     pub fn full_nodes(&self) -> u32 {
         self.shared.nodes.load(Relaxed)
     }
 
-    /// Every Job as it was made.
+    /// Every Job as it was created.
     pub fn created_jobs(&self) -> Vec<Value> {
         self.shared.created.lock().unwrap().clone()
     }
@@ -126,14 +126,14 @@ impl ApiServer {
         attached.map(Attached::pid).collect()
     }
 
-    /// What containers left behind.
+    /// Files that containers left behind.
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.shared.node).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 }
 
-/// WebSockets are spoken since 1.31.
+/// Whether there is a kubectl of version 1.31 or newer, which uses WebSockets.
 fn has_client() -> bool {
     let mut command = Command::new("kubectl");
     command.args(["version", "--client", "--output=json"]);
@@ -359,7 +359,7 @@ fn not_found(kind: &str, name: &str) -> (u16, Value) {
     (404, status)
 }
 
-/// What there is, as a client asks for it first.
+/// The lists of resources, for which a client asks first.
 fn discovery(path: &str) -> Option<Value> {
     let resource = |name: &str, kind: &str| {
         json!({"name": name, "singularName": "", "namespaced": true, "kind": kind,

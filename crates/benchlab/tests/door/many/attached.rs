@@ -21,7 +21,7 @@ const STATUS: u8 = 3;
 /// A message that says that standard input has ended.
 const STDIN_ENDS: [u8; 2] = [255, 0];
 
-/// What is known of a container that runs.
+/// A running container, by its process group.
 pub struct Attached(i32);
 
 impl Attached {
@@ -36,7 +36,7 @@ impl Attached {
     }
 }
 
-/// A container, and who is attached to it.
+/// A container, and the connection that is attached to it.
 pub struct Container {
     child: Child,
     out: Arc<Mutex<TcpStream>>,
@@ -107,7 +107,7 @@ fn forward(
     })
 }
 
-/// A message in one frame. Who does not listen any more is heard of by the reader.
+/// Sends a message in one frame. That the other side is gone, the reader notices.
 fn send(out: &Mutex<TcpStream>, code: u8, message: &[u8]) {
     let mut frame = vec![0x80 | code];
     match message.len() {

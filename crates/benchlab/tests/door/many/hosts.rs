@@ -28,7 +28,7 @@ fn resume(project: &Project) -> Outcome {
     project.call(&["resume", file.to_str().expect("UTF-8")])
 }
 
-/// Each block counts once, was measured whole by one agent, and all of its work was checked.
+/// Asserts that each block counts once, and was measured by one agent with all of its turns.
 #[track_caller]
 pub fn assert_blocks(run: &Run, blocks: u32) {
     assert_eq!(run.ending, Some(Ending::Blocks));
@@ -51,7 +51,7 @@ pub fn assert_blocks(run: &Run, blocks: u32) {
     assert_eq!(run.pilots.len(), plan.points.len() * plan.subjects.len());
 }
 
-/// The processes are gone, and so is what they made.
+/// Asserts that the agents' processes and files are gone.
 #[track_caller]
 fn assert_nothing_left(project: &Project, agents: &[i32]) {
     wait_until("the agents' end", || {
@@ -152,7 +152,7 @@ fn a_run_goes_on_after_its_coordinator_was_killed() {
     resume(&project).expect(0);
     let run = project.load();
     assert_blocks(&run, 4);
-    // Those of the second time are others, on the same hosts.
+    // The agents after the resumption are new ones, on the same hosts.
     assert_eq!(run.agents.len(), 4);
     assert_eq!(rows(&project.file(), SAMPLES)[..before.len()], before);
 }
@@ -187,7 +187,7 @@ fn a_run_without_any_host_left_can_be_resumed() {
     assert_blocks(&project.load(), 4);
 }
 
-/// As on one machine: it is a result, and stops nobody else.
+/// As on one machine: the failure is a result, and the other subjects go on.
 #[test]
 fn a_subject_that_fails_on_a_host_takes_no_further_part() {
     let project = Project::with_faults(&["killed-in-block"]);
@@ -272,7 +272,7 @@ fn a_host_that_does_other_work_measures_nothing() {
     assert!(run.complete_blocks().all(|block| block.agent == Some(0)));
 }
 
-/// The command of a host that has another file in the place of one, by mount_namespaces(7).
+/// The command of a host on which `other` is mounted over `of` (mount_namespaces(7)).
 fn bind_mount_command(of: &Path, other: &Path) -> String {
     format!(
         "unshare --mount sh -c \"mount --bind {} {} && $SSH_ORIGINAL_COMMAND\"",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents that are killed or frozen, and coordinators that are: the account is true, and nobody is left behind.
+//! Agents and coordinators that are killed or frozen: the figures add up, and no process is left behind.
 
 use super::{Place, assert_added_up, children, is_alive, parts, slices};
 use crate::load::web::{Manner, Web};
@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 
 const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "3s"];
 
-/// The agent that a process is.
+/// The first lost agent, after asserting how many were lost.
 fn lost_agent(run: &Run, lost: usize) -> usize {
     let all: Vec<usize> = (0..run.agents.len())
         .filter(|&a| run.agents[a].lost.is_some())
@@ -18,7 +18,7 @@ fn lost_agent(run: &Run, lost: usize) -> usize {
     all[0]
 }
 
-/// Of what was due, sent and not sent together are about the rate.
+/// Asserts that requests sent and not sent together are about as many as the rate says.
 fn assert_account(run: &Run) {
     assert_added_up(run);
     let lost = lost_agent(run, 1);
@@ -136,7 +136,7 @@ fn a_load_without_any_agent_left_has_failed() {
         .says(&["all agents were lost", "go on with `benchlab resume "]);
     let run = place.0.load();
     lost_agent(&run, 2);
-    // It is nobody's fault but the agents'.
+    // The server has not failed.
     assert_eq!((run.ending, &*run.failures), (None, &[][..]));
     place.report(&[]).shows(&[
         "All agents were lost",
@@ -156,7 +156,6 @@ fn a_load_without_any_agent_left_has_failed() {
     ]);
 }
 
-/// They have nobody to work for any more.
 #[test]
 fn agents_end_after_their_coordinator_was_killed() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -60,7 +60,7 @@ fn children(process: u32) -> Vec<i32> {
         .collect()
 }
 
-/// Whether a process is there and no zombie.
+/// Whether a process exists and is no zombie.
 fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -71,7 +71,7 @@ fn slices(run: &Run) -> impl Iterator<Item = &Slice> {
     run.complete_blocks().flat_map(|block| &block.slices)
 }
 
-/// What the agents did is what the slices hold, bucket by bucket.
+/// Asserts that each slice is the sum of its agents' parts, bucket by bucket.
 #[track_caller]
 fn assert_added_up(run: &Run) {
     for slice in slices(run) {
@@ -106,7 +106,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     let run = place.0.load();
     let (served, errors) = sums(&run);
     assert_eq!(errors, []);
-    // Each agent asks once whether anybody answers.
+    // Each agent sends one request before the load.
     assert_eq!(web.requests() as u64, served + 3);
     // 600 at random: all but one in a billion runs have so many.
     assert!((450..750).contains(&served), "{served}");
@@ -196,7 +196,6 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
     }
 }
 
-/// What is told to agents goes the same way as what is asked here.
 #[test]
 fn secrets_and_expectations_reach_the_agents_and_no_file() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

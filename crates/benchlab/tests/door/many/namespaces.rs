@@ -28,7 +28,7 @@ const ENDS: [[&str; 2]; 2] = [
 ];
 
 impl Networks {
-    /// Names of this process that end so; nothing is made.
+    /// Names that begin with this process's number and end so; nothing is created.
     fn named(ends: [&str; 2]) -> Networks {
         Networks {
             names: ends.map(|end| format!("bl{}{end}", std::process::id() % 100_000)),
@@ -36,7 +36,7 @@ impl Networks {
         }
     }
 
-    /// `None`: this user may not make them, which is said.
+    /// `None`: this user may not create them; a line on standard error says so.
     fn new() -> Option<Networks> {
         let networks = Networks::named(["a", "b"]);
         let outcome = networks.lay();
@@ -108,7 +108,7 @@ impl Drop for Networks {
     }
 }
 
-/// One test, for the addresses are the same.
+/// One test for all, since the addresses are fixed.
 #[test]
 fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let Some(networks) = Networks::new() else {
@@ -138,7 +138,7 @@ fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
     let name = &networks.names[1];
     place.0.call(&["report", file, "--without", name]).expect(0);
     std::fs::remove_file(file).unwrap();
-    // Nothing of it reaches the server, so that it is told at once.
+    // Nothing reaches the server: the check before the load fails.
     networks.delay(LOST);
     let limited = [&words[..], &["--timeout", "500ms"]].concat();
     let outcome = place.0.call(&limited);

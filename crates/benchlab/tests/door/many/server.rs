@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--server-host`: an agent beside the server tells what that uses.
+//! `--server-host`: an agent on the server's machine reads what the server uses.
 
 use super::{Place, children, slices};
 use crate::load::web::{Manner, Web};
@@ -52,7 +52,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
     ]);
 }
 
-/// What it used was for the requests of all.
+/// The server's figures are for the requests of all agents.
 #[test]
 fn without_an_agent_the_servers_figures_are_left_out() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -22,7 +22,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// `None`: there is no Slurm here, or this user may not start its daemons, which is said.
+    /// `None`: there is no Slurm, or this user may not start its daemons; a line on standard error says so.
     fn start() -> Option<Cluster> {
         let programs = [
             "/usr/sbin/munged",
@@ -207,7 +207,7 @@ fn in_an_allocation(cluster: &Cluster) {
     assert_loaded(&place);
 }
 
-/// Nodes that others have are waited for, however long.
+/// The lab waits for nodes that other jobs use.
 fn waits_in_the_queue(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let mut other = cluster.command("srun");

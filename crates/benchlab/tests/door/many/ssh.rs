@@ -69,7 +69,7 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
     assert!(sshd.left_behind().is_empty(), "{:?}", sshd.left_behind());
 }
 
-/// It is the same build, so that no byte of it goes over the line.
+/// The installed program is the same build, so that no copy is sent.
 #[test]
 fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
@@ -170,7 +170,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     let words = [&url[..], "--on", "ssh:gen1", "--for", "1s"];
     load(&place, &sshd, &words).expect(0);
     assert_eq!(place.0.load().agents[0].version, env!("CARGO_PKG_VERSION"));
-    // And where there can be no copy, both reasons are told.
+    // Where no copy can be made either, the message has both reasons.
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
     load(&place, &sshd, &words)
         .expect(1)
@@ -278,7 +278,7 @@ fn a_host_that_cannot_be_reached_is_named() {
     refused
         .expect(1)
         .says(&["no agent can be started on broken", "exit status: 3"]);
-    // What is so of both attempts is told once.
+    // A reason that both attempts have is in the message once.
     assert!(!refused.stderr.contains("then"), "{}", refused.stderr);
     assert!(place.0.files().is_empty());
     wait_until("the copies' end", || sshd.left_behind().is_empty());

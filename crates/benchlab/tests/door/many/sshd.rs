@@ -17,8 +17,8 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// For each of these hosts what it runs in place of what is asked for (sshd(8), `command=`); empty: what is asked for.
-    /// `None`: there is no sshd here, which is said.
+    /// Hosts, each with the command that it runs in place of the requested one (sshd(8), `command=`); empty: the
+    /// requested one. `None`: there is no sshd; a line on standard error says so.
     pub fn start(hosts: &[(&str, &str)]) -> Option<Sshd> {
         if !Path::new(SSHD).exists() {
             assert!(
@@ -86,7 +86,7 @@ impl Sshd {
         Some(sshd)
     }
 
-    /// What BENCHLAB_SSH is to be.
+    /// The value of BENCHLAB_SSH.
     pub fn client(&self) -> String {
         format!("ssh -F {}", self.folder.path().join("client").display())
     }
@@ -108,7 +108,7 @@ impl Sshd {
         self.folder.path().join("tmp")
     }
 
-    /// What is in it.
+    /// Files in that folder.
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()

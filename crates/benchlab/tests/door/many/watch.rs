@@ -36,7 +36,7 @@ fn watched(place: &Place) -> Watched {
     place.0.load().watched.expect("what was watched")
 }
 
-/// Without what tells which file it was, and rounding.
+/// Without what depends on the file, and without rounding.
 fn figures(mut watched: Watched) -> Watched {
     watched.sources.clear();
     watched.pages.sort_by(|a, b| a.name.cmp(&b.name));
@@ -84,7 +84,7 @@ fn what_several_places_counted_is_what_one_would_have() {
     assert_eq!(figures(parts), figures(one_place));
 }
 
-/// Two places that see the same file count everything twice.
+/// Two places that read the same file count everything twice.
 #[test]
 fn several_places_add_up() {
     let place = Place::new();
