@@ -139,7 +139,7 @@ fn serve(address: &str) {
 }
 
 /// The findings for a name, where /etc/resolv.conf names this resolver: rule and state.
-fn audited(pair: &Pair, folder: &Path, resolver: &str, name: &str) -> Vec<(String, String)> {
+fn audit_findings(pair: &Pair, folder: &Path, resolver: &str, name: &str) -> Vec<(String, String)> {
     let file = |name: &str, text: &str| {
         fs::write(folder.join(name), text).expect("a file");
     };
@@ -257,7 +257,7 @@ fn names_addresses_and_resolvers_are_good_or_not() {
         ),
     ];
     for (name, resolver, named, reverse, ends, resolved) in cases {
-        let findings = audited(&pair, folder.path(), resolver, name);
+        let findings = audit_findings(&pair, folder.path(), resolver, name);
         let states = |rule: &str| -> Vec<&str> {
             let of_rule = findings.iter().filter(|(name, _)| name == rule);
             let mut states: Vec<&str> = of_rule.map(|(_, state)| state.as_str()).collect();

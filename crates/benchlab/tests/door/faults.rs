@@ -10,7 +10,7 @@ const TIME_LIMIT: &str = "2s";
 
 #[test]
 fn crashes() {
-    let project = faulty(&[
+    let project = measure_faults(&[
         "crash-at-start",
         "crash-in-open",
         "crash-in-block",
@@ -92,7 +92,7 @@ fn crashes() {
 
 #[test]
 fn hangs() {
-    let project = faulty(&["hang-at-start", "hang-in-open", "hang-in-run"]);
+    let project = measure_faults(&["hang-at-start", "hang-in-open", "hang-in-run"]);
     let text = "no reply within 2 s";
     assert_failures(
         &project.load(),
@@ -106,7 +106,7 @@ fn hangs() {
 
 #[test]
 fn hangs_with_closed_output_or_on_leaving() {
-    let project = faulty(&["closes-output", "hang-after-quit"]);
+    let project = measure_faults(&["closes-output", "hang-after-quit"]);
     assert_failures(
         &project.load(),
         &[
@@ -159,7 +159,7 @@ fn replies_that_are_none() {
         ("thread-of-another", "nonsense", "is not one of its threads"),
         ("no-thread", "nonsense", "`hello` without `thread=`"),
     ];
-    let run = faulty(&faults.map(|(name, _, _)| name)).load();
+    let run = measure_faults(&faults.map(|(name, _, _)| name)).load();
     assert_failures(&run, &faults);
     for (name, _, _) in faults {
         assert_eq!(
@@ -177,7 +177,10 @@ fn times_that_cannot_be() {
         ("start-before-call", "bracket", "it says that it ran from"),
         ("end-after-reply", "bracket", "and the call lasted from"),
     ];
-    assert_failures(&faulty(&faults.map(|(name, _, _)| name)).load(), &faults);
+    assert_failures(
+        &measure_faults(&faults.map(|(name, _, _)| name)).load(),
+        &faults,
+    );
 }
 
 #[test]
@@ -186,12 +189,15 @@ fn refusals_in_the_subject_s_own_words() {
         ("refuses", "error", "failed: no such table: test"),
         ("unsupported", "error", "unsupported: there is no case noop"),
     ];
-    assert_failures(&faulty(&faults.map(|(name, _, _)| name)).load(), &faults);
+    assert_failures(
+        &measure_faults(&faults.map(|(name, _, _)| name)).load(),
+        &faults,
+    );
 }
 
 #[test]
 fn floods_of_log_lines_stop_nobody() {
-    let run = faulty(&["floods-errors", "floods-output"]).load();
+    let run = measure_faults(&["floods-errors", "floods-output"]).load();
     assert_failures(&run, &[]);
     let plan = run.plan.as_ref().expect("a plan");
     for name in ["floods-errors", "floods-output"] {
@@ -353,7 +359,7 @@ fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in
 
 #[test]
 fn a_run_in_which_nobody_is_left_fails() {
-    let project = faulty_only("nonsense", 1);
+    let project = measure_fault_alone("nonsense", 1);
     let run = project.load();
     assert_eq!(run.ending, Some(lab_model::Ending::Failed));
     assert_eq!(run.failures.len(), 2, "{:?}", run.failures);
@@ -406,7 +412,7 @@ fn a_run_for_which_nothing_can_be_built_does_not_begin() {
 }
 
 /// A project that was measured with subjects of these faults.
-fn faulty(faults: &[&str]) -> Project {
+fn measure_faults(faults: &[&str]) -> Project {
     let project = Project::with_faults(faults);
     let limits = ["--time-limit", TIME_LIMIT, "--for", "10m"];
     project.run(&limits).expect(0);
@@ -414,7 +420,7 @@ fn faulty(faults: &[&str]) -> Project {
 }
 
 /// A project that was measured with two subjects of this fault alone.
-fn faulty_only(fault: &str, code: i32) -> Project {
+fn measure_fault_alone(fault: &str, code: i32) -> Project {
     let project = Project::with_faults(&[fault]);
     let text = std::fs::read_to_string(project.join("experiments/t/experiment.toml")).unwrap();
     let text = text.replace("plain.py\"]", &format!("faulty.py\", {fault:?}]"));

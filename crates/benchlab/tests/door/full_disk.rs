@@ -13,7 +13,7 @@ const SAMPLES: &str = "SELECT rowid, * FROM sample ORDER BY rowid";
 
 #[test]
 fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
-    if left_out() {
+    if cannot_mount() {
         return;
     }
     let project = Project::sql(&[SELECT], &[]);
@@ -66,7 +66,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
 
 #[test]
 fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
-    if left_out() {
+    if cannot_mount() {
         return;
     }
     let project = Project::noop(&[]);
@@ -88,7 +88,7 @@ fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
 
 #[test]
 fn whoever_fills_the_databases_disk_fails() {
-    if left_out() {
+    if cannot_mount() {
         return;
     }
     let project = Project::sql(&[INSERT], &["hog"]);
@@ -136,7 +136,7 @@ fn unshare() -> Command {
 
 /// Whether this machine permits no mounts and BENCHLAB_NO_UNSHARE=1 says so.
 #[track_caller]
-pub fn left_out() -> bool {
+pub fn cannot_mount() -> bool {
     let script = "mount -t tmpfs -o size=16k none /mnt";
     let permitted = unshare()
         .args(["sh", "-c", script])

@@ -26,7 +26,7 @@ sweep.bytes = [0, 100, 2000]
 factor.link = ["fast", "small", "real"]
 "#;
 
-/// Operations that send one byte at least.
+/// Two subjects, whose operations send 1 and 51 bytes besides those of the sweep.
 fn project() -> Project {
     let project = Project::with_text("");
     let notes = project.join("notes");
@@ -37,7 +37,7 @@ fn project() -> Project {
 }
 
 /// The bytes of an operation of a subject at a point, which are the same in each batch.
-fn sent(run: &Run, name: &str, label: &str) -> f64 {
+fn sent_bytes(run: &Run, name: &str, label: &str) -> f64 {
     let plan = run.plan.as_ref().unwrap();
     let subject = plan.subjects.iter().position(|s| s.name == name).unwrap();
     let mut points = 0..plan.points.len();
@@ -62,8 +62,8 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     for link in ["fast", "small"] {
         for bytes in [0, 2000] {
             let label = format!("exchange bytes={bytes} link={link}");
-            assert_eq!(sent(&run, "one", &label), f64::from(bytes + 1));
-            assert_eq!(sent(&run, "more", &label), f64::from(bytes + 51));
+            assert_eq!(sent_bytes(&run, "one", &label), f64::from(bytes + 1));
+            assert_eq!(sent_bytes(&run, "more", &label), f64::from(bytes + 51));
         }
     }
     // Of each packet 52 bytes are headers of IP and TCP.
@@ -97,7 +97,10 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
         Some(0) => {
             let run = project.load();
             assert_failures(&run, &[]);
-            assert_eq!(sent(&run, "one", "exchange bytes=2000 link=real"), 2001.0);
+            assert_eq!(
+                sent_bytes(&run, "one", "exchange bytes=2000 link=real"),
+                2001.0
+            );
         }
         _ => {
             let root_or_netem = |text: &str| {

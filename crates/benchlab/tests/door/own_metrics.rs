@@ -31,15 +31,15 @@ latencies = false
 metrics = ["lost", "swaps"]
 "#;
 
-fn losing(name: &str, metrics: &str) -> String {
+fn losing_subject(name: &str, metrics: &str) -> String {
     subject(name, &["losing.py", metrics])
 }
 
 #[test]
 fn they_are_kept_and_shown_with_intervals_and_ratios() {
     let subjects = [
-        losing("honest", "lost=0 swaps=200"),
-        losing("other", "swaps=300 lost=12.5"),
+        losing_subject("honest", "lost=0 swaps=200"),
+        losing_subject("other", "swaps=300 lost=12.5"),
     ];
     let project = Project::with_text(&(HEAD.to_owned() + &subjects.concat()));
     project.run_blocks("6", "2", &[]).expect(0);
@@ -86,7 +86,7 @@ fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
         1,
     );
     let (_, apart) = apart.split_once("[[case]]").unwrap();
-    let subjects = ["honest", "other"].map(|name| losing(name, "lost=1 swaps=200"));
+    let subjects = ["honest", "other"].map(|name| losing_subject(name, "lost=1 swaps=200"));
     let text = format!("{HEAD}\n[[case]]{apart}{}", subjects.concat());
     let project = Project::with_text(&text);
     project.run_blocks("6", "2", &[]).expect(0);
@@ -113,11 +113,11 @@ fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
 #[test]
 fn who_does_not_tell_them_has_failed() {
     let subjects = [
-        losing("honest", "lost=0 swaps=1"),
-        losing("second", "lost=0 swaps=1"),
-        losing("silent", "lost=0"),
-        losing("vague", "lost=some swaps=1"),
-        losing("endless", "lost=inf swaps=1"),
+        losing_subject("honest", "lost=0 swaps=1"),
+        losing_subject("second", "lost=0 swaps=1"),
+        losing_subject("silent", "lost=0"),
+        losing_subject("vague", "lost=some swaps=1"),
+        losing_subject("endless", "lost=inf swaps=1"),
     ];
     let project = Project::with_text(&(HEAD.to_owned() + &subjects.concat()));
     project.run_blocks("1", "1", &[]).expect(0);
@@ -143,11 +143,11 @@ fn names_that_cannot_be() {
         ("swaps", "there are two metrics `swaps`"),
     ] {
         let text = HEAD.replacen("name = \"lost\"", &format!("name = {name:?}"), 1);
-        let outcome = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
+        let outcome = Project::with_text(&(text + &losing_subject("honest", ""))).run(&[]);
         outcome.expect(2).says(&[reason]);
     }
     let text = HEAD.replace("metrics = [\"lost\"", "metrics = [\"lots\"");
-    let outcome = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
+    let outcome = Project::with_text(&(text + &losing_subject("honest", ""))).run(&[]);
     outcome
         .expect(2)
         .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);

@@ -12,7 +12,7 @@ use std::process::Command;
 
 #[test]
 fn what_is_no_run_file() {
-    let (project, valid_bytes) = measured();
+    let (project, valid_bytes) = project_with_run();
     let folder = project.join("files");
     fs::create_dir(&folder).unwrap();
     let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
@@ -113,7 +113,7 @@ fn what_is_no_run_file() {
 /// Of a file with random bytes changed a report is made or refused; the lab does not crash.
 #[test]
 fn damage_in_the_midst() {
-    let (project, valid_bytes) = measured();
+    let (project, valid_bytes) = project_with_run();
     let file = project.join("damaged.lab");
     let mut state = 7u64;
     for _ in 0..40 {
@@ -135,7 +135,7 @@ fn damage_in_the_midst() {
 /// Rows that a person or a script may have changed: their values are invalid, or their references point to no row.
 #[test]
 fn rows_that_make_no_sense() {
-    let (project, valid_bytes) = measured();
+    let (project, valid_bytes) = project_with_run();
     let file = project.join("edited.lab");
     for sql in [
         "UPDATE sample SET subject = 99",
@@ -180,7 +180,7 @@ fn rows_that_make_no_sense() {
 
 #[test]
 fn a_file_that_may_not_be_read() {
-    let (project, valid_bytes) = measured();
+    let (project, valid_bytes) = project_with_run();
     let file = project.join("secret.lab");
     fs::write(&file, &valid_bytes).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
@@ -210,7 +210,7 @@ fn a_file_that_may_not_be_read() {
 }
 
 /// A project with a run, and the bytes of its file.
-fn measured() -> (Project, Vec<u8>) {
+fn project_with_run() -> (Project, Vec<u8>) {
     let project = Project::noop(&[]);
     project.run(&[]).expect(0);
     let valid_bytes = fs::read(project.file()).unwrap();

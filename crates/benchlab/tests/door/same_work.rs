@@ -191,7 +191,7 @@ fn settings_that_differ_are_named_and_not_compared() {
             .each_ref()
             .map(|(name, reason)| (*name, reason.as_str()))
     );
-    assert_eq!(compared(&run, &results), ["second"]);
+    assert_eq!(compared_subjects(&run, &results), ["second"]);
 }
 
 /// A cheat is not compared; the honest subjects are.
@@ -221,7 +221,10 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
         "{refused:?}"
     );
     // Where it works honestly it is compared.
-    assert_eq!(compared(&run, &results), ["second", "second", "no-write"]);
+    assert_eq!(
+        compared_subjects(&run, &results),
+        ["second", "second", "no-write"]
+    );
 }
 
 fn measure(project: &Project, more: &[&str]) -> Run {
@@ -243,7 +246,7 @@ fn subject(run: &Run, id: usize) -> &str {
 }
 
 /// The subjects of all comparisons with a verdict, in the order of points.
-fn compared<'r>(run: &'r Run, results: &Results) -> Vec<&'r str> {
+fn compared_subjects<'r>(run: &'r Run, results: &Results) -> Vec<&'r str> {
     let judged = results.comparisons.iter().filter(|c| c.verdict.is_some());
     judged.map(|c| subject(run, c.key.subject)).collect()
 }

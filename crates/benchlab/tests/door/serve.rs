@@ -109,7 +109,7 @@ impl Drop for Served {
 }
 
 /// A project with two runs of six blocks, and their names, the earlier first.
-fn measured() -> (Project, [String; 2]) {
+fn project_with_two_runs() -> (Project, [String; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {
         let words = [
@@ -155,7 +155,7 @@ fn text(page: &str) -> String {
 
 #[test]
 fn pages_say_what_the_other_verbs_say() {
-    let (project, [a, b]) = measured();
+    let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
     let list = served.page("/");
     for part in [
@@ -246,7 +246,7 @@ fn pages_say_what_the_other_verbs_say() {
 
 #[test]
 fn other_sites_are_kept_out() {
-    let (project, [a, _]) = measured();
+    let (project, [a, _]) = project_with_two_runs();
     let served = Served::start(&project);
     for path in [
         "/",
@@ -296,7 +296,7 @@ fn other_sites_are_kept_out() {
 
 #[test]
 fn no_name_leads_out_of_the_folder() {
-    let (project, [a, _]) = measured();
+    let (project, [a, _]) = project_with_two_runs();
     fs::copy(file(&project, &a), project.join("outside.lab")).unwrap();
     let served = Served::start(&project);
     for name in [
@@ -329,7 +329,7 @@ fn no_name_leads_out_of_the_folder() {
 
 #[test]
 fn only_who_has_the_token_deletes() {
-    let (project, [a, b]) = measured();
+    let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
     let (cookie, token) = (served.cookie(), served.token.clone());
     let form = format!("token={token}&run={a}");
@@ -389,7 +389,7 @@ fn only_who_has_the_token_deletes() {
 
 #[test]
 fn what_somebody_sent_is_borne() {
-    let (project, [a, b]) = measured();
+    let (project, [a, b]) = project_with_two_runs();
     let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m";
     let db = Connection::open(file(&project, &a)).unwrap();
     let plan: String = db

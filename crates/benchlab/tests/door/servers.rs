@@ -224,7 +224,7 @@ fn settings_that_differ_are_named_and_not_compared() {
             ("tls on mariadb", "error", "SSL"),
         ],
     );
-    let [postgresql, mariadb] = [0, 1].map(|target| refused(&parts(&run)[target].run));
+    let [postgresql, mariadb] = [0, 1].map(|target| refusals(&parts(&run)[target].run));
     assert_eq!(
         postgresql,
         [
@@ -248,7 +248,7 @@ fn settings_that_differ_are_named_and_not_compared() {
 }
 
 /// The subjects that are not compared because of their settings, and why.
-fn refused(run: &Run) -> Vec<String> {
+fn refusals(run: &Run) -> Vec<String> {
     let plan = run.plan.as_ref().expect("a plan");
     let refusals = lab_stats::results::results(run).refusals;
     let words = |reason: &str| Some(reason.strip_prefix("not the same settings: ")?.to_owned());

@@ -2,7 +2,7 @@
 //! Private servers leave nothing behind, the reader's servers stay as they were, and the loss of a server costs a block
 //! and not the run.
 
-use crate::full_disk::{in_a_namespace, left_out};
+use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::{
     Outcome, Project, assert_failures, blocks_of, outcome, send_signal, wait_until, without_servers,
 };
@@ -384,7 +384,7 @@ fn a_server_that_is_not_installed_is_left_out() {
 
 #[test]
 fn a_server_of_another_version() {
-    if without_servers() || left_out() {
+    if without_servers() || cannot_mount() {
         return;
     }
     let project = Project::servers(&[POINT], &[]);
@@ -475,7 +475,7 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
 
 #[test]
 fn a_servers_full_disk() {
-    if without_servers() || left_out() {
+    if without_servers() || cannot_mount() {
         return;
     }
     let project = Project::servers(&[INSERT], &[]);

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// A project with two runs of six blocks, the earlier one first.
-fn measured() -> (Project, [PathBuf; 2]) {
+fn project_with_two_runs() -> (Project, [PathBuf; 2]) {
     let project = Project::noop(&[]);
     for seed in ["7", "8"] {
         let blocks = ["--blocks", "6", "--pairs", "1"];
@@ -33,7 +33,7 @@ fn change(file: &PathBuf, sql: &str) {
 
 #[test]
 fn what_changed_is_told_with_its_reservations_and_exported() {
-    let (project, [first, second]) = measured();
+    let (project, [first, second]) = project_with_two_runs();
     // As if `second` had been made from something else, and every one of its turns took twice as long.
     change(
         &second,
@@ -73,7 +73,7 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
 
 #[test]
 fn what_cannot_be_compared_is_an_error_with_what_to_do() {
-    let (project, [first, second]) = measured();
+    let (project, [first, second]) = project_with_two_runs();
     compare(&project, &[&first, &second], &["--ab-table"])
         .expect(2)
         .says(&["--ab-table is for runs of load on servers"]);

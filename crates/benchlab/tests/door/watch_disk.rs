@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Disks that fill while `benchlab watch` works: it reports what could not be written, and loses nothing else.
 
-use crate::full_disk::{in_a_namespace, left_out};
+use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::Project;
 use std::fmt::Write as _;
 use std::fs;
@@ -50,7 +50,7 @@ fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
 /// However much room there is, the answer is shown, and each file that remains is complete.
 #[test]
 fn a_run_file_that_finds_no_room_leaves_the_answer() {
-    if left_out() {
+    if cannot_mount() {
         return;
     }
     let project = project(LINES);
@@ -100,7 +100,7 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
 
 #[test]
 fn records_that_find_no_room_leave_the_report_and_the_run() {
-    if left_out() {
+    if cannot_mount() {
         return;
     }
     let project = project(10 * LINES);
@@ -129,7 +129,7 @@ fn records_that_find_no_room_leave_the_report_and_the_run() {
 /// The disk of the log was full: its last line is cut off.
 #[test]
 fn a_log_whose_disk_filled_is_read_to_its_last_whole_line() {
-    if left_out() {
+    if cannot_mount() {
         return;
     }
     let project = project(LINES);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The block of SQL of `docs/` that begins with this comment.
-fn documented(page: &str, comment: &str) -> String {
+fn documented_sql(page: &str, comment: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../docs")
         .join(page);
@@ -137,7 +137,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     let duckdb = |sql: &str| duckdb(project.path(), sql);
     let rows = duckdb(
         &["DuckDB", "Which few pages take most"]
-            .map(|c| documented("watch.md", c))
+            .map(|c| documented_sql("watch.md", c))
             .concat(),
     );
     assert_eq!(rows, pareto(&watched));
@@ -207,7 +207,7 @@ fn records_of_several_machines_are_one_table() {
     }
     let rows = duckdb(
         project.path(),
-        &documented("many.md", "DuckDB, over several machines"),
+        &documented_sql("many.md", "DuckDB, over several machines"),
     );
     let all = pareto(&watched);
     let all = all

@@ -90,7 +90,7 @@ fn free_port() -> u16 {
 }
 
 /// The first of these files that exists.
-fn installed(name: &str, paths: &[&'static str]) -> Option<&'static str> {
+fn first_existing(name: &str, paths: &[&'static str]) -> Option<&'static str> {
     let found = paths.iter().copied().find(|path| Path::new(path).exists());
     if found.is_none() {
         eprintln!("left out: {name} is not installed");
@@ -99,7 +99,7 @@ fn installed(name: &str, paths: &[&'static str]) -> Option<&'static str> {
 }
 
 fn nginx(slow: &Web) -> Option<Server> {
-    let program = installed("nginx", &["/usr/sbin/nginx", "/usr/bin/nginx"])?;
+    let program = first_existing("nginx", &["/usr/sbin/nginx", "/usr/bin/nginx"])?;
     let (folder, port) = (folder(), free_port());
     let at = folder.path().display();
     let config = format!(
@@ -122,7 +122,7 @@ http {{
 
 fn apache(slow: &Web) -> Option<Server> {
     const MODULES: &str = "/usr/lib/apache2/modules";
-    let program = installed("Apache", &["/usr/sbin/apache2"])?;
+    let program = first_existing("Apache", &["/usr/sbin/apache2"])?;
     let (folder, port) = (folder(), free_port());
     let at = folder.path().display();
     let modules = ["mpm_event", "authz_core", "proxy", "proxy_http"]
@@ -162,8 +162,8 @@ CustomLog {at}/access.log timed
 /// Tomcat 10.1, whose `%D` is in µs; a CGI script is what is slow.
 fn tomcat() -> Option<Server> {
     const HOME: &str = "/usr/share/tomcat10";
-    installed("Tomcat", &["/usr/share/tomcat10/bin/bootstrap.jar"])?;
-    installed("Java", &["/usr/bin/java"])?;
+    first_existing("Tomcat", &["/usr/share/tomcat10/bin/bootstrap.jar"])?;
+    first_existing("Java", &["/usr/bin/java"])?;
     let (folder, port) = (folder(), free_port());
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);

@@ -5,7 +5,7 @@ use super::{Manner, Place, Web};
 use crate::project::Outcome;
 
 /// Loads each server by itself, and has the runs compared.
-fn compared(urls: [&str; 2], more: &[&str]) -> (Place, Outcome) {
+fn compare_loads(urls: [&str; 2], more: &[&str]) -> (Place, Outcome) {
     let place = Place::new();
     for (url, name) in urls.into_iter().zip(["before", "after"]) {
         place.load(&[url], &["--as", name]).expect(0);
@@ -35,7 +35,7 @@ fn two_loads_are_compared_and_shown_in_every_form() {
     let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
     // On a machine with other work seconds can depend on each other, and decide nothing: then it is tried again.
     let succeeded = (0..4).any(|_| {
-        let (_place, outcome) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
+        let (_place, outcome) = compare_loads([&fast.url("/a"), &slow.url("/a")], &exports);
         outcome.expect(0);
         std::fs::read_to_string(file("csv"))
             .unwrap()
@@ -73,7 +73,7 @@ fn two_loads_are_compared_and_shown_in_every_form() {
 #[test]
 fn loads_of_other_requests_are_not_compared() {
     let web = Web::new(Manner::Honest);
-    let (_place, outcome) = compared([&web.url("/a"), &web.url("/b")], &[]);
+    let (_place, outcome) = compare_loads([&web.url("/a"), &web.url("/b")], &[]);
     outcome.expect(2).says(&[
         "did not do the same work",
         "GET /a in the first and GET /b in the second",

@@ -204,7 +204,7 @@ impl Shared {
                 None => not_found("jobs", name),
             },
             ("GET", _, Some("")) => {
-                let job = selected(&request.query);
+                let job = selected_job(&request.query);
                 let is_there = self.jobs().contains_key(&job);
                 let pods: Vec<Value> = is_there
                     .then(|| self.pod(&job, false))
@@ -280,7 +280,7 @@ impl Shared {
 
     /// A change and then nothing more; of what waits one after the other. Until the client has enough of it.
     fn watch(&self, request: &Request, out: &mut TcpStream) {
-        let job = selected(&request.query);
+        let job = selected_job(&request.query);
         let mut next = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
         while out.write_all(next.as_bytes()).is_ok() {
             thread::sleep(Duration::from_millis(50));
@@ -343,7 +343,7 @@ impl Drop for ApiServer {
 }
 
 /// The Job whose pods are asked for.
-fn selected(query: &str) -> String {
+fn selected_job(query: &str) -> String {
     let (_, job) = query
         .split_once("job-name%3D")
         .expect("pods of a Job are asked for");

@@ -29,7 +29,7 @@ fn start(place: &Place, sshd: &Sshd, words: &[&str]) -> Child {
 }
 
 /// The run of a load that gen1 and gen2 share.
-fn loaded_by_two(sshd: &Sshd) -> Run {
+fn load_by_two_agents(sshd: &Sshd) -> Run {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
     let words = [
@@ -54,7 +54,7 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
         return;
     };
-    let run = loaded_by_two(&sshd);
+    let run = load_by_two_agents(&sshd);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["gen1", "gen2"]);
     assert!(
@@ -187,7 +187,7 @@ fn a_clock_that_is_ten_minutes_off_delays_nothing() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", LATE_CLOCK)]) else {
         return;
     };
-    assert_began_together(&loaded_by_two(&sshd));
+    assert_began_together(&load_by_two_agents(&sshd));
 }
 
 fn assert_began_together(run: &Run) {
@@ -243,7 +243,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", &faked_time)]) else {
         return;
     };
-    let run = loaded_by_two(&sshd);
+    let run = load_by_two_agents(&sshd);
     let ahead_s = |agent: usize| run.agents[agent].clock.ahead_ns / 1_000_000_000;
     assert!(
         (599..=601).contains(&ahead_s(1)) && ahead_s(0).abs() <= 1,

@@ -32,7 +32,7 @@ fn lines() -> Vec<String> {
         .collect()
 }
 
-fn watched(place: &Place) -> Watched {
+fn load_watched(place: &Place) -> Watched {
     place.0.load().watched.expect("what was watched")
 }
 
@@ -65,7 +65,7 @@ fn what_several_places_counted_is_what_one_would_have() {
         .0
         .call(&["watch", "--on", "local:1", "--rotated", &log]);
     outcome.expect(0).shows(&["/search"]);
-    let (one_place, parts) = (watched(&one), watched(&many));
+    let (one_place, parts) = (load_watched(&one), load_watched(&many));
     assert_eq!(parts.lines.entries, 7210);
     assert!(
         parts
@@ -92,7 +92,7 @@ fn several_places_add_up() {
     std::fs::write(&path, lines().concat()).unwrap();
     let path = path.display().to_string();
     place.0.call(&["watch", "--on", "local:2", &path]).expect(0);
-    let watched_both = watched(&place);
+    let watched_both = load_watched(&place);
     assert_eq!(watched_both.lines.entries, 2 * 7210);
     assert_eq!(watched_both.peak.map(|(_, n)| n), Some(22));
     let file = place.0.file();
