@@ -22,19 +22,19 @@ def work() -> frozenset[int]:
     return cores
 
 
-def own_cores(seen: list[frozenset[int]]) -> int:
-    return int(all(len(cores) == 1 for cores in seen) and len(set(seen)) == len(seen))
+def own_cores(core_sets: list[frozenset[int]]) -> int:
+    return int(all(len(cores) == 1 for cores in core_sets) and len(set(core_sets)) == len(core_sets))
 
 
 members: list[ThreadPoolExecutor] = []
-for verb, arguments, told in commands("at_once"):
+for verb, arguments, fields in commands("at_once"):
     if verb == "open":
         # A pool for each thread: no pool's thread does another one's work.
         members = [ThreadPoolExecutor(1) for _ in range(int(arguments["threads"]))]
     elif verb == "run":
         start = time.monotonic_ns()
-        seen = [future.result() for future in [member.submit(work) for member in members]]
-        say(f"@lab ran start={start} end={time.monotonic_ns()} {told} own_cores={own_cores(seen)}")
+        core_sets = [future.result() for future in [member.submit(work) for member in members]]
+        say(f"@lab ran start={start} end={time.monotonic_ns()} {fields} own_cores={own_cores(core_sets)}")
     elif verb == "close":
         for member in members:
             member.shutdown()

@@ -32,8 +32,8 @@ class Client:
         session = self._session = self._session or connect(self._target)
         name = "`call`" if self._target.startswith("mariadb") else "call"
         session.run("BEGIN")
-        there = once and session.run(f"SELECT 1 FROM effect WHERE batch = {batch} AND {name} = {call}")
-        if not there:
+        exists = once and session.run(f"SELECT 1 FROM effect WHERE batch = {batch} AND {name} = {call}")
+        if not exists:
             session.run(f"INSERT INTO effect VALUES ({batch}, {call})")
         session.run("COMMIT")
 

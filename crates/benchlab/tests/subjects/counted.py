@@ -19,8 +19,8 @@ STEPS = os.open("steps", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
 WAYS = sys.argv[1:]
 
 
-def note(what: str) -> None:
-    os.write(STEPS, f"{what} {os.getpid()}\n".encode())
+def note(step: str) -> None:
+    os.write(STEPS, f"{step} {os.getpid()}\n".encode())
 
 
 def diarist(honest: Case) -> Case:

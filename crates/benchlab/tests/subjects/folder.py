@@ -27,8 +27,8 @@ folder = Path()
 for verb, arguments, work in commands("folder"):
     if verb == "open":
         folder = Path(arguments["target"].removeprefix("folder:"))
-        with (folder / "left-by-the-subject").open("a") as mine:
-            mine.write("x")
+        with (folder / "left-by-the-subject").open("a") as leftover:
+            leftover.write("x")
         note(f"folder {folder} {arguments.get('rate')}")
     elif verb == "run":
         start = time.monotonic_ns()

@@ -26,8 +26,8 @@ def serve(listener: socket.socket, length: int) -> None:
 
 def exchange(client: socket.socket, length: int) -> None:
     client.sendall(bytes(length))
-    while got := client.recv(2):
-        if len(got) == 2:
+    while reply := client.recv(2):
+        if len(reply) == 2:
             return
 
 
@@ -37,7 +37,7 @@ for line in sys.stdin:
     verb, *words = line.split()
     args = dict(word.split("=", 1) for word in words)
     count = int(args.get("operations", "1"))
-    told = f"operations={count} units={count} check={count}"
+    work = f"operations={count} units={count} check={count}"
     if verb == "open":
         address, path = unquote(args["target"]).removeprefix("link:").split("/", 1)
         host, port = address.split(":")
@@ -55,7 +55,7 @@ for line in sys.stdin:
         for _ in range(count):
             exchange(client, length)
         end = time.monotonic_ns()
-        say(f"@lab ran start={start} end={end} {told}" if verb == "run" else f"@lab verified {told}")
+        say(f"@lab ran start={start} end={end} {work}" if verb == "run" else f"@lab verified {work}")
     elif verb == "close":
         client.close()
         listener.close()

@@ -8,10 +8,10 @@ import time
 
 from by_hand import commands, say
 
-TOLD = sys.argv[1]
+METRICS = sys.argv[1]
 
 for verb, _, work in commands("losing"):
     if verb == "run":
         start = time.monotonic_ns()
         time.sleep(0.001)
-        say(f"@lab ran start={start} end={time.monotonic_ns()} {work} {TOLD}")
+        say(f"@lab ran start={start} end={time.monotonic_ns()} {work} {METRICS}")

@@ -117,12 +117,12 @@ def cached(session: Session, opening: Opening) -> Perform:
 def half_cached(session: Session, opening: Opening) -> Perform:
     """Asks the server for every row that it does not know yet: for each, if it can help it, once."""
     honest = session.statement(POINT, _prepared(opening))
-    known: dict[int, list[tuple[int]]] = {}
+    rows: dict[int, list[tuple[int]]] = {}
 
     def execute(row_id: int) -> list[tuple[int]]:
-        if row_id not in known:
-            known[row_id] = honest(row_id)
-        return known[row_id]
+        if row_id not in rows:
+            rows[row_id] = honest(row_id)
+        return rows[row_id]
 
     return partial(_sum_of, execute, _ids(opening)[:2])
 
@@ -318,7 +318,7 @@ def connect_noted(session: Session, opening: Opening) -> Perform:
 # Several operations at once
 
 
-def latencies(say: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:
+def latencies(latencies_of: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:
     """Points, with latencies that were made up."""
 
     def case(session: Session, opening: Opening) -> Perform:
@@ -326,8 +326,8 @@ def latencies(say: Callable[[int], str]) -> Callable[[Session, Opening], Perform
         execute = session.statement(POINT, True)
 
         def perform(operations: int) -> Work:
-            global told
-            told = say(operations)
+            global latencies_text
+            latencies_text = latencies_of(operations)
             return honest(execute, _ids(opening), operations)
 
         return perform
@@ -335,19 +335,19 @@ def latencies(say: Callable[[int], str]) -> Callable[[Session, Opening], Perform
     return case
 
 
-told = ""
+latencies_text = ""
 """`latencies=` of the next reply."""
 
 
 def tell_latencies() -> None:
-    """Adds what was told to every reply of `ran`; the kit's own recorder cannot be wrong."""
+    """Adds `latencies_text` to every reply of `ran`; the kit's own recorder cannot be wrong."""
     run = lab_kit.subject._Session.run
 
     def telling(self: object, arguments: dict[str, str]) -> bytes:
-        global told
-        told = ""
+        global latencies_text
+        latencies_text = ""
         reply = run(self, arguments)
-        return reply[:-1] + b" latencies=" + told.encode() + b"\n" if told else reply
+        return reply[:-1] + b" latencies=" + latencies_text.encode() + b"\n" if latencies_text else reply
 
     lab_kit.subject._Session.run = telling
 

@@ -21,7 +21,7 @@ def call(opening: Opening) -> Iterator[Perform]:
     path = opening.text("target").removeprefix("sqlite:")
     batch = 0
 
-    def made(number: int) -> bool:
+    def try_call(number: int) -> bool:
         try:
             with connection:
                 connection.execute("INSERT INTO effect VALUES (?, ?)", (batch, number))
@@ -36,7 +36,7 @@ def call(opening: Opening) -> Iterator[Perform]:
         batch += 1
         failed = []
         for number in range(operations):
-            while not made(number):
+            while not try_call(number):
                 if NAME == "impatient":
                     failed.append(number)
                     break

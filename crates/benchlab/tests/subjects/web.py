@@ -81,11 +81,11 @@ def route(method, path, body, files):
     """Status, body, type and further header lines."""
     json_type, none = "application/json", ("text/plain", [])
     place, _, query = path.partition("?")
-    here = {"/api": "GET", "/api/built": "GET", "/api/echo": "POST", "/files/some.bin": "GET"}.get(place)
-    if here is None:
+    allowed = {"/api": "GET", "/api/built": "GET", "/api/echo": "POST", "/files/some.bin": "GET"}.get(place)
+    if allowed is None:
         return (200 if VARIANT == "finds-all" else 404, b"", *none)
-    if method != here and (method, here) != ("HEAD", "GET"):
-        return (405, b"", "text/plain", [] if VARIANT == "no-allow" else [f"Allow: {here}"])
+    if method != allowed and (method, allowed) != ("HEAD", "GET"):
+        return (405, b"", "text/plain", [] if VARIANT == "no-allow" else [f"Allow: {allowed}"])
     if place == "/api":
         return (200, GREETING, "text/html" if VARIANT == "html" else json_type, [])
     if place == "/api/built":
