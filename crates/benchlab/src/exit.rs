@@ -30,28 +30,38 @@ pub struct Exit {
 
 impl Exit {
     /// An end with this code.
-    pub fn new(code: u8, message: impl Into<String>) -> Exit {
+    pub fn new(code: u8, message: impl ToString) -> Exit {
         Exit {
             code,
-            message: message.into(),
+            message: message.to_string(),
         }
     }
 
     /// The command or a file is wrong.
-    pub fn wrong(message: impl Into<String>) -> Exit {
+    pub fn wrong(message: impl ToString) -> Exit {
         Exit::new(WRONG, message)
+    }
+
+    /// A run failed.
+    pub fn failed(message: impl ToString) -> Exit {
+        Exit::new(FAILED, message)
+    }
+
+    /// Stopped by Ctrl-C.
+    pub fn interrupted(message: impl ToString) -> Exit {
+        Exit::new(INTERRUPTED, message)
     }
 }
 
 impl From<PlanError> for Exit {
     fn from(e: PlanError) -> Exit {
-        Exit::wrong(e.to_string())
+        Exit::wrong(e)
     }
 }
 
 impl From<JobError> for Exit {
     fn from(e: JobError) -> Exit {
-        Exit::wrong(e.to_string())
+        Exit::wrong(e)
     }
 }
 
@@ -61,21 +71,21 @@ impl From<StoreError> for Exit {
             StoreError::Full(_) | StoreError::NoRoom(_) => FAILED,
             _ => WRONG,
         };
-        Exit::new(code, e.to_string())
+        Exit::new(code, e)
     }
 }
 
 impl From<StartError> for Exit {
     fn from(e: StartError) -> Exit {
         match e {
-            StartError::Stopped => Exit::new(INTERRUPTED, "stopped; nothing was kept"),
-            StartError::Refused(reason) => Exit::new(FAILED, reason),
+            StartError::Stopped => Exit::interrupted("stopped; nothing was kept"),
+            StartError::Refused(reason) => Exit::failed(reason),
         }
     }
 }
 
 impl From<BenchError> for Exit {
     fn from(e: BenchError) -> Exit {
-        Exit::new(FAILED, e.to_string())
+        Exit::failed(e)
     }
 }

@@ -161,12 +161,9 @@ fn check_sources(
                 let reason = failures
                     .next()
                     .map_or("it is not built", |f| f.message.as_str());
-                return Err(Exit::new(
-                    exit::FAILED,
-                    format!(
-                        "`{name}` runs on the coordinator's machine, but cannot run here: {reason}"
-                    ),
-                ));
+                return Err(Exit::failed(format!(
+                    "`{name}` runs on the coordinator's machine, but cannot run here: {reason}"
+                )));
             }
         }
     }

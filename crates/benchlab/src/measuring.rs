@@ -45,7 +45,7 @@ pub fn measure<'a>(
                 "{reason}\nwhat was measured is kept: go on with `benchlab resume {}`",
                 path.display()
             );
-            Exit::new(exit::FAILED, message)
+            Exit::failed(message)
         }
         error => error.into(),
     });
@@ -58,7 +58,7 @@ pub fn measure<'a>(
                 "go on with `benchlab resume"
             };
             let message = format!("stopped; {next} {}`", path.display());
-            Err(Exit::new(exit::INTERRUPTED, message))
+            Err(Exit::interrupted(message))
         }
         ending => Ok(ending),
     }
@@ -67,8 +67,7 @@ pub fn measure<'a>(
 /// The exit code of a run that ended so.
 pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
     match ending {
-        Ending::Failed => Err(Exit::new(
-            exit::FAILED,
+        Ending::Failed => Err(Exit::failed(
             "nothing was left to compare: the report says what failed",
         )),
         _ => Ok(ExitCode::SUCCESS),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Standard output, which may be a pipe that its reader closes.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use lab_report::clean;
 use lab_report::format::text::wrap;
 use std::io::Write;
@@ -10,9 +10,7 @@ use std::io::Write;
 pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Exit::new(exit::FAILED, e.to_string()))
-        }
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Exit::failed(e)),
         _ => Ok(()),
     }
 }

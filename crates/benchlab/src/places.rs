@@ -2,7 +2,7 @@
 //! The folders in which subjects of an experiment about disks work, and the settings of the host for them.
 
 use crate::cli::{RunArgs, RunOn};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::measuring;
 use crate::output::say;
 use lab_bench::{Place, host_settings, not_a_disk};
@@ -234,7 +234,7 @@ pub fn run_why_program(
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|e| Exit::new(exit::FAILED, format!("{program}: {e}")))?;
+        .map_err(|e| Exit::failed(format!("{program}: {e}")))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let plain = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
     let text: String = text.chars().map(plain).collect();
@@ -242,10 +242,10 @@ pub fn run_why_program(
     if output.status.success() {
         Ok(())
     } else {
-        Err(Exit::new(
-            exit::FAILED,
-            format!("{program} ended with {}", output.status),
-        ))
+        Err(Exit::failed(format!(
+            "{program} ended with {}",
+            output.status
+        )))
     }
 }
 

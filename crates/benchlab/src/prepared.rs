@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The subjects of a plan, made ready, and where their databases are.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::places;
 use crate::ready::build_subjects;
 use lab_bench::Scratch;
@@ -48,7 +48,7 @@ pub fn prepare(
         }
     }
     if hashes.is_empty() {
-        return Err(Exit::new(exit::FAILED, "no subject can run"));
+        return Err(Exit::failed("no subject can run"));
     }
     Ok(Prepared { hashes, failures })
 }

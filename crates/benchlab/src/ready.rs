@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Builds subjects, after installing what is missing, and says which cannot run.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::progress::Building;
 use lab_bench::{Builder, Unready, install, interrupt};
 use lab_model::TargetKind;
@@ -21,16 +21,13 @@ pub fn build_subjects(
     let builder = Builder::new(project, experiment, &toolchains, external);
     let lacking = builder.lacking(subjects);
     if install_missing && !lacking.is_empty() {
-        install(&lacking).map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+        install(&lacking).map_err(Exit::failed)?;
     }
     let building = Building::new(builder.builds(subjects));
     let outcomes = builder.ready(subjects, &|step| building.step(step));
     building.end();
     if interrupt::requested() {
-        return Err(Exit::new(
-            exit::INTERRUPTED,
-            "stopped before anything was measured",
-        ));
+        return Err(Exit::interrupted("stopped before anything was measured"));
     }
     let labels = subjects.iter().map(|subject| experiment.label(subject));
     let failed = labels.zip(&outcomes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The servers of a plan, started or connected to.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use lab_bench::{Scratch, Server, Servers, interrupt};
 use lab_model::{Failure, Plan, Target, TargetId, TargetKind};
 use lab_services::{Database, Request, Service, ServiceError, Starting};
@@ -116,16 +116,14 @@ fn begin(
 /// What the reader has to change is an error of the command; the rest is a failure of the run.
 fn service_exit(error: ServiceError) -> Exit {
     match error {
-        ServiceError::Interrupted => {
-            Exit::new(exit::INTERRUPTED, "stopped before anything was measured")
-        }
+        ServiceError::Interrupted => Exit::interrupted("stopped before anything was measured"),
         error @ (ServiceError::Url { .. }
         | ServiceError::Unreachable { .. }
         | ServiceError::Login { .. }
         | ServiceError::Tls { .. }
         | ServiceError::Version { .. }
         | ServiceError::Rights { .. }
-        | ServiceError::Setting { .. }) => Exit::wrong(error.to_string()),
-        error => Exit::new(exit::FAILED, error.to_string()),
+        | ServiceError::Setting { .. }) => Exit::wrong(error),
+        error => Exit::failed(error),
     }
 }

@@ -2,7 +2,7 @@
 //! `benchlab agent`: what `--on` starts; it is not for people.
 
 use crate::cli::{AgentArgs, Cli};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::hosts;
 use lab_many::agent::Start;
 use std::process::ExitCode;
@@ -16,6 +16,6 @@ pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
     let served = lab_many::serve(start, &|requirements| {
         hosts::make_ready(cli, requirements).map_err(|exit| exit.message)
     });
-    served.map_err(|reason| Exit::new(exit::FAILED, reason))?;
+    served.map_err(Exit::failed)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 //! `benchlab build`: makes all subjects ready, also those that run only when they are named.
 
 use crate::cli::{BuildArgs, Cli};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::ready::build_subjects;
 use crate::verbs::project;
 use lab_plan::Experiment;
@@ -26,6 +26,6 @@ pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
     }
     match unready {
         0 => Ok(ExitCode::SUCCESS),
-        n => Err(Exit::new(exit::FAILED, format!("{n} subjects cannot run"))),
+        n => Err(Exit::failed(format!("{n} subjects cannot run"))),
     }
 }

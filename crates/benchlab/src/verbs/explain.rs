@@ -2,7 +2,7 @@
 //! `benchlab explain`: subjects run once more under counters, outside of all measuring.
 
 use crate::cli::{Cli, Color, DisplayArgs, ExplainArgs, RunArgs};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::links;
 use crate::measuring;
 use crate::options::set_values;
@@ -65,8 +65,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
 pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let scratch = measuring::scratch(None)?;
-    let mut explainer = CommandExplainer::new(plan, commands, scratch)
-        .map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let mut explainer = CommandExplainer::new(plan, commands, scratch).map_err(Exit::failed)?;
     let tracer = tracer();
     let is_counted =
         |s: SubjectId| !plan.subjects[s].overhead && plan.subjects[s].control_of.is_none();
@@ -85,7 +84,7 @@ fn explain_path(path: &Path) -> PathBuf {
 fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     let project = project(cli)?;
     let (experiment, plan) = plan(&project, args)?;
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     ensure_tools(args.install)?;
     let Prepared { failures, .. } = prepare(&project, &experiment, &plan, args.install)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
@@ -129,8 +128,8 @@ fn count_all(
             }
             match count(subject, point) {
                 Ok(counts) => counted.push(counts),
-                Err(Fault::Interrupted) => return Err(Exit::new(exit::INTERRUPTED, "stopped")),
-                Err(Fault::ServerLost(reason)) => return Err(Exit::new(exit::FAILED, reason)),
+                Err(Fault::Interrupted) => return Err(Exit::interrupted("stopped")),
+                Err(Fault::ServerLost(reason)) => return Err(Exit::failed(reason)),
                 Err(Fault::Failed(_, reason)) => {
                     failed.push(format!("{name} failed at {label}: {reason}."))
                 }
@@ -139,7 +138,7 @@ fn count_all(
     }
     if counted.is_empty() {
         let reason = format!("nothing could be counted\n{}", failed.join("\n"));
-        return Err(Exit::new(exit::FAILED, reason));
+        return Err(Exit::failed(reason));
     }
     Ok(document(&ExplainReport {
         plan,
@@ -260,5 +259,5 @@ fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if missing.is_empty() {
         return Ok(());
     }
-    install(&missing).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+    install(&missing).map_err(Exit::failed)
 }

@@ -31,15 +31,12 @@ pub fn forecast(
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.plan(&pilot)?;
     measure(&pilot, writer).map_err(|error| match error.code {
-        exit::INTERRUPTED => Exit::new(exit::INTERRUPTED, "stopped; the pilot is not kept"),
+        exit::INTERRUPTED => Exit::interrupted("stopped; the pilot is not kept"),
         _ => error,
     })?;
     let run = lab_store::load(&path)?;
     let forecast = lab_stats::power::forecast(&run, plan).ok_or_else(|| {
-        Exit::new(
-            exit::FAILED,
-            "the pilot compared nothing, so that nothing can be planned",
-        )
+        Exit::failed("the pilot compared nothing, so that nothing can be planned")
     })?;
     let document = kind::forecast::document(&forecast, plan);
     let all = Terminal {

@@ -2,7 +2,7 @@
 //! `benchlab manifest`, and `benchlab kubernetes-job`: what `--on k8s:N` starts; it is not for people.
 
 use crate::cli::KubernetesJobArgs;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::output::to_stdout;
 use lab_many::launcher::kubernetes::{self, job};
 use std::process::ExitCode;
@@ -20,5 +20,5 @@ pub fn job(args: &KubernetesJobArgs) -> Result<ExitCode, Exit> {
         (false, Some(bytes)) => job::connect(&args.name, bytes, manifest),
         _ => job::delete(&args.name, manifest),
     };
-    Err(Exit::new(exit::FAILED, reason))
+    Err(Exit::failed(reason))
 }

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 /// The project that `--project` names, or else the nearest one upwards from the current folder.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
-    let current = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
     let project = Project::find(cli.project.as_deref().unwrap_or(&current)).map_err(Exit::from);
     project.map_err(|exit| match packaged_experiments() {
         Some(folder) => Exit::wrong(format!(

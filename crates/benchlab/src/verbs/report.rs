@@ -2,7 +2,7 @@
 //! `benchlab report`: a run file as something to read.
 
 use crate::cli::{Color, DisplayArgs, ReportArgs};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::output::to_stdout;
 use lab_report::document::Section;
 use lab_report::format::terminal::section as terminal_section;
@@ -126,8 +126,7 @@ fn with_report_without<T>(
 
 /// A document in a format.
 pub fn render(document: &Document, format: Format, terminal: Terminal) -> Result<Rendered, Exit> {
-    lab_report::render(format, document, terminal)
-        .map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+    lab_report::render(format, document, terminal).map_err(Exit::failed)
 }
 
 /// Writes exports.
@@ -161,7 +160,7 @@ pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
                 .try_for_each(|f| std::fs::write(path.join(&f.name), &f.text))
         }
     };
-    save().map_err(|e| Exit::new(exit::FAILED, format!("{}: {e}", path.display())))
+    save().map_err(|e| Exit::failed(format!("{}: {e}", path.display())))
 }
 
 /// Writes a report to standard output.

@@ -2,7 +2,7 @@
 //! `benchlab resume`: goes on where a run was stopped or killed.
 
 use crate::cli::{Budget, Cli, ResumeArgs, Verb};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::hosts;
 use crate::measuring;
 use crate::prepared::{Prepared, prepare};
@@ -47,7 +47,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         }
         (None, _) => {}
     }
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
         if earlier.ending == Some(Ending::Budget) {

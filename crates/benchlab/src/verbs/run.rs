@@ -2,7 +2,7 @@
 //! `benchlab run`: plan, build, measure, report.
 
 use crate::cli::{Cli, RunArgs};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::hosts;
 use crate::links;
 use crate::measuring;
@@ -68,7 +68,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             "--plan is for programs that work in batches: servers are compared by percentiles too",
         ));
     }
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     let prepared = prepare(&project, &experiment, &plan, args.install)?;
     let host = match launcher {
         None => measuring::fit_host(args.measuring.strict, measuring::CORES)?,

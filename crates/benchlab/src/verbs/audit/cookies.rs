@@ -5,7 +5,7 @@ use super::args::CookiesArgs;
 use super::site::{inspect_site, page};
 use super::{finish, read_text, rules};
 use crate::cli::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use lab_audit::cookies::input::Collector;
 use lab_audit::{cookies, site};
 use lab_bench::unix_seconds;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
     let began = unix_seconds();
     let rules = rules(cookies::rules(), &cookies::CLASSES, &args.auditing)?;
-    let no_random = |e: std::io::Error| Exit::new(exit::FAILED, format!("/dev/urandom: {e}"));
+    let no_random = |e: std::io::Error| Exit::failed(format!("/dev/urandom: {e}"));
     let mut collector = Collector::new().map_err(no_random)?;
     let mut targets = Vec::new();
     for from in &args.from {

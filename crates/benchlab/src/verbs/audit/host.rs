@@ -4,7 +4,7 @@
 use super::args::HostArgs;
 use super::{finish, rules};
 use crate::cli::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::progress::progress;
 use crate::verbs::{run_files, runs_folder};
 use lab_audit::Extra;
@@ -71,8 +71,7 @@ fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
         bar.tick();
     });
     bar.finish_and_clear();
-    let measured =
-        measured.map_err(|reason| Exit::new(exit::FAILED, format!("--measure {reason}")))?;
+    let measured = measured.map_err(|reason| Exit::failed(format!("--measure {reason}")))?;
     Ok(storage::extra(&measured))
 }
 
@@ -83,7 +82,7 @@ fn watch_folders(args: &HostArgs, length: Duration, machine: &Machine) -> Result
     let fast = args.fast.as_deref().map(HotTarget::of).transpose();
     let fast = fast.map_err(|reason| Exit::wrong(format!("--fast {reason}")))?;
     let scope = Scope::new(&under, host::mounts(machine));
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     let bar = progress();
     let usage = hot::watch(&scope, length, &mut |elapsed| {
         let [elapsed, all] = [elapsed, length].map(|time| time.as_secs());
@@ -98,7 +97,7 @@ fn watch_folders(args: &HostArgs, length: Duration, machine: &Machine) -> Result
     if let Some(path) = &args.script {
         match script {
             Ok(script) => {
-                let error = |e| Exit::new(exit::FAILED, format!("{}: {e}", path.display()));
+                let error = |e| Exit::failed(format!("{}: {e}", path.display()));
                 std::fs::write(path, script).map_err(error)?;
                 let path = path.display();
                 eprintln!("benchlab: the script is in {path}; `sh {path}` says what it would do");

@@ -41,18 +41,17 @@ fn rules(
     classes: &[Class],
     args: &Auditing,
 ) -> Result<Vec<Rule>, Exit> {
-    let error = |e: lab_audit::RuleError| Exit::wrong(e.to_string());
-    let rules = built_in.map_err(error)?;
+    let rules = built_in.map_err(Exit::wrong)?;
     match &args.rules {
         None => Ok(rules),
-        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(error),
+        Some(folder) => user_rules::with_folder(rules, folder, classes).map_err(Exit::wrong),
     }
 }
 
 /// Keeps an audit in a run file, shows it, and judges it by `--fail-on`.
 fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Result<ExitCode, Exit> {
     let harmless = harmless(audit);
-    let audit = &harmless.map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let audit = &harmless.map_err(Exit::failed)?;
     let path = if args.no_run {
         None
     } else {

@@ -4,7 +4,7 @@
 use super::args::{SiteArgs, SiteRequestArgs};
 use super::{finish, read_text, rules};
 use crate::cli::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::progress::progress;
 use lab_audit::site::{self, Options, Site, Url};
 use lab_bench::unix_seconds;
@@ -34,7 +34,7 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
 pub fn page(text: &str) -> Result<Url, Exit> {
     // The parser of lab-load has the better error messages.
     lab_load::Link::parse(text)?;
-    Url::parse(text).map_err(|e| Exit::wrong(e.to_string()))
+    Url::parse(text).map_err(Exit::wrong)
 }
 
 /// What sends requests to a site: for all of it, or for its cookies only.
@@ -53,5 +53,5 @@ pub fn inspect_site(url: &Url, requests: &SiteRequestArgs, inspect: Inspect) -> 
         bar.tick();
     });
     bar.finish_and_clear();
-    site.map_err(|reason| Exit::new(exit::FAILED, lab_report::clean(&reason)))
+    site.map_err(|reason| Exit::failed(lab_report::clean(&reason)))
 }

@@ -3,7 +3,7 @@
 
 use super::{exports::exports, gate::gate};
 use crate::cli::{Cli, CommandCores, CompareArgs};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::measuring;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{CommandWorkload, LocalExecutor, fingerprint, interrupt, unix_seconds};
@@ -35,7 +35,7 @@ pub fn compare_in_turns(
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
     if let Some(blocks) = args.plan {
-        interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+        interrupt::watch().map_err(Exit::failed)?;
         return forecast(&plan, blocks, |plan, writer| {
             measure(plan, writer).map(drop)
         });
@@ -58,7 +58,7 @@ pub fn plan(args: &CompareArgs, commands: Option<Vec<GivenCommand>>) -> Result<P
 /// A new run file of a plan. Errors: the host is not fit, with `--strict`, or the file cannot be made.
 pub fn new_run_file(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
@@ -101,7 +101,7 @@ pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
 
 /// The commands of the command line. Errors: there are none, or there are more names.
 fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
-    let folder = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let folder = std::env::current_dir().map_err(Exit::wrong)?;
     let lines = args.commands.iter().cloned().map(Words::Line);
     let words = (!args.words.is_empty()).then(|| Words::List(args.words.clone()));
     let all: Vec<Words> = lines.chain(words).collect();

@@ -3,7 +3,7 @@
 
 use super::commands::{compare_in_turns, not_too_many_names};
 use crate::cli::{Cli, CompareArgs};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::measuring;
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
 use lab_plan::{GivenCommand, Words};
@@ -21,14 +21,14 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
     let words = command_words(args)?;
     check_builds(args)?;
     not_too_many_names(args, args.rev.len())?;
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let folder = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
+    let folder = std::env::current_dir().map_err(Exit::wrong)?;
     let seed = measuring::seed(args.measuring.seed);
     let builds = args.builds.unwrap_or(1) as usize;
     let worktrees =
         Worktrees::of_builds(&folder, &args.rev, builds, seed).map_err(|e| match e {
-            WorktreeError::Interrupted => Exit::new(exit::INTERRUPTED, "stopped"),
-            e => Exit::wrong(e.to_string()),
+            WorktreeError::Interrupted => Exit::interrupted("stopped"),
+            e => Exit::wrong(e),
         })?;
     let distinct: HashSet<&String> = args.rev.iter().collect();
     let are_distinct = distinct.len() == args.rev.len();

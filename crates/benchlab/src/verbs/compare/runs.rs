@@ -69,7 +69,7 @@ fn with_hashes<T>(
         run: runs[i],
         hashes: &hashes[i],
     };
-    compare(recorded(0), recorded(1)).map_err(|e| Exit::wrong(e.to_string()))
+    compare(recorded(0), recorded(1)).map_err(Exit::wrong)
 }
 
 /// The document of two runs of measurements.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One request before the load: whether the servers answer, and as expected.
 
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use lab_bench::LoadedServers;
 use lab_many::load::LoadAgents;
 use lab_model::{ErrorKind, Plan};
@@ -13,7 +13,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
         let name = &subject.name;
         let record = servers
             .ask(id, 0)
-            .map_err(|reason| Exit::new(exit::FAILED, format!("{name}: {reason}")))?;
+            .map_err(|reason| Exit::failed(format!("{name}: {reason}")))?;
         let kinds = ErrorKind::ALL.into_iter();
         let kinds = kinds.filter(|kind| record.errors[*kind as usize] > 0);
         let errors = kinds.map(|kind| (kind, record.words[kind as usize].clone()));
@@ -35,7 +35,7 @@ pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
 fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<(), Exit> {
     let note = judge_answer(errors).map_err(|reason| {
         let message = format!("{server} does not answer: {reason}; nothing was loaded");
-        Exit::new(exit::FAILED, message)
+        Exit::failed(message)
     });
     if let Some(note) = note? {
         eprintln!("benchlab: {server}: {note}");

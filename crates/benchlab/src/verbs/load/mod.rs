@@ -118,7 +118,7 @@ impl LoadCommand<'_> {
         self.loading.load.server_host = place.cloned();
         let plan = self.loading.plan()?;
         give_back();
-        interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+        interrupt::watch().map_err(Exit::failed)?;
         let generators = LoadGenerators::start(&self, &plan)?;
         // One core: the generator's.
         let mut host = with_trust(host::inspect(1), self.sending);
@@ -162,10 +162,10 @@ impl LoadCommand<'_> {
             let resumable = resumable.then_some(path.as_path());
             match ending {
                 Ok(ending) => check_ending(report, ending, resumable)?,
-                Err(lost) => return Err(Exit::new(exit::FAILED, lost + &resume_hint(resumable))),
+                Err(lost) => return Err(Exit::failed(lost + &resume_hint(resumable))),
             }
             match failed {
-                Some(reason) => Err(Exit::new(exit::FAILED, reason)),
+                Some(reason) => Err(Exit::failed(reason)),
                 None => judge(report),
             }
         })
@@ -200,8 +200,7 @@ fn measure(
 /// Writes the log of histograms.
 fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
     let Some(file) = hlog else { return Ok(()) };
-    let failed =
-        |reason: String| Exit::new(exit::FAILED, format!("--hlog {}: {reason}", file.display()));
+    let failed = |reason: String| Exit::failed(format!("--hlog {}: {reason}", file.display()));
     let log = lab_store::hlog(report.run).map_err(failed)?;
     std::fs::write(file, log).map_err(|e| failed(e.to_string()))
 }
@@ -213,15 +212,12 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
             "stopped; what was measured until then is kept and shown{}",
             resume_hint(resumable)
         );
-        return Err(Exit::new(exit::INTERRUPTED, message));
+        return Err(Exit::interrupted(message));
     }
     let cells = report.results.cells.iter();
     let served = cells.filter(|cell| cell.key.metric == Metric::SERVED);
     match served.map(|cell| cell.value.value() as u64).sum::<u64>() {
-        0 => Err(Exit::new(
-            exit::FAILED,
-            "no request was served: the report says why",
-        )),
+        0 => Err(Exit::failed("no request was served: the report says why")),
         _ => Ok(()),
     }
 }

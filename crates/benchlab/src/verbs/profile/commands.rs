@@ -3,7 +3,7 @@
 
 use super::{Profiled, callgrind, names, read, sources as sources_in};
 use crate::cli::{Cli, ProfileArgs, Verb};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::measuring;
 use crate::progress::progress;
 use crate::verbs::compare::{check_out, measure, new_run_file, plan};
@@ -29,12 +29,11 @@ const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Runs the commands under Valgrind, keeps their figures in a run file, then measures them without Valgrind.
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
-    let compared =
-        Cli::try_parse_from(compare_command_line(args)).map_err(|e| Exit::wrong(e.to_string()))?;
+    let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::wrong)?;
     let Verb::Compare(compare) = &compared.verb else {
         unreachable!("the words are those of a comparison")
     };
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     if args.rev.len() > 2 {
         return Err(Exit::wrong(
             "a profile is of one revision or of two: before and after",
@@ -57,7 +56,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     let folder = std::path::absolute(args.keep.as_deref().unwrap_or(scratch.folder()));
     let folder = folder.map_err(|e| Exit::wrong(format!("--keep: {e}")))?;
     set_up(&commands, scratch.folder())?;
-    let current = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let current = std::env::current_dir().map_err(Exit::wrong)?;
     let folder_of = |s: &Subject| {
         let folder = s.command.as_ref().and_then(|c| c.folder.as_ref());
         folder.map_or(current.clone(), PathBuf::from)
@@ -127,14 +126,14 @@ fn run_valgrind(
         bar.tick();
     });
     bar.finish_and_clear();
-    let runs = runs.map_err(|e| Exit::new(exit::FAILED, format!("valgrind: {e}")))?;
-    let stopped = || Exit::new(exit::INTERRUPTED, "stopped; nothing is left running");
+    let runs = runs.map_err(|e| Exit::failed(format!("valgrind: {e}")))?;
+    let stopped = || Exit::interrupted("stopped; nothing is left running");
     runs.ok_or_else(stopped)
 }
 
 /// Builds the revisions, or whatever --setup does, each in its folder.
 fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
-    let error = |reason: String| Exit::new(exit::FAILED, reason);
+    let error = |reason: String| Exit::failed(reason);
     let errors = scratch.join("setup");
     for subject in commands {
         let Some((command, setup)) = subject
@@ -158,7 +157,7 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
         };
         let line = setup.join(" ");
         let ended = starter.run(&order).map_err(|fault| match fault {
-            Fault::Interrupted => Exit::new(exit::INTERRUPTED, "stopped; nothing is left running"),
+            Fault::Interrupted => Exit::interrupted("stopped; nothing is left running"),
             Fault::ServerLost(reason) | Fault::Failed(_, reason) => {
                 error(format!("--setup `{line}`: {reason}"))
             }
@@ -239,7 +238,7 @@ fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
         service: false,
         units: Vec::new(),
     };
-    install(&[&toolchain]).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+    install(&[&toolchain]).map_err(Exit::failed)
 }
 
 /// Reads what the runs wrote. A run that failed is a warning. Error: a program has no figures at all.
@@ -257,7 +256,7 @@ fn read_runs(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
         let profile = &mut profiled.profiles[run.command];
         let outcome = match &run.file {
             Some(file) => add_file(profile, run.tool, file),
-            _ => Err(Exit::new(exit::FAILED, run.log.join(" "))),
+            _ => Err(Exit::failed(run.log.join(" "))),
         };
         if run.children > 0 {
             let text = match run.children {
@@ -287,7 +286,7 @@ fn read_runs(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
             .into_iter()
             .map(|warning| warning.text)
             .collect();
-        return Err(Exit::new(exit::FAILED, reason.join("\n")));
+        return Err(Exit::failed(reason.join("\n")));
     }
     same_work(runs, &mut profiled);
     Ok(profiled)

@@ -181,7 +181,5 @@ fn callgrind<'p>(paths: impl Iterator<Item = &'p str>) -> Result<CostProfile, Ex
     for path in paths {
         read(Path::new(path), |file| reader.add(file))?;
     }
-    reader
-        .done()
-        .map_err(|reason| Exit::wrong(reason.to_string()))
+    reader.done().map_err(Exit::wrong)
 }

@@ -4,7 +4,7 @@
 pub mod args;
 
 use crate::cli::Cli;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::verbs::runs_folder;
 use args::ServeArgs;
 use lab_web::{Address, Options};
@@ -44,11 +44,7 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
         // The pages are served even if standard error is closed.
         let _ = std::io::stderr().write_all(text.as_bytes());
     };
-    lab_web::serve(options, report_address).map_err(|e| {
-        Exit::new(
-            exit::FAILED,
-            format!("{place}: {e}; --port 0 takes any that is free"),
-        )
-    })?;
+    lab_web::serve(options, report_address)
+        .map_err(|e| Exit::failed(format!("{place}: {e}; --port 0 takes any that is free")))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@
 
 use super::sources::Source;
 use super::{Watch, show};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use lab_bench::interrupt;
 use lab_watch::{Log, ReadError};
 use std::fs::File;
@@ -100,7 +100,7 @@ fn has_compression(path: &Path) -> bool {
 fn redraw(watch: &Watch) -> Result<(), Exit> {
     let run = watch.run_without_host(watch.watched());
     let document = watch.document(&run, None)?;
-    let failed = |e: io::Error| Exit::new(exit::FAILED, e.to_string());
+    let failed = |e: io::Error| Exit::failed(e);
     // Cursor to the top, and clear (ECMA-48, CUP and ED).
     io::stdout().write_all(b"\x1b[H\x1b[2J").map_err(failed)?;
     show(watch.args, &document)?;

@@ -12,7 +12,7 @@ mod remote;
 mod sources;
 
 use crate::cli::{Cli, WatchArgs};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{host, interrupt, unix_seconds};
@@ -45,7 +45,7 @@ struct Watch<'a> {
 pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
     check_records(args)?;
     let mut watch = Watch::new(args)?;
-    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    interrupt::watch().map_err(Exit::failed)?;
     match &args.agents.on {
         Some(launcher) => remote::read(&mut watch, &args.agents.lost.starting(launcher))?,
         None => {
@@ -149,7 +149,7 @@ impl<'a> Watch<'a> {
             return;
         };
         let place = folder.display();
-        let failed = |e| Exit::new(exit::FAILED, format!("--parquet {place}: {e}"));
+        let failed = |e| Exit::failed(format!("--parquet {place}: {e}"));
         let ended = self.tally.end_records().map_err(failed);
         if self.ok_or_report(ended).is_some() {
             eprintln!("benchlab: the records are in {place}");
@@ -201,7 +201,7 @@ impl<'a> Watch<'a> {
             self.logs_read.add(&log);
             if is_stopped {
                 bar.finish_and_clear();
-                return Err(Exit::new(exit::INTERRUPTED, "stopped; nothing was kept"));
+                return Err(Exit::interrupted("stopped; nothing was kept"));
             }
         }
         bar.finish_and_clear();

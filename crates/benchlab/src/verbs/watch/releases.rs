@@ -83,7 +83,7 @@ fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
     let date = date.or_else(|_| time.parse::<jiff::civil::Date>().map(|d| d.at(0, 0, 0, 0)));
     let zone = zone
         .map_or(Ok(TimeZone::UTC), TimeZone::get)
-        .map_err(|e| Exit::wrong(e.to_string()))?;
+        .map_err(Exit::wrong)?;
     let at = date
         .and_then(|date| date.to_zoned(zone))
         .map_err(|_| error())?;

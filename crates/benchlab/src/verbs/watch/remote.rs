@@ -19,7 +19,7 @@ pub fn read(watch: &mut Watch, starting: &Starting) -> Result<(), Exit> {
         format: args.log_format.clone(),
         unit: args.duration_unit,
         zone: args.zone.clone(),
-        rules: rules.map_err(|e| Exit::wrong(e.to_string()))?,
+        rules: rules.map_err(Exit::wrong)?,
     };
     if let Some(name) = order.logs.iter().find(|name| *name == "-" || is_url(name)) {
         let kind = match name.as_str() {
