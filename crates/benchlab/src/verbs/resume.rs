@@ -38,15 +38,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if plan.load().is_some() && plan.serving().is_none() {
         return resume_load(plan, earlier.agents.len(), args);
     }
-    match (args.budget, earlier.ending) {
-        (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
-        (None, Some(Ending::Budget)) => {
-            return Err(Exit::wrong(format!(
-                "{file} used up its time; give it more with --budget, such as --budget 10m"
-            )));
-        }
-        (None, _) => {}
-    }
+    set_budget(&mut plan, args, earlier.ending)?;
     interrupt::watch().map_err(Exit::failed)?;
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
@@ -84,6 +76,21 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
     let measurers = Measurers::Local { scratch, servers };
     run::carry_out(&project, &plan, open_writer()?, measurers)
+}
+
+/// Sets the time that `--budget` gives. Error: the run used up its time, and gets no more.
+fn set_budget(plan: &mut Plan, args: &ResumeArgs, ending: Option<Ending>) -> Result<(), Exit> {
+    match (args.budget, ending) {
+        (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
+        (None, Some(Ending::Budget)) => {
+            return Err(Exit::wrong(format!(
+                "{} used up its time; give it more with --budget, such as --budget 10m",
+                args.file.display()
+            )));
+        }
+        (None, _) => {}
+    }
+    Ok(())
 }
 
 /// Puts on the rest of a load.

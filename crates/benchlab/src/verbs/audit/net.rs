@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = unix_seconds();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
-    if let Some(name) = args.hosts.iter().find(|name| !could_be_a_host(name)) {
+    if let Some(name) = args.hosts.iter().find(|name| !is_host_name(name)) {
         let reason = "a host's name or address is wanted, without scheme, port and path";
         return Err(Exit::wrong(format!(
             "`{}`: {reason}",
@@ -52,7 +52,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     )
 }
 
-fn could_be_a_host(name: &str) -> bool {
+fn is_host_name(name: &str) -> bool {
     let is_invalid = |c: char| "/:[]@?#".contains(c) || c.is_whitespace() || c.is_control();
     let without_zone = name.split('%').next().unwrap_or(name);
     without_zone.parse::<IpAddr>().is_ok() || !name.is_empty() && !name.contains(is_invalid)

@@ -110,7 +110,7 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
             "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",
         ));
     }
-    not_too_many_names(args, all.len())?;
+    check_name_count(args, all.len())?;
     let command = |(i, words)| GivenCommand {
         words,
         name: args.name.get(i).cloned(),
@@ -122,7 +122,7 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
 }
 
 /// Error: there are more names than commands.
-pub fn not_too_many_names(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
+pub fn check_name_count(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
     if args.name.len() > commands {
         Err(Exit::wrong(format!(
             "--name is given {} times for {commands} commands",

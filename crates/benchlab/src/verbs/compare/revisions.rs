@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One command in several revisions, each in a worktree of its own.
 
-use super::commands::{compare_in_turns, not_too_many_names};
+use super::commands::{check_name_count, compare_in_turns};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
@@ -20,7 +20,7 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), Exit> {
     let words = command_words(args)?;
     check_builds(args)?;
-    not_too_many_names(args, args.rev.len())?;
+    check_name_count(args, args.rev.len())?;
     interrupt::watch().map_err(Exit::failed)?;
     let folder = std::env::current_dir().map_err(Exit::wrong)?;
     let seed = measuring::seed(args.measuring.seed);

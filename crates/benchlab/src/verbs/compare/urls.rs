@@ -4,7 +4,9 @@
 use super::{exports::exports, gate, sweeps};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
-use crate::verbs::load::{LoadCommand, RequestedServer, Resumed, keeps_words, loading, seed};
+use crate::verbs::load::{
+    LoadCommand, RequestedServer, Resumed, can_keep_command_line, loading, seed,
+};
 use crate::verbs::runs_folder;
 use lab_plan::Loading;
 use std::process::ExitCode;
@@ -51,7 +53,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs, resumed: Option<Resumed>) -> Result<E
         exports,
         runs: runs_folder(cli, args.measuring.runs.as_deref())?,
         strict: args.measuring.strict,
-        keeps_words: keeps_words(&args.sending, &args.commands),
+        keeps_command_line: can_keep_command_line(&args.sending, &args.commands),
         resumed,
     };
     command.carry_out(|report| {

@@ -27,7 +27,7 @@ use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
 pub use requested::RequestedServer;
 pub use resumed::{
-    Resumed, command_line, is_one_changing_stretch, keeps_words, original_command, seed,
+    Resumed, can_keep_command_line, command_line, has_one_changing_load, original_command, seed,
 };
 use std::path::Path;
 use std::process::ExitCode;
@@ -71,7 +71,7 @@ pub fn load_or_resume(
         exports,
         runs: runs_folder(cli, args.measuring.runs.as_deref())?,
         strict: args.measuring.strict,
-        keeps_words: keeps_words(&args.sending, &args.urls),
+        keeps_command_line: can_keep_command_line(&args.sending, &args.urls),
         resumed,
     };
     command.carry_out(|report| judge_conditions(report, &args.fail_if))
@@ -124,7 +124,7 @@ impl LoadCommand<'_> {
         let mut host = with_trust(host::inspect(1), self.sending);
         let watches = generators::watches(&self, &mut host)?;
         generators.report_unfit(&plan, &host, self.strict)?;
-        let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
+        let resumable = self.keeps_command_line && !has_one_changing_load(&plan);
         let writer = match &self.resumed {
             Some(resumed) => resumed.writer(&plan)?,
             None => {

@@ -77,7 +77,7 @@ pub fn seed(given: Option<u64>, resumed: Option<&Resumed>) -> u64 {
 }
 
 /// Whether the command line holds no secret, and the requests are made of nothing else.
-pub fn keeps_words(sending: &Sending, urls: &[String]) -> bool {
+pub fn can_keep_command_line(sending: &Sending, urls: &[String]) -> bool {
     sending.header.is_empty()
         && sending.body.is_none()
         && sending.body_file.is_none()
@@ -87,7 +87,7 @@ pub fn keeps_words(sending: &Sending, urls: &[String]) -> bool {
 
 /// Whether a plan's rate changes while its only server is loaded without a pause: the rest of such a load
 /// alone would be another one.
-pub fn is_one_changing_stretch(plan: &Plan) -> bool {
+pub fn has_one_changing_load(plan: &Plan) -> bool {
     plan.points.len() * plan.subjects.len() == 1
         && plan.load().is_some_and(|load| load.arrivals.changes())
 }
