@@ -284,7 +284,7 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
             && !text(&file).contains("verysecret")
             && !screen.contains('\u{1b}')
     );
-    for (words, why) in [
+    for (words, reason) in [
         (
             vec!["audit", "net", "https://a.example/"],
             "`https://a.example/`: a host's name",
@@ -299,7 +299,7 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
     ] {
         let output = benchlab(folder.path(), &words);
         assert!(
-            text(&output.stderr).contains(why),
+            text(&output.stderr).contains(reason),
             "{}",
             text(&output.stderr)
         );
