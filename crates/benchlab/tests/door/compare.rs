@@ -492,11 +492,11 @@ fn a_gate_turns_verdicts_into_exit_codes() {
             .code
     };
     assert_eq!(
-        gate(&["sleep 0.001", "sleep 0.02", "--blocks", "6"]),
+        gate(&["sleep 0.001", "sleep 0.2", "--blocks", "6"]),
         Some(3)
     );
     assert_eq!(
-        gate(&["sleep 0.02", "sleep 0.001", "--blocks", "6"]),
+        gate(&["sleep 0.2", "sleep 0.001", "--blocks", "6"]),
         Some(0)
     );
     // From one block no scatter is known, and nothing is decided.
