@@ -749,7 +749,7 @@ pub struct HistoryArgs {
 pub struct ImportArgs {
     /// An XML file of <benchmark> elements
     pub file: PathBuf,
-    /// The run file to make [default: runs/<name of the file>.lab]
+    /// The run file to make [default: the file's name with .lab, where other runs are]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -763,7 +763,7 @@ pub struct ListArgs {
     /// Each subject's driver, each case's values, and how to get what is missing
     #[arg(long, requires = "experiment")]
     pub full: bool,
-    /// The runs in runs/ instead
+    /// The runs instead: the project's, or outside of a project those in ~/.local/share/benchlab/runs
     #[arg(long)]
     pub runs: bool,
 }

@@ -4,7 +4,7 @@
 use crate::cli::{Cli, ImportArgs};
 use crate::exit::Exit;
 use crate::output::say;
-use crate::verbs::project;
+use crate::verbs::runs_folder;
 use lab_bench::unix_seconds;
 use lab_report::{Limits, import_xml};
 use lab_store::RunWriter;
@@ -23,7 +23,7 @@ pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     let output = match &args.output {
         Some(path) => path.clone(),
         None => {
-            let runs = project(cli)?.folder().join("runs");
+            let runs = runs_folder(cli, None)?;
             std::fs::create_dir_all(&runs)
                 .map_err(|e| Exit::wrong(format!("{}: {e}", runs.display())))?;
             runs.join(

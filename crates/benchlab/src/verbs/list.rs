@@ -6,7 +6,7 @@ mod brief;
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
 use crate::output::{hanging_indent, say, widest};
-use crate::verbs::{project, run_files};
+use crate::verbs::{project, run_files, runs_folder};
 use lab_bench::build::present;
 use lab_model::audit::State;
 use lab_plan::{Case, Experiment, Project, Subject, Toolchain, Toolchains};
@@ -15,10 +15,10 @@ use std::process::ExitCode;
 
 /// Lists experiments, or runs.
 pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
-    let project = project(cli)?;
     if args.runs {
-        return runs(&project.folder().join("runs"));
+        return runs(&runs_folder(cli, None)?);
     }
+    let project = project(cli)?;
     let toolchains = Toolchains::read(&project)?;
     match &args.experiment {
         Some(name) => {

@@ -574,12 +574,19 @@ fn where_runs_are_looked_for() {
     write_run("in-data", &place("data/benchlab/runs"));
     write_run("in-project", &place("project/runs"));
     place("project/experiments");
-    let names = |folder: &Path, data: &str, args: &[&str]| {
+    let call = |folder: &Path, data: &str, args: &[&str]| {
         let mut command = Command::new(BENCHLAB);
-        command.args(["history", "--format", "csv"]).args(args);
+        command.args(args);
         command.env_remove("BENCHLAB_PROJECT").current_dir(folder);
         command.env("HOME", home.path()).env("XDG_DATA_HOME", data);
         outcome(command.output().unwrap())
+    };
+    let names = |folder: &Path, data: &str, args: &[&str]| {
+        call(
+            folder,
+            data,
+            &[&["history", "--format", "csv"], args].concat(),
+        )
     };
     let data = home.path().join("data");
     let data = data.to_str().unwrap();
@@ -600,4 +607,17 @@ fn where_runs_are_looked_for() {
     names(home.path(), data, &["--project", "nowhere"])
         .expect(2)
         .says(&["is not in a benchlab project"]);
+
+    let exchanged = "<benchmark language='C' driver='d'><measures>\
+                     <time count='1' time='1 us' title='t'/></measures></benchmark>";
+    fs::write(home.path().join("exchanged.xml"), exchanged).unwrap();
+    call(home.path(), data, &["import", "exchanged.xml"]).expect(0);
+    assert!(
+        home.path()
+            .join("data/benchlab/runs/exchanged.lab")
+            .exists()
+    );
+    call(home.path(), data, &["list", "--runs"])
+        .expect(0)
+        .shows(&["a.lab", "exchanged.lab"]);
 }

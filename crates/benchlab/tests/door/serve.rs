@@ -207,12 +207,6 @@ fn pages_say_what_the_other_verbs_say() {
     .map(str::to_owned);
     let comparison = project.call(&compare.each_ref().map(String::as_str));
     let pair = text(&served.page(&format!("/compare?run={b}&run={a}")));
-    let sentences = comparison
-        .stdout
-        .lines()
-        .filter(|l| l.starts_with("  ") && l.ends_with('.'))
-        .count();
-    assert!(sentences > 0 || !pair.is_empty());
     let title = comparison.stdout.lines().next().expect("a heading").trim();
     assert!(pair.contains(title), "{title} is not in {pair}");
     assert_eq!(served.get(&format!("/compare?run={a}")).status, 400);

@@ -128,10 +128,12 @@ impl FollowedFile {
     fn read(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<usize, Exit> {
         let mut bytes = 0;
         for _ in 0..64 {
-            let n = self.file.read(buffer).unwrap_or(0);
-            if n == 0 {
-                break;
-            }
+            let n = match self.file.read(buffer) {
+                Ok(0) => break,
+                Ok(n) => n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => break,
+                Err(e) => return Err(self.wrong(e.into())),
+            };
             self.offset += n as u64;
             self.replaced = None;
             bytes += n;
