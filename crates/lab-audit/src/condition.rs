@@ -28,10 +28,10 @@ enum Op {
 
 #[derive(Clone, Debug, PartialEq)]
 enum RightSide {
-    /// As they are written, and as numbers if each of them is one.
-    Given(Vec<String>, Option<Vec<f64>>),
+    /// Words as they are written, and as numbers if each of them is one.
+    Literal(Vec<String>, Option<Vec<f64>>),
     /// Another value of the thing.
-    Other(String),
+    OtherValue(String),
 }
 
 /// Whether a condition holds.
@@ -50,10 +50,10 @@ pub enum Truth {
 impl Condition {
     /// Reads one. Error: what is wrong with it.
     pub fn parse(text: &str) -> Result<Condition, String> {
-        let wrong =
+        let malformed =
             || format!("`{text}` is no condition; write it as `name = word` or `name > 5 MiB`");
         let mut words = text.split_whitespace();
-        let (name, op) = words.next().zip(words.next()).ok_or_else(wrong)?;
+        let (name, op) = words.next().zip(words.next()).ok_or_else(malformed)?;
         let op = match op {
             "=" => Op::Is,
             "!=" => Op::IsNot,
@@ -63,16 +63,16 @@ impl Condition {
             ">=" => Op::AtLeast,
             "in" => Op::In,
             "not-in" => Op::NotIn,
-            _ => return Err(wrong()),
+            _ => return Err(malformed()),
         };
         let rest: Vec<&str> = words.collect();
         let right = match (&rest[..], op) {
-            ([], _) => return Err(wrong()),
+            ([], _) => return Err(malformed()),
             ([other], _) if other.starts_with('{') && other.ends_with('}') => {
-                RightSide::Other(other[1..other.len() - 1].to_owned())
+                RightSide::OtherValue(other[1..other.len() - 1].to_owned())
             }
-            (words, Op::In | Op::NotIn) => given(words.iter().map(|word| vec![*word])),
-            (words, _) => given([words.to_vec()].into_iter()),
+            (words, Op::In | Op::NotIn) => literal(words.iter().map(|word| vec![*word])),
+            (words, _) => literal([words.to_vec()].into_iter()),
         };
         let condition = Condition {
             name: name.to_owned(),
@@ -80,31 +80,31 @@ impl Condition {
             op,
             right,
         };
-        if let RightSide::Given(words, None) = &condition.right {
+        if let RightSide::Literal(words, None) = &condition.right {
             if let Some(odd) = words.iter().find(|word| ends_with_unit(word)) {
                 return Err(format!("`{text}`: `{odd}` is no number"));
             }
-            if condition.is_order() {
-                return Err(wrong());
+            if condition.is_ordering() {
+                return Err(malformed());
             }
         }
         Ok(condition)
     }
 
-    /// The names of the values that it looks at.
+    /// The names of the values that it compares.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let other = match &self.right {
-            RightSide::Other(name) => Some(name.as_str()),
+            RightSide::OtherValue(name) => Some(name.as_str()),
             _ => None,
         };
         std::iter::once(self.name.as_str()).chain(other)
     }
 
-    /// Whether it compares with a number; `None`: with another value.
-    pub fn is_number(&self) -> Option<bool> {
+    /// Whether it compares a value with a number; `None`: with another value of the thing.
+    pub fn compares_with_number(&self) -> Option<bool> {
         match &self.right {
-            RightSide::Given(_, numbers) => Some(numbers.is_some()),
-            RightSide::Other(_) => None,
+            RightSide::Literal(_, numbers) => Some(numbers.is_some()),
+            RightSide::OtherValue(_) => None,
         }
     }
 
@@ -113,40 +113,40 @@ impl Condition {
         let Some(left) = thing.values.get(self.name.as_str()) else {
             return Truth::NotApplicable;
         };
-        if let Value::Unknown(why) = left {
-            return Truth::Unknown(why.clone());
+        if let Value::Unknown(reason) = left {
+            return Truth::Unknown(reason.clone());
         }
-        let yes = match &self.right {
-            RightSide::Given(words, numbers) => match (left, numbers) {
+        let is_true = match &self.right {
+            RightSide::Literal(words, numbers) => match (left, numbers) {
                 (Value::Number(left, _), Some(numbers)) => self.compares(*left, numbers),
                 (Value::Number(..), None) => return self.wrong_kind(&self.name, "number"),
-                _ if self.is_order() => return self.wrong_kind(&self.name, "word"),
-                _ => words.contains(&left.text()) == self.is_same(),
+                _ if self.is_ordering() => return self.wrong_kind(&self.name, "word"),
+                _ => words.contains(&left.text()) == self.is_equality(),
             },
-            RightSide::Other(name) => match (left, thing.values.get(name.as_str())) {
+            RightSide::OtherValue(name) => match (left, thing.values.get(name.as_str())) {
                 (_, None) => return Truth::NotApplicable,
-                (_, Some(Value::Unknown(why))) => return Truth::Unknown(why.clone()),
+                (_, Some(Value::Unknown(reason))) => return Truth::Unknown(reason.clone()),
                 (Value::Number(left, _), Some(Value::Number(right, _))) => {
                     self.compares(*left, &[*right])
                 }
                 (Value::Number(..), Some(_)) => return self.wrong_kind(name, "word"),
                 (_, Some(Value::Number(..))) => return self.wrong_kind(&self.name, "word"),
-                _ if self.is_order() => return self.wrong_kind(&self.name, "word"),
-                (left, Some(right)) => (left.text() == right.text()) == self.is_same(),
+                _ if self.is_ordering() => return self.wrong_kind(&self.name, "word"),
+                (left, Some(right)) => (left.text() == right.text()) == self.is_equality(),
             },
         };
-        if yes { Truth::Yes } else { Truth::No }
+        if is_true { Truth::Yes } else { Truth::No }
     }
 
-    fn is_order(&self) -> bool {
+    fn is_ordering(&self) -> bool {
         !matches!(self.op, Op::Is | Op::IsNot | Op::In | Op::NotIn)
     }
 
-    fn is_same(&self) -> bool {
+    fn is_equality(&self) -> bool {
         matches!(self.op, Op::Is | Op::In)
     }
 
-    /// A value of this kind cannot be compared so: neither outcome would mean anything.
+    /// The value has a kind that this condition cannot compare: neither outcome would mean anything.
     fn wrong_kind(&self, name: &str, kind: &str) -> Truth {
         let text = &self.text;
         Truth::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
@@ -164,19 +164,20 @@ impl Condition {
     }
 }
 
-/// Words or numbers to compare with, each of one word or of a number and its unit.
-fn given<'t>(each: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSide {
-    let numbers = each.clone().map(|words| number(&words)).collect();
-    RightSide::Given(each.map(|words| words.join(" ")).collect(), numbers)
+/// What a value is compared with: words, or numbers with their units.
+fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSide {
+    let numbers = operands.clone().map(|words| number(&words)).collect();
+    RightSide::Literal(operands.map(|words| words.join(" ")).collect(), numbers)
 }
 
 /// Whether all of several hold. What is refuted by one is refuted, whatever could not be seen of others.
-pub fn all(conditions: &[Condition], thing: &Thing) -> Truth {
-    let held: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
-    let first = |wanted: fn(&Truth) -> bool| held.iter().find(|h| wanted(h)).cloned();
-    first(|h| *h == Truth::NotApplicable)
-        .or_else(|| first(|h| *h == Truth::No))
-        .or_else(|| first(|h| matches!(h, Truth::Unknown(_))))
+pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
+    let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
+    let first_outcome =
+        |is_wanted: fn(&Truth) -> bool| outcomes.iter().find(|outcome| is_wanted(outcome)).cloned();
+    first_outcome(|outcome| *outcome == Truth::NotApplicable)
+        .or_else(|| first_outcome(|outcome| *outcome == Truth::No))
+        .or_else(|| first_outcome(|outcome| matches!(outcome, Truth::Unknown(_))))
         .unwrap_or(Truth::Yes)
 }
 
@@ -230,7 +231,7 @@ mod tests {
     #[test]
     fn comparisons_have_four_outcomes() {
         let holds = |text: &str| Condition::parse(text).expect("a condition").holds(&thing());
-        for yes in [
+        for condition in [
             "size = 4 KiB",
             "size < 5 KiB",
             "size < {room}",
@@ -243,7 +244,7 @@ mod tests {
             "scheduler in {usual}",
             "size not-in {room}",
         ] {
-            assert_eq!(holds(yes), Truth::Yes, "{yes}");
+            assert_eq!(holds(condition), Truth::Yes, "{condition}");
         }
         for no in [
             "size != 4096",
@@ -261,7 +262,7 @@ mod tests {
             Truth::Unknown("smartctl is not installed".into())
         );
         assert_eq!(holds("model = x"), Truth::NotApplicable);
-        for (unfit, why) in [
+        for (unfit, reason) in [
             ("size != big", "`size` is a number"),
             ("size in small big", "`size` is a number"),
             ("scheduler > 3", "`scheduler` is a word"),
@@ -269,8 +270,8 @@ mod tests {
             ("size > {scheduler}", "`scheduler` is a word"),
             ("size = {scheduler}", "`scheduler` is a word"),
         ] {
-            let told = Truth::Unknown(format!("The rule says `{unfit}`, but {why}."));
-            assert_eq!(holds(unfit), told);
+            let expected = Truth::Unknown(format!("The rule says `{unfit}`, but {reason}."));
+            assert_eq!(holds(unfit), expected);
         }
     }
 
@@ -278,7 +279,7 @@ mod tests {
     fn what_is_refuted_by_one_is_refuted() {
         let parse = |text: &&str| Condition::parse(text).expect("a condition");
         let conditions: Vec<Condition> = ["wear > 80 %", "flash = no"].iter().map(parse).collect();
-        assert_eq!(all(&conditions, &thing()), Truth::No);
+        assert_eq!(all_hold(&conditions, &thing()), Truth::No);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rules applied to things: findings.
 
-use crate::condition::{Condition, Truth, all};
+use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Case, Rule, fill, value_text};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
 use lab_model::audit::{Evidence, EvidenceValue, Finding, Fix, State};
 
-/// Names that a finding on many things gives.
+/// Things that a finding on many of them names.
 const NAMED: usize = 5;
 
 /// A finding for each rule and thing, in the order of the rules; one that the rule speaks of together, for
@@ -16,11 +16,11 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<Finding
     rules
         .iter()
         .flat_map(|rule| {
-            let of = things.iter().filter(|thing| thing.class == rule.of);
-            let findings: Vec<Finding> = of.map(|thing| finding(rule, thing)).collect();
+            let members = things.iter().filter(|thing| thing.class == rule.of);
+            let findings: Vec<Finding> = members.map(|thing| finding(rule, thing)).collect();
             match (findings.is_empty(), rule.together) {
-                (true, _) => vec![none(rule, classes)],
-                (false, true) => merged(findings),
+                (true, _) => vec![no_such_thing(rule, classes)],
+                (false, true) => merge(findings),
                 (false, false) => findings,
             }
         })
@@ -29,96 +29,96 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<Finding
 
 /// What a rule says of a thing.
 pub fn finding(rule: &Rule, thing: &Thing) -> Finding {
-    let text = |text: &str| filled(text, thing);
+    let fill = |text: &str| fill_values(text, thing);
     let plain = Finding {
         rule: rule.id.clone(),
         area: rule.area.clone(),
-        title: text(&rule.title),
+        title: fill(&rule.title),
         place: thing.name.clone(),
         state: State::Good,
         weight: 0,
-        seen: text(&rule.seen),
+        seen: fill(&rule.seen),
         cost: String::new(),
-        why: text(&rule.why),
+        why: fill(&rule.why),
         fixes: Vec::new(),
-        see: text(&rule.see),
+        see: fill(&rule.see),
         source: rule.source.clone(),
         evidence: evidence(rule, thing),
     };
-    match decided(rule, thing) {
-        Decided::Case(case) => Finding {
+    match decide(rule, thing) {
+        Decision::Case(case) => Finding {
             state: case.state,
             weight: case.weight,
-            seen: text(case.seen.as_ref().unwrap_or(&rule.seen)),
-            cost: text(&case.cost),
+            seen: fill(case.seen.as_ref().unwrap_or(&rule.seen)),
+            cost: fill(&case.cost),
             fixes: fixes(&case.fixes, thing),
             ..plain
         },
-        Decided::Good => plain,
-        Decided::Unknown(why) => Finding {
+        Decision::Good => plain,
+        Decision::Unknown(reason) => Finding {
             state: State::Unknown,
-            seen: why,
+            seen: reason,
             ..plain
         },
-        Decided::NotApplicable(why) => Finding {
+        Decision::NotApplicable(reason) => Finding {
             state: State::NotApplicable,
-            seen: why,
+            seen: reason,
             ..plain
         },
     }
 }
 
-enum Decided<'r> {
+enum Decision<'r> {
     Case(&'r Case),
     Good,
     Unknown(String),
     NotApplicable(String),
 }
 
-fn decided<'r>(rule: &'r Rule, thing: &Thing) -> Decided<'r> {
-    match all(&rule.applies, thing) {
+fn decide<'r>(rule: &'r Rule, thing: &Thing) -> Decision<'r> {
+    match all_hold(&rule.applies, thing) {
         Truth::Yes => {}
         Truth::No | Truth::NotApplicable => {
-            return Decided::NotApplicable(not_about(&rule.applies, thing));
+            return Decision::NotApplicable(inapplicable_reason(&rule.applies, thing));
         }
-        Truth::Unknown(why) => return Decided::Unknown(why),
+        Truth::Unknown(reason) => return Decision::Unknown(reason),
     }
-    let (mut why_unknown, mut lacking) = (None, 0);
+    let (mut unknown_reason, mut without_values) = (None, 0);
     for case in &rule.cases {
-        match all(&case.when, thing) {
-            Truth::Yes => return Decided::Case(case),
+        match all_hold(&case.when, thing) {
+            Truth::Yes => return Decision::Case(case),
             Truth::No => {}
-            Truth::Unknown(why) => why_unknown = why_unknown.or(Some(why)),
-            Truth::NotApplicable => lacking += 1,
+            Truth::Unknown(reason) => unknown_reason = unknown_reason.or(Some(reason)),
+            Truth::NotApplicable => without_values += 1,
         }
     }
-    match why_unknown {
-        Some(why) => Decided::Unknown(why),
-        None if lacking == rule.cases.len() => {
+    match unknown_reason {
+        Some(reason) => Decision::Unknown(reason),
+        None if without_values == rule.cases.len() => {
             let conditions: Vec<Condition> =
                 rule.cases.iter().flat_map(|c| c.when.clone()).collect();
-            Decided::NotApplicable(not_about(&conditions, thing))
+            Decision::NotApplicable(inapplicable_reason(&conditions, thing))
         }
-        None => Decided::Good,
+        None => Decision::Good,
     }
 }
 
-/// Which condition is not so of a thing, and what it has in its place.
-fn not_about(conditions: &[Condition], thing: &Thing) -> String {
-    let refuted = |wanted: Truth| conditions.iter().find(|c| c.holds(thing) == wanted);
-    if let Some(lacking) = refuted(Truth::NotApplicable) {
+/// Why a rule does not apply: the condition that fails, and the value that the thing has.
+fn inapplicable_reason(conditions: &[Condition], thing: &Thing) -> String {
+    let first_with = |truth: Truth| conditions.iter().find(|c| c.holds(thing) == truth);
+    if let Some(lacking) = first_with(Truth::NotApplicable) {
         let missing = |name: &&str| !thing.values.contains_key(name);
         let name = lacking.names().find(missing).unwrap_or(&lacking.name);
         return format!("There is no `{name}` here.");
     }
-    let Some(refuted) = refuted(Truth::No) else {
+    let Some(refuted) = first_with(Truth::No) else {
         return "The rule is not about this one.".into();
     };
-    let found = value_text(thing.values.get(refuted.name.as_str()));
-    format!("Only where `{}`; here it is {found}.", refuted.text)
+    let actual = value_text(thing.values.get(refuted.name.as_str()));
+    format!("Only where `{}`; here it is {actual}.", refuted.text)
 }
 
-fn filled(text: &str, thing: &Thing) -> String {
+fn fill_values(text: &str, thing: &Thing) -> String {
     fill(text, |name| match name {
         "name" => thing.name.clone(),
         name => value_text(thing.values.get(name)),
@@ -128,24 +128,28 @@ fn filled(text: &str, thing: &Thing) -> String {
 fn fixes(fixes: &[Fix], thing: &Thing) -> Vec<Fix> {
     let filled_fix = |fix: &Fix| Fix {
         of: fix.of.clone(),
-        lines: fix.lines.iter().map(|line| filled(line, thing)).collect(),
+        lines: fix
+            .lines
+            .iter()
+            .map(|line| fill_values(line, thing))
+            .collect(),
     };
     fixes.iter().map(filled_fix).collect()
 }
 
 fn evidence(rule: &Rule, thing: &Thing) -> Vec<Evidence> {
-    let known = |name: &str| match thing.values.get(name)? {
+    let to_evidence = |name: &str| match thing.values.get(name)? {
         Value::Unknown(_) => None,
         value => Some(Evidence {
             name: name.to_owned(),
             value: value.evidence(),
         }),
     };
-    rule.names().into_iter().filter_map(known).collect()
+    rule.names().into_iter().filter_map(to_evidence).collect()
 }
 
-/// There is no such thing.
-fn none(rule: &Rule, classes: &[Class]) -> Finding {
+/// The finding of a rule whose class has no thing here.
+fn no_such_thing(rule: &Rule, classes: &[Class]) -> Finding {
     let class = classes.iter().find(|class| class.name == rule.of);
     let nothing = Thing::new("", "");
     Finding {
@@ -157,7 +161,7 @@ fn none(rule: &Rule, classes: &[Class]) -> Finding {
 }
 
 /// One finding for each state: that of its first thing, with the names of the others.
-fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged = Vec::new();
     for state in State::ALL {
         let same: Vec<&Finding> = findings.iter().filter(|f| f.state == state).collect();
@@ -196,11 +200,14 @@ fn merged(findings: Vec<Finding>) -> Vec<Finding> {
 fn fixes_of<'f>(findings: impl Iterator<Item = &'f &'f Finding>) -> Vec<Fix> {
     let mut fixes: Vec<Fix> = Vec::new();
     for fix in findings.flat_map(|finding| &finding.fixes) {
-        match fixes.iter_mut().find(|known| known.of == fix.of) {
-            Some(known) => {
-                let new = fix.lines.iter().filter(|line| !known.lines.contains(line));
-                let new: Vec<String> = new.cloned().collect();
-                known.lines.extend(new);
+        match fixes.iter_mut().find(|same_kind| same_kind.of == fix.of) {
+            Some(same_kind) => {
+                let new_lines = fix
+                    .lines
+                    .iter()
+                    .filter(|line| !same_kind.lines.contains(line));
+                let new_lines: Vec<String> = new_lines.cloned().collect();
+                same_kind.lines.extend(new_lines);
             }
             None => fixes.push(fix.clone()),
         }

@@ -22,7 +22,7 @@ pub struct Pair {
 
 /// An end of a cable.
 pub struct End<'a> {
-    /// Where; `None`: the machine's own.
+    /// Its namespace; `None`: that of the machine.
     pub space: Option<&'a Namespace>,
     /// The device's name, at most 15 bytes.
     pub device: &'a str,
@@ -40,13 +40,13 @@ impl Namespace {
             unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "a network namespace takes root")?;
             File::open("/proc/thread-self/ns/net").map_err(|e| e.to_string())
         };
-        let made = thread::spawn(make).join();
-        let space = Namespace(made.unwrap_or_else(|panic| resume_unwind(panic))?);
+        let file = thread::spawn(make).join();
+        let space = Namespace(file.unwrap_or_else(|panic| resume_unwind(panic))?);
         space.within(|| ip(&["link", "set", "lo", "up"]))??;
         Ok(space)
     }
 
-    /// Does something in it, on a thread of its own.
+    /// Runs work in the namespace, on a thread of its own.
     ///
     /// # Errors
     /// It cannot be entered, in words.
@@ -64,28 +64,28 @@ impl Namespace {
         })
     }
 
-    /// As `ip` takes it for a name.
+    /// A path that `ip` accepts as the namespace's name.
     fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
 }
 
 impl Pair {
-    /// Both ends of the cable.
+    /// The devices at the ends of the cable.
     pub const DEVICES: [&'static str; 2] = ["lab0", "lab1"];
-    /// For documentation (RFC 5737, RFC 3849): nobody else has them.
+    /// The addresses of the client's end: of documentation (RFC 5737, RFC 3849), so no host has them.
     pub const CLIENT: [&'static str; 2] = ["192.0.2.2", "2001:db8::2"];
-    /// Those of the other end.
+    /// The addresses of the server's end.
     pub const SERVER: [&'static str; 2] = ["192.0.2.1", "2001:db8::1"];
 
-    /// Makes both.
+    /// Makes both namespaces and the cable.
     ///
     /// # Errors
     /// It takes root, and `ip` of iproute2; in words.
     pub fn new() -> Result<Pair, String> {
         let (client, server) = (Namespace::new()?, Namespace::new()?);
-        let of = |[v4, v6]: [&str; 2]| [format!("{v4}/24"), format!("{v6}/64")];
-        let (near, far) = (of(Pair::CLIENT), of(Pair::SERVER));
+        let with_prefixes = |[v4, v6]: [&str; 2]| [format!("{v4}/24"), format!("{v6}/64")];
+        let (near, far) = (with_prefixes(Pair::CLIENT), with_prefixes(Pair::SERVER));
         let end = |space, device, addresses| End {
             space: Some(space),
             device,
@@ -112,15 +112,17 @@ pub fn cable(near: &End, far: &End) -> Result<(), String> {
         "name",
         far.device,
     ];
-    let there = far.space.map(Namespace::path);
-    let there = there.iter().flat_map(|path| ["netns", path.as_str()]);
-    let words: Vec<&str> = words.into_iter().chain(there).collect();
+    let peer_namespace = far.space.map(Namespace::path);
+    let peer_namespace = peer_namespace
+        .iter()
+        .flat_map(|path| ["netns", path.as_str()]);
+    let words: Vec<&str> = words.into_iter().chain(peer_namespace).collect();
     near.within(|| ip(&words))?;
     [near, far].into_iter().try_for_each(End::set_up)
 }
 
 impl End<'_> {
-    /// Does something where it is.
+    /// Runs work in its namespace.
     fn within(&self, work: impl FnOnce() -> Result<(), String> + Send) -> Result<(), String> {
         match self.space {
             Some(space) => space.within(work)?,
@@ -132,13 +134,13 @@ impl End<'_> {
         self.within(|| {
             for address in self.addresses {
                 let words = ["address", "add", address.as_str(), "dev", self.device];
-                // Nobody else is there who could have the address.
-                let more: &[&str] = if address.contains(':') {
+                // nodad: no other host could have the address.
+                let flags: &[&str] = if address.contains(':') {
                     &["nodad"]
                 } else {
                     &[]
                 };
-                ip(&[&words[..], more].concat())?;
+                ip(&[&words[..], flags].concat())?;
             }
             ip(&["link", "set", self.device, "up"])
         })
@@ -160,12 +162,12 @@ fn run(program: &str, words: &[&str]) -> Result<(), String> {
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null()).output()
     };
-    let done = run(program).or_else(|_| run(&format!("/usr/sbin/{program}")));
-    let done = done.map_err(|_| format!("`{program}` of iproute2 is not installed"))?;
-    if done.status.success() {
+    let output = run(program).or_else(|_| run(&format!("/usr/sbin/{program}")));
+    let output = output.map_err(|_| format!("`{program}` of iproute2 is not installed"))?;
+    if output.status.success() {
         Ok(())
     } else {
-        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-        Err(format!("{program} {}: {said}", words.join(" ")))
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(format!("{program} {}: {message}", words.join(" ")))
     }
 }

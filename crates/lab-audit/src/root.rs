@@ -45,8 +45,8 @@ impl Root {
     pub fn text(&self, path: &str) -> Result<String, String> {
         let mut bytes = Vec::new();
         let file = fs::File::open(self.path(path));
-        let read = file.and_then(|file| file.take(MOST).read_to_end(&mut bytes));
-        match read {
+        let result = file.and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+        match result {
             Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Err(e) => Err(format!("/{path}: {}", reason(&e))),
         }
@@ -69,7 +69,7 @@ impl Root {
     /// # Errors
     /// Why it cannot be seen, in a sentence.
     pub fn required_line(&self, path: &str) -> Result<String, String> {
-        let text = self.text(path).map_err(|why| format!("{why}."))?;
+        let text = self.text(path).map_err(|reason| format!("{reason}."))?;
         let line = text.lines().next().unwrap_or_default().trim();
         if line.is_empty() {
             Err(format!("/{path} is empty."))
@@ -82,7 +82,7 @@ impl Root {
     ///
     /// # Errors
     /// Why it cannot be seen, in a sentence.
-    pub fn told(&self, path: &str) -> Result<u64, String> {
+    pub fn required_number(&self, path: &str) -> Result<u64, String> {
         let line = self.required_line(path)?;
         line.parse()
             .map_err(|_| format!("/{path} holds no whole number."))
@@ -111,7 +111,7 @@ impl Root {
     /// There is no such program or file, it failed, or it took too long.
     pub fn output(&self, file: &str, words: &[&str]) -> Result<String, String> {
         if self.live {
-            run(words)
+            output_of(words)
         } else {
             self.text(file)
         }
@@ -130,7 +130,7 @@ fn reason(e: &std::io::Error) -> String {
     }
 }
 
-fn run(words: &[&str]) -> Result<String, String> {
+fn output_of(words: &[&str]) -> Result<String, String> {
     let program = words[0];
     let child = Command::new(program)
         .args(&words[1..])

@@ -100,12 +100,12 @@ struct RuleText {
     /// Of cases that have none of their own.
     #[serde(default)]
     fix: Vec<Fix>,
-    case: Vec<WrittenCase>,
+    case: Vec<CaseText>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenCase {
+struct CaseText {
     state: State,
     when: Vec<String>,
     seen: Option<String>,
@@ -144,8 +144,8 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
         file: path.display().to_string(),
         why,
     };
-    let written: RuleText = toml::from_str(text).map_err(|e| error(e.to_string()))?;
-    let rule = built(path, written).map_err(error)?;
+    let rule_text: RuleText = toml::from_str(text).map_err(|e| error(e.to_string()))?;
+    let rule = build(path, rule_text).map_err(error)?;
     let Some(class) = classes.iter().find(|class| class.name == rule.of) else {
         let known: BTreeSet<&str> = classes.iter().map(|class| class.name).collect();
         let known = Vec::from_iter(known).join(", ");
@@ -161,7 +161,7 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
     )))
 }
 
-fn built(path: &Path, written: RuleText) -> Result<Rule, String> {
+fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
     let id = path
         .file_stem()
         .unwrap_or_default()
@@ -170,7 +170,7 @@ fn built(path: &Path, written: RuleText) -> Result<Rule, String> {
     let conditions = |texts: &[String]| -> Result<Vec<Condition>, String> {
         texts.iter().map(|t| Condition::parse(t)).collect()
     };
-    let case = |case: WrittenCase| -> Result<Case, String> {
+    let case = |case: CaseText| -> Result<Case, String> {
         if !(1..=9).contains(&case.weight) {
             return Err(format!("`weight = {}`: 1 to 9 are possible", case.weight));
         }
@@ -179,27 +179,27 @@ fn built(path: &Path, written: RuleText) -> Result<Rule, String> {
             when: conditions(&case.when)?,
             seen: case.seen,
             cost: case.cost,
-            fixes: case.fix.unwrap_or_else(|| written.fix.clone()),
+            fixes: case.fix.unwrap_or_else(|| rule_text.fix.clone()),
             weight: case.weight,
         })
     };
     Ok(Rule {
         id,
-        applies: conditions(&written.applies)?,
-        cases: written
+        applies: conditions(&rule_text.applies)?,
+        cases: rule_text
             .case
             .into_iter()
             .map(case)
             .collect::<Result<_, _>>()?,
-        of: written.of,
-        area: written.area,
-        title: written.title,
-        why: written.why,
-        source: written.source,
-        see: written.see,
-        seen: written.seen,
-        together: written.together,
-        measuring: written.measuring,
+        of: rule_text.of,
+        area: rule_text.area,
+        title: rule_text.title,
+        why: rule_text.why,
+        source: rule_text.source,
+        see: rule_text.see,
+        seen: rule_text.seen,
+        together: rule_text.together,
+        measuring: rule_text.measuring,
     })
 }
 
@@ -222,10 +222,11 @@ impl Rule {
             case.seen.iter().chain([&case.cost]).chain(fixes)
         });
         let texts = texts.chain([&self.seen, &self.see, &self.why, &self.title]);
-        let shown = texts.flat_map(|text| placeholders(text));
-        let named = self.names().into_iter().map(str::to_owned);
-        let known = |name: &String| name == "name" || class.values.iter().any(|(n, _)| n == name);
-        named.chain(shown).find(|name| !known(name))
+        let placeholders = texts.flat_map(|text| placeholders(text));
+        let compared = self.names().into_iter().map(str::to_owned);
+        let is_known =
+            |name: &String| name == "name" || class.values.iter().any(|(n, _)| n == name);
+        compared.chain(placeholders).find(|name| !is_known(name))
     }
 }
 

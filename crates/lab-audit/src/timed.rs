@@ -8,23 +8,23 @@ use std::time::Instant;
 
 pub struct Timed {
     stream: TcpStream,
-    until: Instant,
+    deadline: Instant,
 }
 
 impl Timed {
-    pub fn new(stream: TcpStream, until: Instant) -> Timed {
-        Timed { stream, until }
+    pub fn new(stream: TcpStream, deadline: Instant) -> Timed {
+        Timed { stream, deadline }
     }
 
     /// Another moment.
-    pub fn set(&mut self, until: Instant) {
-        self.until = until;
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = deadline;
     }
 }
 
 impl Read for Timed {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::Error::from(io::ErrorKind::TimedOut));
         }

@@ -18,19 +18,19 @@ pub fn with_folder(
     folder: &Path,
     classes: &[Class],
 ) -> Result<Vec<Rule>, RuleError> {
-    let compared = compared()?;
+    let comparisons = comparisons()?;
     for path in toml_files(folder)? {
         let text = std::fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
         let rule = parse(&path, &text, &all_classes())?;
-        compares_alike(&rule, &compared).map_err(|why| RuleError {
+        check_comparisons(&rule, &comparisons).map_err(|reason| RuleError {
             file: path.display().to_string(),
-            why,
+            why: reason,
         })?;
         if !classes.iter().any(|class| class.name == rule.of) {
             continue;
         }
-        match rules.iter_mut().find(|known| known.id == rule.id) {
-            Some(known) => *known = rule,
+        match rules.iter_mut().find(|existing| existing.id == rule.id) {
+            Some(existing) => *existing = rule,
             None => rules.push(rule),
         }
     }
@@ -61,38 +61,38 @@ pub fn all_classes() -> Vec<Class> {
 }
 
 /// A class, a value of it, and whether a rule compares it with a number.
-type Compared = BTreeSet<(String, String, bool)>;
+type Comparisons = BTreeSet<(String, String, bool)>;
 
 /// How the conditions of all rules that are built in compare values.
-fn compared() -> Result<Compared, RuleError> {
-    let mut compared = Compared::new();
+fn comparisons() -> Result<Comparisons, RuleError> {
+    let mut comparisons = Comparisons::new();
     for audit in ["host", "net", "site", "cookies"] {
         for rule in built_in(audit, &all_classes())? {
-            let of = |condition: &Condition| {
-                let is_number = condition.is_number()?;
+            let comparison = |condition: &Condition| {
+                let is_number = condition.compares_with_number()?;
                 Some((rule.of.clone(), condition.name.clone(), is_number))
             };
-            compared.extend(rule.conditions().filter_map(of));
+            comparisons.extend(rule.conditions().filter_map(comparison));
         }
     }
-    Ok(compared)
+    Ok(comparisons)
 }
 
 /// Error: a rule compares a number with a word, or a word with a number.
-fn compares_alike(rule: &Rule, compared: &Compared) -> Result<(), String> {
+fn check_comparisons(rule: &Rule, comparisons: &Comparisons) -> Result<(), String> {
     for condition in rule.conditions() {
-        let as_number = |is| (rule.of.clone(), condition.name.clone(), is);
-        let Some(is) = condition.is_number() else {
+        let key = |as_number| (rule.of.clone(), condition.name.clone(), as_number);
+        let Some(as_number) = condition.compares_with_number() else {
             continue;
         };
-        if compared.contains(&as_number(!is)) && !compared.contains(&as_number(is)) {
-            let wanted = if is {
+        if comparisons.contains(&key(!as_number)) && !comparisons.contains(&key(as_number)) {
+            let expected = if as_number {
                 "a word, not a number"
             } else {
                 "a number, not a word"
             };
             let (text, name) = (&condition.text, &condition.name);
-            return Err(format!("`{text}`: `{name}` is {wanted}"));
+            return Err(format!("`{text}`: `{name}` is {expected}"));
         }
     }
     Ok(())

@@ -62,8 +62,8 @@ impl Value {
     }
 
     /// What was seen, or why it could not be.
-    pub fn seen<T>(seen: Result<T, String>, value: impl FnOnce(T) -> Value) -> Value {
-        seen.map_or_else(Value::Unknown, value)
+    pub fn from_result<T>(result: Result<T, String>, value: impl FnOnce(T) -> Value) -> Value {
+        result.map_or_else(Value::Unknown, value)
     }
 
     /// A word.
@@ -105,6 +105,13 @@ impl Thing {
     /// Adds a value.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.values.insert(name, value);
+    }
+
+    /// Says of each of these values, for the same reason, that it could not be seen.
+    pub fn set_unknown(&mut self, names: &[&'static str], reason: &str) {
+        for name in names {
+            self.set(name, Value::Unknown(reason.to_owned()));
+        }
     }
 
     /// Adds a value, if there is one.
@@ -203,8 +210,8 @@ mod tests {
 
     #[test]
     fn words_agree_with_their_numbers() {
-        let told = [0, 1, 2].map(|n| counted(n, "static file"));
-        assert_eq!(told, ["0 static files", "1 static file", "2 static files"]);
+        let texts = [0, 1, 2].map(|n| counted(n, "static file"));
+        assert_eq!(texts, ["0 static files", "1 static file", "2 static files"]);
         assert_eq!(counted(2, "entry"), "2 entries");
         assert_eq!(counted(2, "day"), "2 days");
     }

@@ -16,22 +16,22 @@ pub struct Cookie {
     pub path: String,
     /// Bytes of its value.
     pub value_bytes: usize,
-    /// Equal for equal values of one audit; nothing can be told from it.
+    /// Equal for equal values within one audit. It does not reveal the value.
     pub hash: String,
-    /// What was said when it was set; `None`: that was not seen.
+    /// Its attributes; `None`: the answer that set it was not seen.
     pub attributes: Option<Attributes>,
-    /// The server has deleted it since.
-    pub gone: bool,
+    /// Whether the server has deleted it since.
+    pub is_deleted: bool,
 }
 
 /// What a `Set-Cookie` says besides name and value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
-    /// It is sent to that host alone, not to those below it.
+    /// Whether it is sent to its host alone, not to those below it.
     pub host_only: bool,
-    /// Only over TLS.
+    /// Whether it is sent over TLS only.
     pub secure: bool,
-    /// Scripts do not see it.
+    /// Whether it is hidden from scripts.
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`; empty: not said.
     pub same_site: String,
@@ -70,7 +70,7 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [RequestKind; 4] = [
         RequestKind::Page,
         RequestKind::Api,
@@ -78,7 +78,7 @@ impl RequestKind {
         RequestKind::Other,
     ];
 
-    /// In words.
+    /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             RequestKind::Page => "page",
@@ -88,7 +88,7 @@ impl RequestKind {
         }
     }
 
-    /// By the word of a browser, the type of the answer, or the path's ending.
+    /// By the resource type that a browser recorded, the media type of the answer, or the path's ending.
     pub fn of(browser: &str, media: &str, path: &str) -> RequestKind {
         let media = media.split(';').next().unwrap_or("").trim();
         let ending = path
@@ -134,15 +134,15 @@ impl Cookie {
         self.name.len() + 1 + self.value_bytes
     }
 
-    /// Whether its name says that it is a session or a token. What guards a form (CSRF) is read by scripts.
+    /// Whether its name says that it is a session or a token. Tokens against CSRF are not: scripts read them.
     pub fn is_login(&self) -> bool {
         const PARTS: [&str; 5] = ["session", "sessid", "token", "jwt", "login"];
         const WORDS: [&str; 4] = ["sid", "sess", "auth", "authorization"];
         let name = self.name.to_ascii_lowercase();
         let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-        let guards = name.contains("csrf") || name.contains("xsrf");
-        let named = PARTS.iter().any(|part| name.contains(part));
-        !guards && (named || words.any(|word| WORDS.contains(&word)))
+        let is_csrf_guard = name.contains("csrf") || name.contains("xsrf");
+        let has_part = PARTS.iter().any(|part| name.contains(part));
+        !is_csrf_guard && (has_part || words.any(|word| WORDS.contains(&word)))
     }
 
     /// Whether its name says that it is wanted during a login only.
@@ -162,17 +162,18 @@ impl Cookie {
 
     /// Whether a request to a host and path carries it (RFC 6265, 5.4).
     pub fn is_sent_to(&self, host: &str, path: &str) -> bool {
-        if self.gone {
+        if self.is_deleted {
             return false;
         }
         let host_only = self.attributes.as_ref().is_some_and(|a| a.host_only);
-        let there = if host_only {
+        let host_matches = if host_only {
             host.eq_ignore_ascii_case(&self.domain)
         } else {
             within(host, &self.domain)
         };
-        let below = path.strip_prefix(self.path.trim_end_matches('/'));
-        there && below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+        let path_below = path.strip_prefix(self.path.trim_end_matches('/'));
+        host_matches
+            && path_below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
     }
 }
 
@@ -182,14 +183,14 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// With a salt of its own.
+    /// Takes a random salt from the system.
     pub fn new() -> std::io::Result<Hasher> {
         let mut salt = [0; 16];
         std::fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
         Ok(Hasher { salt })
     }
 
-    /// Of a value, 16 hexadecimal digits.
+    /// The hash of a value: 16 hexadecimal digits.
     pub fn hash(&self, value: &str) -> String {
         let digest = Sha256::new()
             .chain_update(self.salt)
@@ -237,7 +238,7 @@ pub fn set_cookie(
         value_bytes: value.len(),
         hash: hasher.hash(value),
         attributes: None,
-        gone: false,
+        is_deleted: false,
     };
     for part in parts {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -259,7 +260,7 @@ pub fn set_cookie(
     if !host.is_empty() && !within(host, &cookie.domain) {
         return None;
     }
-    cookie.gone = attributes.lifetime_s.is_some_and(|seconds| seconds <= 0.0);
+    cookie.is_deleted = attributes.lifetime_s.is_some_and(|seconds| seconds <= 0.0);
     cookie.attributes = Some(attributes);
     Some((cookie, value.to_owned()))
 }
@@ -268,15 +269,15 @@ pub fn set_cookie(
 pub fn default_path(path: &str) -> String {
     match path.rfind('/') {
         None | Some(0) => "/".into(),
-        Some(at) => path[..at].into(),
+        Some(slash) => path[..slash].into(),
     }
 }
 
 /// Seconds until a date such as `Wed, 21 Oct 2026 07:28:00 GMT`.
 fn lifetime(date: &str) -> Option<f64> {
-    let then = crate::date::unix_seconds(&date.replace('-', " "))?;
+    let expiry_s = crate::date::unix_seconds(&date.replace('-', " "))?;
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .ok()?;
-    Some(then - now.as_secs_f64())
+    Some(expiry_s - now.as_secs_f64())
 }

@@ -9,7 +9,12 @@ pub fn field_bytes(cookies: &[Cookie], sent: &[usize]) -> usize {
     match sent.len() {
         0 => 0,
         n => {
-            FIELD + sent.iter().map(|&at| cookies[at].bytes()).sum::<usize>() + SEPARATOR * (n - 1)
+            FIELD
+                + sent
+                    .iter()
+                    .map(|&index| cookies[index].bytes())
+                    .sum::<usize>()
+                + SEPARATOR * (n - 1)
         }
     }
 }

@@ -8,11 +8,11 @@ use serde_json::Value as Json;
 use std::collections::HashMap;
 use url::Url;
 
-/// A longer file is refused, bytes.
+/// A longer file is refused. In bytes.
 pub const LONGEST: u64 = 128 << 20;
-/// More cookies or requests are not looked at.
-const MOST: usize = 100_000;
-/// What is read.
+/// Cookies, and requests, beyond so many are skipped.
+const MOST_ENTRIES: usize = 100_000;
+/// The formats that are read, for error messages.
 const FORMS: &str = "what is read: a HAR, a jar of curl (cookies.txt), a table or a `Cookie:` line copied from a browser";
 
 /// Everything that was seen of cookies.
@@ -22,14 +22,14 @@ pub struct CookieObservation {
     pub site: Option<String>,
     /// Each once.
     pub cookies: Vec<Cookie>,
-    /// Requests, whether they carried any or not.
+    /// Requests, with or without cookies.
     pub requests: Vec<Request>,
-    /// What a reader must know of it.
+    /// Notes for the reader, a sentence each.
     pub notes: Vec<String>,
     /// Entries that could not be read.
     pub skipped: usize,
-    /// What else of it could not be seen, in sentences.
-    pub lacking: Vec<String>,
+    /// What else could not be seen, a sentence each.
+    pub gaps: Vec<String>,
 }
 
 /// A file that holds no cookies.
@@ -42,9 +42,9 @@ pub struct Collector {
     hasher: Hasher,
     /// Values, while the audit reads; dropped with the collector.
     values: Vec<String>,
-    known: HashMap<(String, String, String), usize>,
+    index_of: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
-    seen: CookieObservation,
+    observation: CookieObservation,
 }
 
 impl Collector {
@@ -53,122 +53,127 @@ impl Collector {
         Ok(Collector {
             hasher: Hasher::new()?,
             values: Vec::new(),
-            known: HashMap::new(),
+            index_of: HashMap::new(),
             by_name: HashMap::new(),
-            seen: CookieObservation::default(),
+            observation: CookieObservation::default(),
         })
     }
 
     /// What was collected, without any value.
     pub fn done(self) -> CookieObservation {
-        self.seen
+        self.observation
     }
 
-    /// Reads a file of any of the forms. Error: it is none of them.
+    /// Reads a file in any of the formats. Error: it is in none of them.
     pub fn text(&mut self, text: &str) -> Result<(), InputError> {
         let begin = text.trim_start_matches('\u{feff}').trim_start();
         if is_binary(begin) {
             return Err(InputError(format!("it is binary; {FORMS}")));
         }
         if begin.starts_with('{') {
-            self.har(begin)
-        } else if begin.lines().any(|line| line.split('\t').count() == 7) && !devtools_begins(begin)
+            self.read_har(begin)
+        } else if begin.lines().any(|line| line.split('\t').count() == 7)
+            && !is_devtools_table(begin)
         {
-            self.jar(begin);
-            self.of_jar()
+            self.read_jar(begin);
+            self.assume_requests()
         } else if begin.lines().any(|line| line.contains('\t')) {
-            self.devtools(begin)
+            self.read_devtools(begin)
         } else {
-            self.lines(begin)
+            self.read_lines(begin)
         }
     }
 
-    /// An answer of a host that sets cookies.
-    pub fn answer(&mut self, host: &str, path: &str, fields: impl Iterator<Item = String>) {
+    /// Adds the cookies that an answer sets; `fields`: its `Set-Cookie` fields.
+    pub fn add_answer(&mut self, host: &str, path: &str, fields: impl Iterator<Item = String>) {
         for field in fields {
             match set_cookie(&field, host, path, &self.hasher) {
-                Some((cookie, _)) if cookie.gone => self.delete(&cookie),
+                Some((cookie, _)) if cookie.is_deleted => self.delete(&cookie),
                 Some((cookie, value)) => drop(self.add(cookie, value)),
-                None => self.seen.skipped += 1,
+                None => self.observation.skipped += 1,
             }
         }
     }
 
-    /// The page's host.
-    pub fn site(&mut self, host: &str) {
-        self.seen.site.get_or_insert_with(|| host.to_owned());
+    /// Sets the page's host, unless it is set.
+    pub fn set_site(&mut self, host: &str) {
+        self.observation.site.get_or_insert_with(|| host.to_owned());
     }
 
-    /// What a reader must know.
-    pub fn note(&mut self, note: &str) {
-        self.seen.notes.push(note.to_owned());
+    /// Adds a note for the reader.
+    pub fn add_note(&mut self, note: &str) {
+        self.observation.notes.push(note.to_owned());
     }
 
-    /// What could not be seen, in a sentence.
-    pub fn note_missing(&mut self, why: &str) {
-        self.seen.lacking.push(why.to_owned());
+    /// Adds what could not be seen, in a sentence.
+    pub fn add_gap(&mut self, reason: &str) {
+        self.observation.gaps.push(reason.to_owned());
     }
 
-    /// A request as it would be sent now, with all cookies that it would carry.
-    pub fn would_send(
+    /// Adds a request as a browser would send it now, with all cookies that it would carry.
+    pub fn add_expected_request(
         &mut self,
         host: &str,
         path: &str,
         kind: RequestKind,
         other_bytes: Option<usize>,
     ) {
-        let cookies = self.seen.cookies.iter().enumerate();
+        let cookies = self.observation.cookies.iter().enumerate();
         let sent = cookies.filter(|(_, cookie)| cookie.is_sent_to(host, path));
-        let sent: Vec<usize> = sent.map(|(at, _)| at).collect();
-        self.request(host, path, kind, sent, other_bytes);
+        let sent: Vec<usize> = sent.map(|(index, _)| index).collect();
+        self.add_request(host, path, kind, sent, other_bytes);
     }
 
     fn delete(&mut self, cookie: &Cookie) {
-        if let Some(at) = self.known.get(&key(cookie)) {
-            self.seen.cookies[*at].gone = true;
+        if let Some(index) = self.index_of.get(&key(cookie)) {
+            self.observation.cookies[*index].is_deleted = true;
         }
     }
 
     fn add(&mut self, cookie: Cookie, value: String) -> usize {
         let key = key(&cookie);
-        match self.known.get(&key) {
-            Some(&at) => {
-                let attributes = self.seen.cookies[at].attributes.take();
-                self.seen.cookies[at] = Cookie {
+        match self.index_of.get(&key) {
+            Some(&index) => {
+                let attributes = self.observation.cookies[index].attributes.take();
+                self.observation.cookies[index] = Cookie {
                     attributes: cookie.attributes.clone().or(attributes),
                     ..cookie
                 };
-                self.values[at] = value;
-                at
+                self.values[index] = value;
+                index
             }
-            None if self.seen.cookies.len() < MOST => {
-                self.known.insert(key, self.seen.cookies.len());
-                let same = self.by_name.entry(cookie.name.clone()).or_default();
-                same.push(self.seen.cookies.len());
-                self.seen.cookies.push(cookie);
+            None if self.observation.cookies.len() < MOST_ENTRIES => {
+                self.index_of.insert(key, self.observation.cookies.len());
+                let same_name = self.by_name.entry(cookie.name.clone()).or_default();
+                same_name.push(self.observation.cookies.len());
+                self.observation.cookies.push(cookie);
                 self.values.push(value);
-                self.seen.cookies.len() - 1
+                self.observation.cookies.len() - 1
             }
             None => {
-                self.seen.skipped += 1;
-                self.seen.cookies.len() - 1
+                self.observation.skipped += 1;
+                self.observation.cookies.len() - 1
             }
         }
     }
 
-    /// A cookie of a request: one that was set before, or one of which only this is known.
-    fn carried(&mut self, host: &str, path: &str, (name, value): (&str, &str)) -> usize {
+    /// The index of a cookie that a request carries. One that was not set before is added.
+    fn cookie_sent(&mut self, host: &str, path: &str, (name, value): (&str, &str)) -> usize {
         let hash = self.hasher.hash(value);
-        let same = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
-        let sent = |at: &&usize| self.seen.cookies[**at].is_sent_to(host, path);
-        let equal = |at: &&usize| sent(at) && self.seen.cookies[**at].hash == hash;
-        let found = same.iter().find(equal).or_else(|| same.iter().find(sent));
+        let same_name = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let is_sent = |index: &&usize| self.observation.cookies[**index].is_sent_to(host, path);
+        let is_equal =
+            |index: &&usize| is_sent(index) && self.observation.cookies[**index].hash == hash;
+        let found = same_name
+            .iter()
+            .find(is_equal)
+            .or_else(|| same_name.iter().find(is_sent));
         let found = found.copied();
-        if let Some(at) = found {
-            let cookie = &mut self.seen.cookies[at];
+        if let Some(index) = found {
+            let cookie = &mut self.observation.cookies[index];
             (cookie.value_bytes, cookie.hash) = (value.len(), hash);
-            self.values[at] = value.to_owned();
-            return at;
+            self.values[index] = value.to_owned();
+            return index;
         }
         let cookie = Cookie {
             name: name.to_owned(),
@@ -177,12 +182,12 @@ impl Collector {
             value_bytes: value.len(),
             hash,
             attributes: None,
-            gone: false,
+            is_deleted: false,
         };
         self.add(cookie, value.to_owned())
     }
 
-    fn request(
+    fn add_request(
         &mut self,
         host: &str,
         path: &str,
@@ -190,11 +195,16 @@ impl Collector {
         cookies: Vec<usize>,
         other_bytes: Option<usize>,
     ) {
-        if self.seen.requests.len() >= MOST {
-            self.seen.skipped += 1;
+        if self.observation.requests.len() >= MOST_ENTRIES {
+            self.observation.skipped += 1;
             return;
         }
-        let text = |at: &usize| format!("{}={}", self.seen.cookies[*at].name, self.values[*at]);
+        let text = |index: &usize| {
+            format!(
+                "{}={}",
+                self.observation.cookies[*index].name, self.values[*index]
+            )
+        };
         let fields: Vec<String> = cookies.iter().map(text).collect();
         let mut connection = Http2::new();
         let hpack = [connection.bytes(&fields), connection.bytes(&fields)];
@@ -203,14 +213,15 @@ impl Collector {
             path: path.split(['?', '#']).next().unwrap_or("/").to_owned(),
             kind,
             hpack,
-            head_bytes: other_bytes.map(|other| other + field_bytes(&self.seen.cookies, &cookies)),
+            head_bytes: other_bytes
+                .map(|other| other + field_bytes(&self.observation.cookies, &cookies)),
             cookies,
         };
-        self.seen.requests.push(request);
+        self.observation.requests.push(request);
     }
 
     /// HTTP Archive 1.2: what a browser saves of its network panel.
-    fn har(&mut self, text: &str) -> Result<(), InputError> {
+    fn read_har(&mut self, text: &str) -> Result<(), InputError> {
         let json: Json =
             serde_json::from_str(text).map_err(|e| InputError(format!("it is not JSON: {e}")))?;
         let entries = json["log"]["entries"].as_array();
@@ -218,11 +229,11 @@ impl Collector {
             "it is JSON without log.entries, so no HAR".into(),
         ))?;
         let mut with_cookies = 0;
-        for entry in entries.iter().take(MOST) {
-            with_cookies += usize::from(self.har_entry(entry).unwrap_or(false));
+        for entry in entries.iter().take(MOST_ENTRIES) {
+            with_cookies += usize::from(self.read_har_entry(entry).unwrap_or(false));
         }
         if with_cookies == 0 && !entries.is_empty() {
-            self.seen.notes.push(
+            self.observation.notes.push(
                 "No request in the HAR carries a cookie. Chrome leaves them out unless one allows HAR with sensitive \
                  data in the settings of its tools."
                     .into(),
@@ -231,24 +242,24 @@ impl Collector {
         Ok(())
     }
 
-    /// Whether it carried cookies; `None`: it cannot be read.
-    fn har_entry(&mut self, entry: &Json) -> Option<bool> {
+    /// Whether the request carried cookies; `None`: the entry cannot be read.
+    fn read_har_entry(&mut self, entry: &Json) -> Option<bool> {
         let (request, response) = (&entry["request"], &entry["response"]);
         let url = request["url"].as_str().and_then(|url| Url::parse(url).ok());
         let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
-            self.seen.skipped += 1;
+            self.observation.skipped += 1;
             return None;
         };
         let path = url.path();
-        self.site(host);
-        let fields = |of: &Json, wanted: &str| -> Vec<String> {
-            let headers = of["headers"].as_array().into_iter().flatten();
-            let named = headers.filter(|h| {
+        self.set_site(host);
+        let fields = |message: &Json, field_name: &str| -> Vec<String> {
+            let headers = message["headers"].as_array().into_iter().flatten();
+            let matching = headers.filter(|h| {
                 h["name"]
                     .as_str()
-                    .is_some_and(|n| n.eq_ignore_ascii_case(wanted))
+                    .is_some_and(|n| n.eq_ignore_ascii_case(field_name))
             });
-            let values = named.filter_map(|header| header["value"].as_str());
+            let values = matching.filter_map(|header| header["value"].as_str());
             // Firefox joins several fields by line ends.
             values.flat_map(str::lines).map(str::to_owned).collect()
         };
@@ -261,19 +272,19 @@ impl Collector {
         }
         let cookies: Vec<usize> = pairs(&sent)
             .into_iter()
-            .map(|pair| self.carried(host, path, pair))
+            .map(|pair| self.cookie_sent(host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
         let kind = RequestKind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);
-        let carries = !cookies.is_empty();
-        self.request(host, path, kind, cookies, other_bytes(request, url));
-        let set = fields(response, "set-cookie");
-        self.answer(host, path, set.into_iter());
-        Some(carries)
+        let has_cookies = !cookies.is_empty();
+        self.add_request(host, path, kind, cookies, other_bytes(request, url));
+        let set_cookies = fields(response, "set-cookie");
+        self.add_answer(host, path, set_cookies.into_iter());
+        Some(has_cookies)
     }
 
-    /// The jar of curl and of Netscape: host, below, path, secure, expiry, name, value.
-    fn jar(&mut self, text: &str) {
+    /// The jar of curl and of Netscape: domain, subdomains, path, secure, expiry, name, value.
+    fn read_jar(&mut self, text: &str) {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let now = now.map_or(0.0, |now| now.as_secs_f64());
         for line in text.lines() {
@@ -286,7 +297,7 @@ impl Collector {
             }
             let words: Vec<&str> = line.splitn(7, '\t').collect();
             let [domain, below, path, secure, expires, name, value] = words[..] else {
-                self.seen.skipped += 1;
+                self.observation.skipped += 1;
                 continue;
             };
             let expires = expires.trim().parse::<f64>().ok().filter(|at| *at > 0.0);
@@ -307,44 +318,49 @@ impl Collector {
                     same_site: String::new(),
                     lifetime_s: expires.map(|at| at - now),
                 }),
-                gone: false,
+                is_deleted: false,
             };
             self.add(cookie, value.to_owned());
         }
     }
 
-    /// One request to each host of the jar.
-    fn of_jar(&mut self) -> Result<(), InputError> {
-        if self.seen.cookies.is_empty() {
+    /// Assumes one request for a page of each host, since a jar holds none.
+    fn assume_requests(&mut self) -> Result<(), InputError> {
+        if self.observation.cookies.is_empty() {
             return Err(InputError(
                 "it looks like a jar of curl and holds no cookie".into(),
             ));
         }
-        let mut hosts: Vec<String> = self.seen.cookies.iter().map(|c| c.domain.clone()).collect();
+        let mut hosts: Vec<String> = self
+            .observation
+            .cookies
+            .iter()
+            .map(|c| c.domain.clone())
+            .collect();
         hosts.sort();
         hosts.dedup();
         hosts.truncate(100);
-        if let Some(first) = self.seen.cookies.first() {
+        if let Some(first) = self.observation.cookies.first() {
             let domain = first.domain.clone();
-            self.site(&domain);
+            self.set_site(&domain);
         }
         for host in hosts {
-            self.would_send(&host, "/", RequestKind::Page, None);
+            self.add_expected_request(&host, "/", RequestKind::Page, None);
         }
         let note = "A file of cookies does not tell which requests carry them: one page of each host is assumed.";
-        self.seen.notes.push(note.into());
+        self.observation.notes.push(note.into());
         Ok(())
     }
 
     /// Rows of a browser's table of cookies: name, value, domain, path, expiry, size, HttpOnly, Secure, SameSite.
-    fn devtools(&mut self, text: &str) -> Result<(), InputError> {
+    fn read_devtools(&mut self, text: &str) -> Result<(), InputError> {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let words: Vec<&str> = line.split('\t').map(str::trim).collect();
             if words[0].eq_ignore_ascii_case("name") && words.len() >= 3 {
                 continue;
             }
             let [name, value, domain, rest @ ..] = &words[..] else {
-                self.seen.skipped += 1;
+                self.observation.skipped += 1;
                 continue;
             };
             let word = |at: usize| rest.get(at).copied().unwrap_or("");
@@ -366,41 +382,41 @@ impl Collector {
                     same_site: word(5).to_owned(),
                     lifetime_s: lifetime(word(1)),
                 }),
-                gone: false,
+                is_deleted: false,
             };
             self.add(cookie, (*value).to_owned());
         }
-        self.of_jar()
+        self.assume_requests()
     }
 
     /// Lines `Cookie: a=1; b=2`, `Set-Cookie: a=1; Path=/` or `a=1; b=2`.
-    fn lines(&mut self, text: &str) -> Result<(), InputError> {
+    fn read_lines(&mut self, text: &str) -> Result<(), InputError> {
         let field = |line: &str, name: &str| {
             let (begin, rest) = line.split_at_checked(name.len())?;
             begin
                 .eq_ignore_ascii_case(name)
                 .then(|| rest.trim().to_owned())
         };
-        let mut found = false;
+        let mut has_cookies = false;
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(set) = field(line, "set-cookie:") {
-                self.answer("", "/", std::iter::once(set));
-                found = true;
+                self.add_answer("", "/", std::iter::once(set));
+                has_cookies = true;
                 continue;
             }
             let sent = field(line, "cookie:").unwrap_or_else(|| line.to_owned());
             if !sent.contains('=') {
-                self.seen.skipped += 1;
+                self.observation.skipped += 1;
                 continue;
             }
-            found = true;
+            has_cookies = true;
             let cookies: Vec<usize> = pairs(&sent)
                 .into_iter()
-                .map(|pair| self.carried("", "/", pair))
+                .map(|pair| self.cookie_sent("", "/", pair))
                 .collect();
-            self.request("", "/", RequestKind::Page, cookies, None);
+            self.add_request("", "/", RequestKind::Page, cookies, None);
         }
-        if found {
+        if has_cookies {
             Ok(())
         } else {
             Err(InputError(format!(
@@ -410,7 +426,7 @@ impl Collector {
     }
 }
 
-/// What a browser keeps one cookie for (RFC 6265, 5.3): name, domain and path.
+/// What identifies a cookie in a browser (RFC 6265, 5.3): name, domain and path.
 fn key(cookie: &Cookie) -> (String, String, String) {
     let Cookie {
         name, domain, path, ..
@@ -418,13 +434,13 @@ fn key(cookie: &Cookie) -> (String, String, String) {
     (name.clone(), domain.clone(), path.clone())
 }
 
-/// A NUL, or more than one in ten that no text has: bytes that are no UTF-8, and control characters.
+/// Whether there is a NUL, or more than one character in ten is a control character or was no UTF-8.
 fn is_binary(text: &str) -> bool {
     let odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
     text.contains('\0') || 10 * text.chars().filter(odd).count() > text.chars().count()
 }
 
-fn devtools_begins(text: &str) -> bool {
+fn is_devtools_table(text: &str) -> bool {
     let first = text.lines().next().unwrap_or("");
     first.to_ascii_lowercase().starts_with("name\tvalue")
         || text.lines().any(|line| line.contains('✓'))

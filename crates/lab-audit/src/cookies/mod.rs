@@ -18,7 +18,7 @@ use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceVa
 use owner::{Owner, owner, within};
 use std::collections::HashMap;
 
-/// What a request may have so that it fits one packet: 1,500 bytes of Ethernet less the headers of IPv6 and TCP
+/// Bytes of the largest request that fits one packet: 1,500 bytes of Ethernet less the headers of IPv6 and TCP
 /// with timestamps (40 + 32).
 pub const PACKET: usize = 1428;
 
@@ -99,7 +99,7 @@ pub const HOST: Class = Class {
     ],
 };
 
-/// All of it.
+/// All cookies of a site.
 pub const SITE: Class = Class {
     name: "site",
     none: "There is no cookie.",
@@ -114,7 +114,7 @@ pub const SITE: Class = Class {
     ],
 };
 
-/// What was read.
+/// The files and pages that were read.
 pub const INPUT: Class = Class {
     name: "input",
     none: "There is no cookie.",
@@ -130,12 +130,17 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 }
 
 /// The audit of what was seen. `rate`: requests per second, for what a day costs.
-pub fn audit(targets: Vec<String>, seen: &CookieObservation, rules: &[Rule], rate: f64) -> Audit {
-    let figures = figures(seen, rate);
+pub fn audit(
+    targets: Vec<String>,
+    observation: &CookieObservation,
+    rules: &[Rule],
+    rate: f64,
+) -> Audit {
+    let figures = figures(observation, rate);
     Audit {
         kind: AuditKind::Cookies,
         targets,
-        facts: facts(seen, rate),
+        facts: facts(observation, rate),
         findings: judge(rules, &figures.things, &CLASSES),
         tables: figures.tables,
         chart: figures.chart,
@@ -153,85 +158,91 @@ pub struct Figures {
 }
 
 /// The figures of what was seen. `rate`: requests per second, for what a day costs.
-pub fn figures(seen: &CookieObservation, rate: f64) -> Figures {
-    let largest = largest(seen);
-    let owners: Vec<Owner> = seen
+pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
+    let largest = largest_request(observation);
+    let owners: Vec<Owner> = observation
         .cookies
         .iter()
-        .map(|c| owner(&c.name, &c.domain, seen.site.as_deref()))
+        .map(|c| owner(&c.name, &c.domain, observation.site.as_deref()))
         .collect();
-    let carried = carried(seen);
-    let mut of_name: HashMap<&str, usize> = HashMap::new();
-    for cookie in &seen.cookies {
-        *of_name.entry(&cookie.name).or_default() += 1;
+    let uses = cookie_uses(observation);
+    let mut name_counts: HashMap<&str, usize> = HashMap::new();
+    for cookie in &observation.cookies {
+        *name_counts.entry(&cookie.name).or_default() += 1;
     }
-    let thing = |at: usize| {
-        let cookie = &seen.cookies[at];
-        let mut thing = cookie_thing(cookie, &owners[at], &carried[at]);
-        if of_name[cookie.name.as_str()] > 1 && !cookie.domain.is_empty() {
+    let thing = |index: usize| {
+        let cookie = &observation.cookies[index];
+        let mut thing = cookie_thing(cookie, &owners[index], &uses[index]);
+        if name_counts[cookie.name.as_str()] > 1 && !cookie.domain.is_empty() {
             thing.name += &format!(" ({}{})", cookie.domain, cookie.path);
         }
         thing
     };
-    let mut things: Vec<Thing> = (0..seen.cookies.len()).map(thing).collect();
-    things.extend(hosts(seen));
-    things.extend(input(seen));
-    things.extend(site(seen, &owners, largest));
-    let split = largest
-        .map(|request| split(seen, &owners, request))
+    let mut things: Vec<Thing> = (0..observation.cookies.len()).map(thing).collect();
+    things.extend(host_things(observation));
+    things.extend(input_thing(observation));
+    things.extend(site_thing(observation, &owners, largest));
+    let shares = largest
+        .map(|request| owner_shares(observation, &owners, request))
         .unwrap_or_default();
     Figures {
         things,
         tables: vec![
-            owner_table(seen, &split, largest),
-            cookie_table(seen, &owners, &carried),
-            domain_table(seen),
-            wire_table(seen, rate),
+            owner_table(observation, &shares, largest),
+            cookie_table(observation, &owners, &uses),
+            domain_table(observation),
+            wire_table(observation, rate),
         ],
-        chart: (!split.is_empty()).then(|| chart(&split, &of_a_page(seen, rate))),
+        chart: (!shares.is_empty()).then(|| chart(&shares, &page_cost(observation, rate))),
     }
 }
 
-/// The page whose `Cookie` field is longest, or else the request.
-fn largest(seen: &CookieObservation) -> Option<&Request> {
+/// The page with the longest `Cookie` field; without pages, the request with the longest.
+fn largest_request(observation: &CookieObservation) -> Option<&Request> {
     let bytes = |r: &&Request| {
         (
             r.kind == RequestKind::Page,
-            field_bytes(&seen.cookies, &r.cookies),
+            field_bytes(&observation.cookies, &r.cookies),
         )
     };
-    let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
-    with.max_by_key(bytes)
+    let with_cookies = observation
+        .requests
+        .iter()
+        .filter(|r| !r.cookies.is_empty());
+    with_cookies.max_by_key(bytes)
 }
 
 /// How requests carry a cookie.
 #[derive(Clone, Default)]
 struct CookieUse {
-    /// How many of each kind do.
+    /// Requests of each kind that carry it.
     requests: [usize; RequestKind::ALL.len()],
     /// The most cookies of its name in one of them, itself included.
     copies: usize,
-    /// What the paths of pages and API calls that carry it have in common.
+    /// The deepest folder with all pages and API calls that carry it.
     folder: Option<String>,
-    /// Static files beyond that path which carry it.
+    /// Requests for static files outside of that folder that carry it.
     outside: usize,
 }
 
 impl CookieUse {
-    fn all(&self) -> usize {
+    fn total(&self) -> usize {
         self.requests.iter().sum()
     }
 
-    fn needed(&self) -> usize {
+    fn dynamic_requests(&self) -> usize {
         self.requests[RequestKind::Page as usize] + self.requests[RequestKind::Api as usize]
     }
 }
 
-/// What two folders are both below.
-fn common(one: &str, other: &str) -> String {
-    let both = one.split('/').zip(other.split('/'));
-    let same: Vec<&str> = both.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
-    let folder = same.join("/");
+/// The deepest folder that contains both.
+fn common_folder(one: &str, other: &str) -> String {
+    let segments = one.split('/').zip(other.split('/'));
+    let shared: Vec<&str> = segments
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a)
+        .collect();
+    let folder = shared.join("/");
     if folder.is_empty() {
         "/".into()
     } else {
@@ -239,45 +250,46 @@ fn common(one: &str, other: &str) -> String {
     }
 }
 
-/// Of each cookie.
-fn carried(seen: &CookieObservation) -> Vec<CookieUse> {
-    let mut carried = vec![CookieUse::default(); seen.cookies.len()];
-    for request in &seen.requests {
+/// How requests carry each cookie, by its index.
+fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
+    let mut uses = vec![CookieUse::default(); observation.cookies.len()];
+    for request in &observation.requests {
         let mut names: HashMap<&str, usize> = HashMap::new();
         let mut sent = request.cookies.clone();
         sent.iter()
-            .for_each(|&at| *names.entry(&seen.cookies[at].name).or_default() += 1);
+            .for_each(|&index| *names.entry(&observation.cookies[index].name).or_default() += 1);
         sent.sort_unstable();
         sent.dedup();
-        for at in sent {
-            let copies = names[seen.cookies[at].name.as_str()];
-            carried[at].requests[request.kind as usize] += 1;
-            carried[at].copies = carried[at].copies.max(copies);
+        for index in sent {
+            let copies = names[observation.cookies[index].name.as_str()];
+            uses[index].requests[request.kind as usize] += 1;
+            uses[index].copies = uses[index].copies.max(copies);
             if matches!(request.kind, RequestKind::Page | RequestKind::Api) {
                 let folder = default_path(&request.path);
-                let known = carried[at].folder.take();
-                carried[at].folder = Some(known.map_or(folder.clone(), |k| common(&k, &folder)));
+                let common = uses[index].folder.take();
+                uses[index].folder =
+                    Some(common.map_or(folder.clone(), |k| common_folder(&k, &folder)));
             }
         }
     }
-    for request in seen
+    for request in observation
         .requests
         .iter()
         .filter(|r| r.kind == RequestKind::Static)
     {
-        for &at in &request.cookies {
+        for &index in &request.cookies {
             let below = |folder: &String| {
                 let rest = request.path.strip_prefix(folder.trim_end_matches('/'));
                 rest.is_some_and(|rest| rest.starts_with('/'))
             };
-            let beyond = carried[at].folder.as_ref().is_some_and(|f| !below(f));
-            carried[at].outside += usize::from(beyond);
+            let beyond = uses[index].folder.as_ref().is_some_and(|f| !below(f));
+            uses[index].outside += usize::from(beyond);
         }
     }
-    carried
+    uses
 }
 
-fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &CookieUse) -> Thing {
+fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     let mut thing = Thing::new("cookie", cookie.display_name());
     thing.set("cookie", Value::word(cookie.display_name()));
     thing.set("owner", Value::word(owner.name()));
@@ -288,60 +300,61 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &CookieUse) -> Thing {
     let login = !matches!(owner, Owner::Tracker(_)) && cookie.is_login();
     thing.set("login", Value::Flag(login));
     thing.set("passing", Value::Flag(cookie.is_passing()));
-    thing.set("requests", Value::count(carried.all() as u64, "requests"));
+    thing.set("requests", Value::count(uses.total() as u64, "requests"));
     // One page says little about the path of all.
-    if let Some(folder) = carried.folder.as_ref().filter(|_| carried.needed() > 1) {
+    if let Some(folder) = uses.folder.as_ref().filter(|_| uses.dynamic_requests() > 1) {
         thing.set("folder", Value::word(folder));
         let line = set_line(&cookie.name, folder, is_http_only(cookie, login));
         thing.set("folder_line", Value::Word(line));
-        thing.set("outside", Value::count(carried.outside as u64, "requests"));
+        thing.set("outside", Value::count(uses.outside as u64, "requests"));
     }
-    attributes(cookie, &mut thing);
-    let stat = carried.requests[RequestKind::Static as usize];
+    set_attributes(cookie, &mut thing);
+    let stat = uses.requests[RequestKind::Static as usize];
     thing.set("static_requests", Value::count(stat as u64, "requests"));
     thing.set(
         "static_bytes",
         Value::bytes((stat * (cookie.bytes() + wire::SEPARATOR)) as u64),
     );
-    thing.set(
-        "copies",
-        Value::count(carried.copies.max(1) as u64, "cookies"),
-    );
+    thing.set("copies", Value::count(uses.copies.max(1) as u64, "cookies"));
     let line = set_line(&cookie.name, &cookie.path, is_http_only(cookie, login));
     thing.set("set_line", Value::Word(line));
     thing
 }
 
-fn attributes(cookie: &Cookie, thing: &mut Thing) {
-    let Some(said) = &cookie.attributes else {
-        let why = "It was seen in a request only: how it was set is not known.";
-        for name in [
+fn set_attributes(cookie: &Cookie, thing: &mut Thing) {
+    let Some(attributes) = &cookie.attributes else {
+        const NAMES: [&str; 6] = [
             "wide",
             "secure",
             "http_only",
             "same_site",
             "lifetime",
             "prefix_kept",
-        ] {
-            thing.set(name, Value::Unknown(why.into()));
-        }
-        return;
+        ];
+        let reason = "It was seen in a request only: how it was set is not known.";
+        return thing.set_unknown(&NAMES, reason);
     };
-    thing.set("wide", Value::Flag(!said.host_only));
-    thing.set("secure", Value::Flag(said.secure));
-    thing.set("http_only", Value::Flag(said.http_only));
-    let same_site = match said.same_site.to_ascii_lowercase().as_str() {
+    thing.set("wide", Value::Flag(!attributes.host_only));
+    thing.set("secure", Value::Flag(attributes.secure));
+    thing.set("http_only", Value::Flag(attributes.http_only));
+    let same_site = match attributes.same_site.to_ascii_lowercase().as_str() {
         "strict" => "Strict",
         "lax" => "Lax",
         "none" => "None",
         _ => "not said",
     };
     thing.set("same_site", Value::word(same_site));
-    thing.set_some("lifetime", said.lifetime_s.map(|s| Value::ns(s * 1e9)));
-    let host = !cookie.name.starts_with("__Host-")
-        || (said.secure && said.host_only && cookie.path == "/");
-    let secure = !cookie.name.starts_with("__Secure-") || said.secure;
-    thing.set("prefix_kept", Value::Flag(host && secure));
+    thing.set_some(
+        "lifetime",
+        attributes.lifetime_s.map(|s| Value::ns(s * 1e9)),
+    );
+    let host_prefix_kept = !cookie.name.starts_with("__Host-")
+        || (attributes.secure && attributes.host_only && cookie.path == "/");
+    let secure_prefix_kept = !cookie.name.starts_with("__Secure-") || attributes.secure;
+    thing.set(
+        "prefix_kept",
+        Value::Flag(host_prefix_kept && secure_prefix_kept),
+    );
 }
 
 /// `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`
@@ -350,21 +363,24 @@ fn set_line(name: &str, path: &str, http_only: bool) -> String {
     format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite=Lax")
 }
 
-/// Whether scripts should not see it, as far as its name and what was said of it tell.
+/// Whether the cookie should be set with `HttpOnly`, as far as its name and its attributes tell.
 fn is_http_only(cookie: &Cookie, login: bool) -> bool {
     login || cookie.attributes.as_ref().is_none_or(|a| a.http_only)
 }
 
 /// The largest request of each host.
-fn hosts(seen: &CookieObservation) -> Vec<Thing> {
-    let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
-    let mut hosts: Vec<&str> = with.map(|r| r.host.as_str()).collect();
+fn host_things(observation: &CookieObservation) -> Vec<Thing> {
+    let with_cookies = observation
+        .requests
+        .iter()
+        .filter(|r| !r.cookies.is_empty());
+    let mut hosts: Vec<&str> = with_cookies.map(|r| r.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
     let thing = |host: &str| {
-        let of = seen.requests.iter().filter(|r| r.host == host);
-        let request = of.max_by_key(|r| field_bytes(&seen.cookies, &r.cookies))?;
-        let bytes = field_bytes(&seen.cookies, &request.cookies);
+        let requests = observation.requests.iter().filter(|r| r.host == host);
+        let request = requests.max_by_key(|r| field_bytes(&observation.cookies, &r.cookies))?;
+        let bytes = field_bytes(&observation.cookies, &request.cookies);
         let mut thing = Thing::new("cookie-host", if host.is_empty() { UNNAMED } else { host });
         thing.set(
             "cookies",
@@ -372,8 +388,8 @@ fn hosts(seen: &CookieObservation) -> Vec<Thing> {
         );
         thing.set("cookie_bytes", Value::bytes(bytes as u64));
         thing.set("packet", Value::bytes(PACKET as u64));
-        let least = request.head_bytes.unwrap_or(bytes).div_ceil(PACKET);
-        thing.set("packets", Value::count(least as u64, "packets"));
+        let packets = request.head_bytes.unwrap_or(bytes).div_ceil(PACKET);
+        thing.set("packets", Value::count(packets as u64, "packets"));
         match request.head_bytes {
             Some(head) => {
                 thing.set("head_bytes", Value::bytes(head as u64));
@@ -382,9 +398,9 @@ fn hosts(seen: &CookieObservation) -> Vec<Thing> {
             // The cookies alone are a bound from below.
             None if bytes > PACKET => thing.set("head_bytes", Value::bytes(bytes as u64)),
             None => {
-                let why = Value::Unknown("The rest of the request is not known.".into());
-                thing.set("head_bytes", why.clone());
-                thing.set("share", why);
+                let reason = Value::Unknown("The rest of the request is not known.".into());
+                thing.set("head_bytes", reason.clone());
+                thing.set("share", reason);
             }
         }
         Some(thing)
@@ -393,36 +409,45 @@ fn hosts(seen: &CookieObservation) -> Vec<Thing> {
 }
 
 /// What of the files and pages could not be read; `None`: nothing, and there is no cookie.
-fn input(seen: &CookieObservation) -> Option<Thing> {
-    let mut lacking = seen.lacking.clone();
-    if seen.skipped > 0 {
-        let entries = counted(seen.skipped as u64, "entry");
-        lacking.push(format!(
+fn input_thing(observation: &CookieObservation) -> Option<Thing> {
+    let mut gaps = observation.gaps.clone();
+    if observation.skipped > 0 {
+        let entries = counted(observation.skipped as u64, "entry");
+        gaps.push(format!(
             "{entries} could not be read, or would be refused by a browser."
         ));
     }
-    if lacking.is_empty() && seen.cookies.is_empty() {
+    if gaps.is_empty() && observation.cookies.is_empty() {
         return None;
     }
     let mut thing = Thing::new("input", "what was read");
-    thing.set("unreadable", Value::Flag(!lacking.is_empty()));
-    thing.set("lacks", Value::Word(lacking.join(" ")));
+    thing.set("unreadable", Value::Flag(!gaps.is_empty()));
+    thing.set("lacks", Value::Word(gaps.join(" ")));
     Some(thing)
 }
 
-fn site(seen: &CookieObservation, owners: &[Owner], largest: Option<&Request>) -> Option<Thing> {
+fn site_thing(
+    observation: &CookieObservation,
+    owners: &[Owner],
+    largest: Option<&Request>,
+) -> Option<Thing> {
     let request = largest?;
-    let mut thing = Thing::new("site", seen.site.clone().unwrap_or_else(|| UNNAMED.into()));
+    let mut thing = Thing::new(
+        "site",
+        observation.site.clone().unwrap_or_else(|| UNNAMED.into()),
+    );
     let bytes = |cookies: &mut dyn Iterator<Item = usize>| {
-        cookies.map(|at| seen.cookies[at].bytes()).sum::<usize>()
+        cookies
+            .map(|index| observation.cookies[index].bytes())
+            .sum::<usize>()
     };
     let total = bytes(&mut request.cookies.iter().copied());
-    let tracker = |at: &usize| matches!(owners[*at], Owner::Tracker(_));
+    let tracker = |index: &usize| matches!(owners[*index], Owner::Tracker(_));
     let of_trackers = bytes(&mut request.cookies.iter().copied().filter(tracker));
-    let all: usize = seen
+    let all_bytes: usize = observation
         .requests
         .iter()
-        .map(|r| field_bytes(&seen.cookies, &r.cookies))
+        .map(|r| field_bytes(&observation.cookies, &r.cookies))
         .sum();
     thing.set("total", Value::bytes(total as u64));
     thing.set("tracker_bytes", Value::bytes(of_trackers as u64));
@@ -430,29 +455,33 @@ fn site(seen: &CookieObservation, owners: &[Owner], largest: Option<&Request>) -
         "tracker_share",
         Value::share(of_trackers as f64 / total.max(1) as f64),
     );
-    thing.set("page_bytes", Value::bytes(all as u64));
+    thing.set("page_bytes", Value::bytes(all_bytes as u64));
     Some(thing)
 }
 
-/// A part of a `Cookie` field: whose it is, cookies, bytes.
+/// The part of a `Cookie` field that belongs to one owner.
 struct Share {
-    of: String,
+    owner: String,
     cookies: usize,
     bytes: usize,
 }
 
 /// The owners' bytes, those with most first, and the rest of the field.
-fn split(seen: &CookieObservation, owners: &[Owner], request: &Request) -> Vec<Share> {
+fn owner_shares(
+    observation: &CookieObservation,
+    owners: &[Owner],
+    request: &Request,
+) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
-    for &at in &request.cookies {
-        let (of, bytes) = (owners[at].name(), seen.cookies[at].bytes());
-        match shares.iter_mut().find(|share| share.of == of) {
+    for &index in &request.cookies {
+        let (owner, bytes) = (owners[index].name(), observation.cookies[index].bytes());
+        match shares.iter_mut().find(|share| share.owner == owner) {
             Some(share) => {
                 share.cookies += 1;
                 share.bytes += bytes;
             }
             None => shares.push(Share {
-                of: of.to_owned(),
+                owner: owner.to_owned(),
                 cookies: 1,
                 bytes,
             }),
@@ -461,12 +490,12 @@ fn split(seen: &CookieObservation, owners: &[Owner], request: &Request) -> Vec<S
     shares.sort_by_key(|share| std::cmp::Reverse(share.bytes));
     let separators = wire::SEPARATOR * (request.cookies.len() - 1);
     shares.push(Share {
-        of: "separators".into(),
+        owner: "separators".into(),
         cookies: 0,
         bytes: separators,
     });
     shares.push(Share {
-        of: "name and line end".into(),
+        owner: "name and line end".into(),
         cookies: 0,
         bytes: wire::FIELD,
     });
@@ -486,11 +515,11 @@ fn count(n: usize, of: &'static str) -> EvidenceValue {
 }
 
 fn owner_table(
-    seen: &CookieObservation,
-    split: &[Share],
+    observation: &CookieObservation,
+    shares: &[Share],
     largest: Option<&Request>,
 ) -> EvidenceTable {
-    let total: usize = split.iter().map(|share| share.bytes).sum();
+    let total: usize = shares.iter().map(|share| share.bytes).sum();
     let head = largest.and_then(|r| r.head_bytes);
     let of_head = |bytes: usize| {
         let part = head.map(|head| bytes as f64 / head.max(1) as f64);
@@ -505,39 +534,39 @@ fn owner_table(
             n => count(n, "cookies"),
         };
         vec![
-            word(&share.of),
+            word(&share.owner),
             cookies,
             bytes(share.bytes),
             EvidenceValue::Number(part, Unit::Share),
             of_head(share.bytes),
         ]
     };
-    let mut rows: Vec<Vec<EvidenceValue>> = split.iter().map(row).collect();
+    let mut rows: Vec<Vec<EvidenceValue>> = shares.iter().map(row).collect();
     if let Some(request) = largest {
-        let all = EvidenceValue::Number(1.0, Unit::Share);
+        let full_share = EvidenceValue::Number(1.0, Unit::Share);
         rows.push(vec![
             word("all"),
             count(request.cookies.len(), "cookies"),
             bytes(total),
-            all,
+            full_share,
             of_head(total),
         ]);
     }
     let named = largest.filter(|r| !r.host.is_empty());
-    let of = named.map_or(String::new(), |r| format!("({}{}) ", r.host, r.path));
+    let request_name = named.map_or(String::new(), |r| format!("({}{}) ", r.host, r.path));
     let head = head.map_or(String::new(), |head| {
         format!(" The whole head has {head} bytes.")
     });
     EvidenceTable {
         title: "Whose bytes a request carries".into(),
         caption: format!(
-            "The Cookie field of the largest {} {of}in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
+            "The Cookie field of the largest {} {request_name}in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
             largest.map_or("request", |r| r.kind.name())
         ),
         columns: ["owner", "cookies", "bytes", "share", "of the head"]
             .map(String::from)
             .into(),
-        rows: if seen.cookies.is_empty() {
+        rows: if observation.cookies.is_empty() {
             Vec::new()
         } else {
             rows
@@ -546,29 +575,30 @@ fn owner_table(
 }
 
 fn cookie_table(
-    seen: &CookieObservation,
+    observation: &CookieObservation,
     owners: &[Owner],
-    carried: &[CookieUse],
+    uses: &[CookieUse],
 ) -> EvidenceTable {
     const SHOWN: usize = 200;
-    let row = |(at, cookie): (usize, &Cookie)| {
-        let on = |kind: RequestKind| count(carried[at].requests[kind as usize], "requests");
+    let row = |(index, cookie): (usize, &Cookie)| {
+        let requests_of =
+            |kind: RequestKind| count(uses[index].requests[kind as usize], "requests");
         let domain = match &cookie.attributes {
             Some(a) if !a.host_only => format!(".{}", cookie.domain),
             _ => cookie.domain.clone(),
         };
         vec![
             word(cookie.display_name()),
-            word(owners[at].name()),
+            word(owners[index].name()),
             word(domain + &cookie.path),
             bytes(cookie.bytes()),
-            word(said(cookie)),
-            on(RequestKind::Page),
-            on(RequestKind::Api),
-            on(RequestKind::Static),
+            word(attribute_text(cookie)),
+            requests_of(RequestKind::Page),
+            requests_of(RequestKind::Api),
+            requests_of(RequestKind::Static),
         ]
     };
-    let mut by_size: Vec<(usize, &Cookie)> = seen.cookies.iter().enumerate().collect();
+    let mut by_size: Vec<(usize, &Cookie)> = observation.cookies.iter().enumerate().collect();
     by_size.sort_by_key(|(_, cookie)| std::cmp::Reverse(cookie.bytes()));
     let more = by_size.len().saturating_sub(SHOWN);
     let more = if more > 0 {
@@ -598,22 +628,22 @@ fn cookie_table(
 }
 
 /// What each domain has, with what is there twice.
-fn domain_table(seen: &CookieObservation) -> EvidenceTable {
+fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     const SHOWN: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
     let mut domains: Vec<(&str, Vec<&Cookie>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for cookie in &seen.cookies {
-        let of_name: &mut Vec<&Cookie> = names.entry(&cookie.name).or_default();
-        of_name.push(cookie);
+    let mut indexes: HashMap<&str, usize> = HashMap::new();
+    for cookie in &observation.cookies {
+        let namesakes: &mut Vec<&Cookie> = names.entry(&cookie.name).or_default();
+        namesakes.push(cookie);
         if cookie.value_bytes > 0 {
             *values.entry(&cookie.hash).or_insert(0) += 1;
         }
-        let place = *places.entry(&cookie.domain).or_insert_with(|| {
+        let index = *indexes.entry(&cookie.domain).or_insert_with(|| {
             domains.push((cookie.domain.as_str(), Vec::new()));
             domains.len() - 1
         });
-        domains[place].1.push(cookie);
+        domains[index].1.push(cookie);
     }
     let same_name = |cookie: &Cookie| {
         let others = names[&cookie.name].iter().take(SHOWN);
@@ -621,14 +651,15 @@ fn domain_table(seen: &CookieObservation) -> EvidenceTable {
         others.any(|other| within(&cookie.domain, &other.domain))
     };
     let row = |(domain, cookies): &(&str, Vec<&Cookie>)| {
-        let how_many = |of: &dyn Fn(&Cookie) -> bool| cookies.iter().filter(|c| of(c)).count();
+        let count_of =
+            |is_counted: &dyn Fn(&Cookie) -> bool| cookies.iter().filter(|c| is_counted(c)).count();
         vec![
             word(*domain),
             count(cookies.len(), "cookies"),
             bytes(cookies.iter().map(|c| c.bytes()).sum()),
-            count(how_many(&same_name), "cookies"),
+            count(count_of(&same_name), "cookies"),
             count(
-                how_many(&|c| values.get(&c.hash).is_some_and(|n| *n > 1)),
+                count_of(&|c| values.get(&c.hash).is_some_and(|n| *n > 1)),
                 "cookies",
             ),
         ]
@@ -646,20 +677,23 @@ fn domain_table(seen: &CookieObservation) -> EvidenceTable {
 }
 
 /// `Secure HttpOnly SameSite=Lax, 30 days`
-fn said(cookie: &Cookie) -> String {
-    let Some(said) = &cookie.attributes else {
+fn attribute_text(cookie: &Cookie) -> String {
+    let Some(attributes) = &cookie.attributes else {
         return "not seen".into();
     };
-    let flags = [(said.secure, "Secure"), (said.http_only, "HttpOnly")];
+    let flags = [
+        (attributes.secure, "Secure"),
+        (attributes.http_only, "HttpOnly"),
+    ];
     let mut words: Vec<String> = flags
         .iter()
-        .filter(|(on, _)| *on)
+        .filter(|(is_set, _)| *is_set)
         .map(|(_, word)| word.to_string())
         .collect();
-    if !said.same_site.is_empty() {
-        words.push(said.same_site.clone());
+    if !attributes.same_site.is_empty() {
+        words.push(attributes.same_site.clone());
     }
-    words.push(match said.lifetime_s {
+    words.push(match attributes.lifetime_s {
         Some(s) if s <= 0.0 => "ended".into(),
         Some(s) => Value::ns(s * 1e9).text(),
         None => "session".into(),
@@ -668,25 +702,30 @@ fn said(cookie: &Cookie) -> String {
 }
 
 /// What each kind of request carries.
-fn wire_table(seen: &CookieObservation, rate: f64) -> EvidenceTable {
+fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
     let mut rows = Vec::new();
     for kind in RequestKind::ALL {
-        let of: Vec<&Request> = seen.requests.iter().filter(|r| r.kind == kind).collect();
-        if of.is_empty() {
+        let requests: Vec<&Request> = observation
+            .requests
+            .iter()
+            .filter(|r| r.kind == kind)
+            .collect();
+        if requests.is_empty() {
             continue;
         }
-        let n = of.len() as f64;
-        let mean =
-            |each: &dyn Fn(&Request) -> usize| of.iter().map(|r| each(r)).sum::<usize>() as f64 / n;
+        let request_count = requests.len() as f64;
+        let mean = |each: &dyn Fn(&Request) -> usize| {
+            requests.iter().map(|r| each(r)).sum::<usize>() as f64 / request_count
+        };
         let mean_bytes = |each: &dyn Fn(&Request) -> usize| {
             EvidenceValue::Number(mean(each), Unit::Count("bytes".into()))
         };
-        let http1 = |r: &Request| field_bytes(&seen.cookies, &r.cookies);
+        let http1 = |r: &Request| field_bytes(&observation.cookies, &r.cookies);
         rows.push(vec![
             word(kind.name()),
-            count(of.len(), "requests"),
+            count(requests.len(), "requests"),
             count(
-                of.iter().filter(|r| !r.cookies.is_empty()).count(),
+                requests.iter().filter(|r| !r.cookies.is_empty()).count(),
                 "requests",
             ),
             mean_bytes(&http1),
@@ -717,10 +756,10 @@ fn wire_table(seen: &CookieObservation, rate: f64) -> EvidenceTable {
     }
 }
 
-fn facts(seen: &CookieObservation, rate: f64) -> Vec<(String, String)> {
+fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
     let mut facts = vec![
-        ("cookies".to_owned(), seen.cookies.len().to_string()),
-        ("requests".into(), seen.requests.len().to_string()),
+        ("cookies".to_owned(), observation.cookies.len().to_string()),
+        ("requests".into(), observation.requests.len().to_string()),
         ("rate for a day".into(), format!("{rate} requests/s")),
         (
             "list of trackers".into(),
@@ -732,24 +771,28 @@ fn facts(seen: &CookieObservation, rate: f64) -> Vec<(String, String)> {
         ),
     ];
     let page = "cookies of a page with its files";
-    facts.push((page.into(), of_a_page(seen, rate)));
-    if seen.skipped > 0 {
-        let entries = counted(seen.skipped as u64, "entry");
+    facts.push((page.into(), page_cost(observation, rate)));
+    if observation.skipped > 0 {
+        let entries = counted(observation.skipped as u64, "entry");
         facts.push(("could not be read".into(), entries));
     }
     facts.extend(
-        seen.notes
+        observation
+            .notes
             .iter()
             .map(|note| ("note".to_owned(), note.clone())),
     );
     facts
 }
 
-/// What the cookies of a page and of its files cost.
-fn of_a_page(seen: &CookieObservation, rate: f64) -> String {
-    let bytes = |r: &Request| field_bytes(&seen.cookies, &r.cookies);
-    let all: usize = seen.requests.iter().map(bytes).sum();
-    let pages = seen.requests.iter().filter(|r| r.kind == RequestKind::Page);
+/// What the cookies of a page and its files cost: bytes of a page, and of a day.
+fn page_cost(observation: &CookieObservation, rate: f64) -> String {
+    let bytes = |r: &Request| field_bytes(&observation.cookies, &r.cookies);
+    let all: usize = observation.requests.iter().map(bytes).sum();
+    let pages = observation
+        .requests
+        .iter()
+        .filter(|r| r.kind == RequestKind::Page);
     let page = all as f64 / pages.count().max(1) as f64;
     let bytes = |n: f64| Value::bytes(n as u64).text();
     let day = bytes(page * rate * 86_400.0);
@@ -759,22 +802,22 @@ fn of_a_page(seen: &CookieObservation, rate: f64) -> String {
     )
 }
 
-/// `of_page`: what they cost for a page with its files.
-fn chart(split: &[Share], of_page: &str) -> EvidenceBars {
+/// `page_cost`: what the cookies of a page with its files cost, in words.
+fn chart(shares: &[Share], page_cost: &str) -> EvidenceBars {
     const SHOWN: usize = 10;
-    let rest: usize = split.iter().skip(SHOWN).map(|share| share.bytes).sum();
-    let mut rows: Vec<(String, f64)> = split
+    let rest: usize = shares.iter().skip(SHOWN).map(|share| share.bytes).sum();
+    let mut rows: Vec<(String, f64)> = shares
         .iter()
         .take(SHOWN)
-        .map(|s| (s.of.clone(), s.bytes as f64))
+        .map(|s| (s.owner.clone(), s.bytes as f64))
         .collect();
     if rest > 0 {
         rows.push(("others".into(), rest as f64));
     }
-    let total: usize = split.iter().map(|share| share.bytes).sum();
+    let total: usize = shares.iter().map(|share| share.bytes).sum();
     EvidenceBars {
         title: "Bytes of cookies in one request, by owner".into(),
-        caption: format!("{total} bytes. A page with its files: {of_page}."),
+        caption: format!("{total} bytes. A page with its files: {page_cost}."),
         axis: "bytes".into(),
         unit: Unit::Count("bytes".into()),
         rows,

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-/// When the list was made.
+/// The date of the list.
 pub const LIST_DATE: &str = "2026-01-21";
-/// Whose it is, and its licence.
+/// The name of the list, and its licence.
 pub const LIST: &str = "Open Cookie Database, Apache-2.0";
 
 static TRACKERS: LazyLock<Vec<Tracker>> = LazyLock::new(|| {
@@ -61,30 +61,30 @@ pub fn within(host: &str, domain: &str) -> bool {
         host.to_ascii_lowercase(),
         domain.trim_start_matches('.').to_ascii_lowercase(),
     );
-    let below = host
+    let is_below = host
         .strip_suffix(&domain)
         .is_some_and(|rest| rest.ends_with('.'));
-    !domain.is_empty() && (host == domain || below)
+    !domain.is_empty() && (host == domain || is_below)
 }
 
 impl Tracker {
     fn sets(&self, name: &str, domain: &str) -> bool {
-        let named = if self.prefix {
+        let name_matches = if self.prefix {
             name.starts_with(&self.name)
         } else {
             name == self.name
         };
-        if !named {
+        if !name_matches {
             return false;
         }
         // A name such as `id` says nothing without its domain; `__utmv` does.
-        let telling = self.name.starts_with('_') && self.name.len() >= 3;
-        let there = if self.domain.is_empty() {
-            telling || self.name.len() >= 6
+        let is_distinctive = self.name.starts_with('_') && self.name.len() >= 3;
+        let domain_matches = if self.domain.is_empty() {
+            is_distinctive || self.name.len() >= 6
         } else {
             within(domain, &self.domain)
         };
-        there || telling
+        domain_matches || is_distinctive
     }
 }
 

@@ -12,7 +12,7 @@ pub const COPY: Class = Class {
     values: &[("hollow", "what has nothing in it, and should have")],
 };
 
-/// What every machine has, and what is never empty there.
+/// Files and folders that every machine has and that are never empty.
 const FULL: [&str; 12] = [
     "sys/block",
     "proc/cpuinfo",
@@ -27,7 +27,7 @@ const FULL: [&str; 12] = [
     "proc/sys/kernel/osrelease",
     "proc/vmstat",
 ];
-/// So many are named.
+/// Paths that are named; of more, only the count is given.
 const NAMED: usize = 3;
 
 /// Probes a copy.
@@ -39,41 +39,41 @@ impl Probe for Copy {
             return Vec::new();
         }
         let mut thing = Thing::new("copy", "the copy");
-        thing.set("hollow", Value::Word(hollow(&machine.root)));
+        thing.set("hollow", Value::Word(hollow_paths(&machine.root)));
         vec![thing]
     }
 }
 
-fn hollow(root: &Root) -> String {
+fn hollow_paths(root: &Root) -> String {
     let paths =
         |paths: Vec<&str>| -> Vec<String> { paths.into_iter().map(str::to_owned).collect() };
-    let has = |path: &&str| root.has(path);
-    let (there, missing): (Vec<&str>, Vec<&str>) = FULL.into_iter().partition(has);
+    let exists = |path: &&str| root.has(path);
+    let (existing, missing): (Vec<&str>, Vec<&str>) = FULL.into_iter().partition(exists);
     let is_empty = |path: &&str| root.text(path).is_ok_and(|text| text.is_empty());
-    let empty = there.into_iter().filter(is_empty).collect();
-    // Of a disk there is a folder, or a link to it.
-    let lost = |disk: &String| !root.has(&format!("sys/block/{disk}"));
-    let disks = root.names("sys/block").into_iter().filter(lost);
+    let empty = existing.into_iter().filter(is_empty).collect();
+    // Each disk is a folder, or a link to one that the copy must hold too.
+    let is_dangling = |disk: &String| !root.has(&format!("sys/block/{disk}"));
+    let disks = root.names("sys/block").into_iter().filter(is_dangling);
     let disks: Vec<String> = disks.map(|disk| format!("sys/block/{disk}")).collect();
-    let told = [
-        named(&paths(empty), "empty"),
-        named(&paths(missing), "not there"),
-        named(&disks, "a link that leads nowhere"),
+    let defects = [
+        path_list(&paths(empty), "empty"),
+        path_list(&paths(missing), "not there"),
+        path_list(&disks, "a link that leads nowhere"),
     ];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    if told.is_empty() {
+    let defects: Vec<String> = defects.into_iter().flatten().collect();
+    if defects.is_empty() {
         "nothing".into()
     } else {
-        told.join(", ")
+        defects.join(", ")
     }
 }
 
 /// `proc/meminfo, proc/mounts and 4 more (empty)`
-fn named(paths: &[String], what: &str) -> Option<String> {
-    let shown = paths[..paths.len().min(NAMED)].join(", ");
+fn path_list(paths: &[String], defect: &str) -> Option<String> {
+    let listed = paths[..paths.len().min(NAMED)].join(", ");
     match paths.len().saturating_sub(NAMED) {
         _ if paths.is_empty() => None,
-        0 => Some(format!("{shown} ({what})")),
-        more => Some(format!("{shown} and {more} more ({what})")),
+        0 => Some(format!("{listed} ({defect})")),
+        more => Some(format!("{listed} and {more} more ({defect})")),
     }
 }

@@ -16,16 +16,16 @@ impl Probe for Cpu {
         let mut host = machine.host();
         host.set(
             "cores",
-            machine.watched(watched.cores.map(|n| Value::count(n, "cores"))),
+            machine.live_value(watched.cores.map(|n| Value::count(n, "cores"))),
         );
-        host.set("steal", machine.watched(watched.steal.map(Value::share)));
+        host.set("steal", machine.live_value(watched.steal.map(Value::share)));
         host.set(
             "foreign",
-            machine.watched(watched.foreign.map(Value::share)),
+            machine.live_value(watched.foreign.map(Value::share)),
         );
         host.set(
             "clock_read",
-            machine.watched(watched.clock_read_ns.map(Value::ns)),
+            machine.live_value(watched.clock_read_ns.map(Value::ns)),
         );
         let reading = match watched.clock_read_ns {
             Some(ns) => format!("one reading takes {}", Value::ns(ns).text()),
@@ -34,7 +34,7 @@ impl Probe for Cpu {
         host.set("reading", Value::Word(reading));
         host.set(
             "synchronised",
-            machine.watched(watched.synchronised.map(Value::Flag)),
+            machine.live_value(watched.synchronised.map(Value::Flag)),
         );
         host.set_some("time_error", watched.time_error_ns.map(Value::ns));
         host.set_some("governor", governor(root));
@@ -42,13 +42,13 @@ impl Probe for Cpu {
         host.set_some("smt", flag(root, &format!("{CPU}/smt/active")));
         host.set(
             "virtual_machine",
-            Value::seen(virtual_machine(root), Value::Flag),
+            Value::from_result(virtual_machine(root), Value::Flag),
         );
         host.set_some("throttled", throttled(root));
         host.set_some("quota_throttled", quota_throttled(root));
         host.set(
             "clock_source",
-            Value::seen(
+            Value::from_result(
                 root.required_line(&format!("{CLOCK}/current_clocksource")),
                 Value::Word,
             ),
@@ -72,12 +72,12 @@ impl Probe for Cpu {
     }
 }
 
-/// `0` or `1`.
+/// A file that holds `0` or `1`.
 fn flag(root: &Root, path: &str) -> Option<Value> {
     root.number(path).map(|n| Value::Flag(n != 0))
 }
 
-/// The cores' governors, each once.
+/// The frequency governors of the cores, each once.
 fn governor(root: &Root) -> Option<Value> {
     let mut governors: Vec<String> = cores(root)
         .iter()
@@ -103,7 +103,9 @@ fn virtual_machine(root: &Root) -> Result<bool, String> {
     if root.line("sys/hypervisor/type").is_some() {
         return Ok(true);
     }
-    let text = root.text("proc/cpuinfo").map_err(|why| format!("{why}."))?;
+    let text = root
+        .text("proc/cpuinfo")
+        .map_err(|reason| format!("{reason}."))?;
     let flags = text.lines().find(|line| line.starts_with("flags"));
     Ok(flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")))
 }
@@ -119,7 +121,7 @@ fn throttled(root: &Root) -> Option<Value> {
         .map(|n| Value::count(n, "times"))
 }
 
-/// Of the group of programs that this one is in (cgroup v2, cpu.stat).
+/// Times that a CPU limit stopped the cgroup of this process (cgroup v2, cpu.stat).
 fn quota_throttled(root: &Root) -> Option<Value> {
     let groups = root.text("proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -128,19 +130,19 @@ fn quota_throttled(root: &Root) -> Option<Value> {
 }
 
 fn cores(root: &Root) -> Vec<String> {
-    let is_core = |name: &String| {
-        let number = name.strip_prefix("cpu");
-        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
-    };
-    root.names(CPU).into_iter().filter(is_core).collect()
+    numbered(root, CPU, "cpu")
 }
 
 fn nodes(root: &Root) -> Option<Value> {
-    let names = root.names("sys/devices/system/node");
-    let nodes = names.iter().filter(|name| {
-        let number = name.strip_prefix("node");
-        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
-    });
-    let nodes = nodes.count() as u64;
+    let nodes = numbered(root, "sys/devices/system/node", "node").len() as u64;
     (nodes > 0).then(|| Value::count(nodes, "nodes"))
+}
+
+/// The names in a folder that are a word and a number, such as `cpu12`.
+fn numbered(root: &Root, folder: &str, word: &str) -> Vec<String> {
+    let is_numbered = |name: &String| {
+        let number = name.strip_prefix(word);
+        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+    };
+    root.names(folder).into_iter().filter(is_numbered).collect()
 }

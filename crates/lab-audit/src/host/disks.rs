@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Disks and their partitions.
 
-use super::{Machine, Probe, chosen};
+use super::{Machine, Probe, bracketed_word};
 use crate::root::Root;
 use crate::smart::Smart;
 use crate::storage::Medium;
@@ -68,25 +68,28 @@ impl Probe for Disks {
         let root = &machine.root;
         let names = root.names("sys/block");
         let disks = names.iter().filter(|name| is_disk(root, name));
-        // At once: each waits for what its disk says of itself.
+        // In parallel: each waits for its disk's SMART data.
         thread::scope(|scope| {
-            let looks: Vec<_> = disks
-                .map(|name| scope.spawn(move || disk(root, name)))
+            let probes: Vec<_> = disks
+                .map(|name| scope.spawn(move || disk_things(root, name)))
                 .collect();
-            let things = looks.into_iter().flat_map(thread::ScopedJoinHandle::join);
+            let things = probes.into_iter().flat_map(thread::ScopedJoinHandle::join);
             things.flatten().collect()
         })
     }
 }
 
-/// Neither a part of memory nor made of other disks.
+/// Whether it is a disk: not in memory, not made of other disks, and not empty.
 fn is_disk(root: &Root, name: &str) -> bool {
-    let made = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
+    let virtual_prefixes = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
     let size = root.number(&format!("sys/block/{name}/size")).unwrap_or(0);
-    size > 0 && !made.iter().any(|begin| name.starts_with(begin))
+    size > 0
+        && !virtual_prefixes
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
 }
 
-fn disk(root: &Root, name: &str) -> Vec<Thing> {
+fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
     let text = |file: &str| root.line(&format!("sys/block/{name}/{file}"));
     let number = |file: &str| root.number(&format!("sys/block/{name}/{file}"));
     let mut disk = Thing::new("disk", name);
@@ -103,10 +106,13 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
     let schedulers = text("queue/scheduler");
     disk.set_some(
         "scheduler",
-        schedulers.as_deref().and_then(chosen).map(Value::Word),
+        schedulers
+            .as_deref()
+            .and_then(bracketed_word)
+            .map(Value::Word),
     );
-    let all = schedulers.map(|all| all.replace(['[', ']'], ""));
-    disk.set_some("schedulers", all.map(Value::Word));
+    let names = schedulers.map(|names| names.replace(['[', ']'], ""));
+    disk.set_some("schedulers", names.map(Value::Word));
     disk.set_some(
         "queue",
         number("queue/nr_requests").map(|n| Value::count(n, "requests")),
@@ -121,15 +127,15 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
     disk.set_some("write_cache", text("queue/write_cache").map(Value::Word));
     let discard = number("queue/discard_max_bytes");
     disk.set_some("discard", discard.map(|most| Value::Flag(most > 0)));
-    let physical = number("queue/physical_block_size");
-    disk.set_some("physical_block", physical.map(Value::bytes));
+    let physical_block = number("queue/physical_block_size");
+    disk.set_some("physical_block", physical_block.map(Value::bytes));
     if medium.word() != "virtual" {
         let smart = Smart::of(root, name);
-        let wearing = size.filter(|_| medium.has_limited_writes());
-        endurance(&smart, wearing, &mut disk);
-        health(smart, &mut disk);
+        let limited_size = size.filter(|_| medium.has_limited_writes());
+        set_endurance(&smart, limited_size, &mut disk);
+        set_health(smart, &mut disk);
     }
-    let block = physical.unwrap_or(4096).max(4096);
+    let block = physical_block.unwrap_or(4096).max(4096);
     let partitions = root.names(&format!("sys/block/{name}"));
     let mut things = vec![disk];
     things.extend(
@@ -142,11 +148,11 @@ fn disk(root: &Root, name: &str) -> Vec<Thing> {
 
 fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
     let number = |file: &str| root.number(&format!("sys/block/{disk}/{name}/{file}"));
-    let which = number("partition")?;
+    let index = number("partition")?;
     let start = number("start")? * SECTOR;
     let mut partition = Thing::new("partition", name);
     partition.set("disk", Value::word(disk));
-    partition.set("parted_number", Value::count(which, ""));
+    partition.set("parted_number", Value::count(index, ""));
     partition.set("start", Value::bytes(start));
     partition.set_some("size", number("size").map(|n| Value::bytes(n * SECTOR)));
     partition.set("block", Value::bytes(block));
@@ -155,12 +161,12 @@ fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
     Some(partition)
 }
 
-/// What the disk says of itself.
-fn health(smart: Result<Smart, String>, disk: &mut Thing) {
+/// Sets what SMART says of the disk.
+fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
     const NAMES: [&str; 5] = ["worn", "spare", "failing", "bad_sectors", "written"];
     let smart = match smart {
         Ok(smart) => smart,
-        Err(why) => return unknown(disk, &NAMES, &why),
+        Err(reason) => return disk.set_unknown(&NAMES, &format!("{reason}.")),
     };
     disk.set_some("failing", smart.failing.map(Value::Flag));
     disk.set_some("worn", smart.worn.map(Value::share));
@@ -171,8 +177,8 @@ fn health(smart: Result<Smart, String>, disk: &mut Thing) {
     disk.set("written", written.unwrap_or(Value::word("not told")));
 }
 
-/// What flash of so many bytes still endures.
-fn endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing) {
+/// Sets what flash of `size` bytes still endures.
+fn set_endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing) {
     if let (Ok(smart), Some(size)) = (smart, size) {
         let endurance = smart.endurance(size as f64);
         disk.set("endurance_left", Value::bytes(endurance.left as u64));
@@ -180,16 +186,10 @@ fn endurance(smart: &Result<Smart, String>, size: Option<u64>, disk: &mut Thing)
     }
 }
 
-fn unknown(disk: &mut Thing, names: &[&'static str], why: &str) {
-    for name in names {
-        disk.set(name, Value::Unknown(format!("{why}.")));
-    }
-}
-
 /// The partitions side by side, with what is mounted from them.
 pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
     let word = |thing: &Thing, name: &str| thing.values.get(name).map(Value::text);
-    let mounted = |partition: &Thing| {
+    let filesystem_of = |partition: &Thing| {
         let device = Some(format!("/dev/{}", partition.name));
         let of = |thing: &&Thing| thing.class == "filesystem" && word(thing, "device") == device;
         let filesystem = things.iter().find(of)?;
@@ -199,7 +199,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
             filesystem.name
         ))
     };
-    let aligned = |partition: &Thing| {
+    let alignment = |partition: &Thing| {
         let at_block = partition.values.get("misalignment") == Some(&Value::bytes(0));
         match (
             at_block,
@@ -220,8 +220,8 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
             EvidenceValue::Word(partition.name.clone()),
             value("start"),
             value("size"),
-            EvidenceValue::Word(aligned(partition).into()),
-            mounted(partition).map_or(EvidenceValue::Nothing, EvidenceValue::Word),
+            EvidenceValue::Word(alignment(partition).into()),
+            filesystem_of(partition).map_or(EvidenceValue::Nothing, EvidenceValue::Word),
         ]
     };
     let columns = ["partition", "start", "size", "aligned", "filesystem"];

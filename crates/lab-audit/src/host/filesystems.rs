@@ -43,7 +43,7 @@ impl Probe for Filesystems {
         let root = &machine.root;
         let mounts = match root.text("proc/mounts") {
             Ok(mounts) => mounts,
-            Err(why) => return vec![unseen(&format!("{why}."))],
+            Err(reason) => return vec![unlisted(&format!("{reason}."))],
         };
         let space = root.output(
             "df.txt",
@@ -67,32 +67,32 @@ impl Probe for Filesystems {
             if device.starts_with("/dev/") || kind == "zfs" || kind == "btrfs" {
                 let mut thing = filesystem(root, &name, [device, kind, options]);
                 thing.set_some("trim_timer", trim_timer.clone());
-                spaces(&space, &mut thing);
+                set_space(&space, &mut thing);
                 things.push(thing);
             }
         }
-        once(things)
+        each_device_once(things)
     }
 }
 
-/// Filesystems that cannot even be listed.
-fn unseen(why: &str) -> Thing {
+/// Stands for all filesystems, if they cannot be listed.
+fn unlisted(reason: &str) -> Thing {
     let mut thing = Thing::new("filesystem", "/proc/mounts");
     for (name, _) in FILESYSTEM.values {
-        thing.set(name, Value::Unknown(why.into()));
+        thing.set(name, Value::Unknown(reason.into()));
     }
     thing
 }
 
-/// A device that is mounted in several places is told once, at its shortest name.
-fn once(mut things: Vec<Thing>) -> Vec<Thing> {
+/// Keeps one filesystem of each device: that with the shortest mount point.
+fn each_device_once(mut things: Vec<Thing>) -> Vec<Thing> {
     things.sort_by_key(|thing| thing.name.len());
     let mut devices = Vec::new();
     things.retain(|thing| {
         let device = thing.values.get("device").cloned();
-        let new = !devices.contains(&device);
+        let is_new = !devices.contains(&device);
         devices.push(device);
-        new
+        is_new
     });
     things.sort_by(|a, b| a.name.cmp(&b.name));
     things
@@ -122,37 +122,31 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Th
             .iter()
             .any(|o| *o == "discard" || o.starts_with("discard="));
         thing.set("discard", Value::Flag(discard));
-        thing.set_some("disk_discards", discards(root, device).map(Value::Flag));
+        thing.set_some("disk_discards", can_discard(root, device).map(Value::Flag));
     }
     thing
 }
 
-/// Whether what is below a device such as `/dev/sda1` or `/dev/mapper/vg-root` can be told what is free.
-fn discards(root: &Root, device: &str) -> Option<bool> {
+/// Whether the disk below a device such as `/dev/sda1` or `/dev/mapper/vg-root` can be told what is free.
+fn can_discard(root: &Root, device: &str) -> Option<bool> {
     let name = device.strip_prefix("/dev/")?;
     let disks = root.names("sys/block");
-    let below = |disk: &&String| match name.strip_prefix("mapper/") {
+    let is_below = |disk: &&String| match name.strip_prefix("mapper/") {
         Some(mapped) => root
             .line(&format!("sys/block/{disk}/dm/name"))
             .is_some_and(|name| name == mapped),
         None => name.starts_with(disk.as_str()),
     };
-    let disk = disks.iter().filter(below).max_by_key(|d| d.len())?;
-    let most = root.number(&format!("sys/block/{disk}/queue/discard_max_bytes"))?;
-    Some(most > 0)
+    let disk = disks.iter().filter(is_below).max_by_key(|d| d.len())?;
+    let discard_max = root.number(&format!("sys/block/{disk}/queue/discard_max_bytes"))?;
+    Some(discard_max > 0)
 }
 
-fn spaces(space: &Result<String, String>, thing: &mut Thing) {
+fn set_space(space: &Result<String, String>, thing: &mut Thing) {
     const NAMES: [&str; 4] = ["size", "free", "used_share", "files_share"];
     let text = match space {
         Ok(text) => text,
-        Err(why) => {
-            let why = format!("{why}.");
-            NAMES
-                .iter()
-                .for_each(|name| thing.set(name, Value::Unknown(why.clone())));
-            return;
-        }
+        Err(reason) => return thing.set_unknown(&NAMES, &format!("{reason}.")),
     };
     let row = text.lines().find_map(|line| {
         let rest = line.strip_prefix(&thing.name)?.strip_prefix(' ')?;
@@ -165,11 +159,7 @@ fn spaces(space: &Result<String, String>, thing: &mut Thing) {
         })
     });
     let Some(numbers) = row else {
-        let why = "df does not tell of it.".to_owned();
-        NAMES
-            .iter()
-            .for_each(|name| thing.set(name, Value::Unknown(why.clone())));
-        return;
+        return thing.set_unknown(&NAMES, "df does not tell of it.");
     };
     let used = |size: u64, free: u64| Value::share(1.0 - free as f64 / size as f64);
     if let (Some(size @ 1..), Some(free)) = (numbers[0], numbers[1]) {

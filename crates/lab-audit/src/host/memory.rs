@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory, swap and huge pages.
 
-use super::{Machine, Probe, chosen, field};
+use super::{Machine, Probe, bracketed_word, field};
 use crate::root::Root;
 use crate::value::{Thing, Value};
 
@@ -11,54 +11,58 @@ const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
 /// `/proc/vmstat` counts pages of this many bytes.
 const PAGE: u64 = 4096;
 
+/// The values that come from `/proc/meminfo`.
+const MEMINFO: [&str; 7] = [
+    "memory",
+    "available",
+    "available_share",
+    "swap",
+    "swap_used_share",
+    "huge_reserved",
+    "huge_idle_share",
+];
+
 impl Probe for Memory {
     fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         match root.text("proc/meminfo") {
             Ok(text) => meminfo(&text, &mut host),
-            Err(why) => {
-                for name in [
-                    "memory",
-                    "available",
-                    "available_share",
-                    "swap",
-                    "swap_used_share",
-                    "huge_reserved",
-                    "huge_idle_share",
-                ] {
-                    host.set(name, Value::Unknown(format!("{why}.")));
-                }
-            }
+            Err(reason) => host.set_unknown(&MEMINFO, &format!("{reason}.")),
         }
-        host.set("swap_on_disk", Value::seen(swap_on_disk(root), Value::Flag));
-        let swappiness = root.told("proc/sys/vm/swappiness");
+        host.set(
+            "swap_on_disk",
+            Value::from_result(swap_on_disk(root), Value::Flag),
+        );
+        let swappiness = root.required_number("proc/sys/vm/swappiness");
         host.set(
             "swappiness",
-            Value::seen(swappiness, |n| Value::count(n, "")),
+            Value::from_result(swappiness, |n| Value::count(n, "")),
         );
-        let vmstat = root.text("proc/vmstat").map_err(|why| format!("{why}."));
+        let vmstat = root
+            .text("proc/vmstat")
+            .map_err(|reason| format!("{reason}."));
         let counted = |name: &str| {
             let text = vmstat.clone()?;
             field(&text, name).ok_or_else(|| format!("/proc/vmstat does not tell {name}."))
         };
         host.set(
             "swapped_in",
-            Value::seen(counted("pswpin"), |pages| Value::bytes(pages * PAGE)),
+            Value::from_result(counted("pswpin"), |pages| Value::bytes(pages * PAGE)),
         );
         host.set(
             "oom_kills",
-            Value::seen(counted("oom_kill"), |n| Value::count(n, "programs")),
+            Value::from_result(counted("oom_kill"), |n| Value::count(n, "programs")),
         );
         let mode = |name: &str| {
             root.line(&format!("{HUGE}/{name}"))
-                .and_then(|line| chosen(&line))
+                .and_then(|line| bracketed_word(&line))
         };
         host.set_some("huge_pages", mode("enabled").map(Value::Word));
         host.set_some("huge_defrag", mode("defrag").map(Value::Word));
         host.set(
             "dirty_most",
-            Value::seen(dirty_most(root, &host), Value::bytes),
+            Value::from_result(dirty_most(root, &host), Value::bytes),
         );
         vec![host]
     }
@@ -95,7 +99,9 @@ fn meminfo(text: &str, host: &mut Thing) {
 
 /// Whether any swap is not compressed memory (zram). Error: why it cannot be seen.
 fn swap_on_disk(root: &Root) -> Result<bool, String> {
-    let text = root.text("proc/swaps").map_err(|why| format!("{why}."))?;
+    let text = root
+        .text("proc/swaps")
+        .map_err(|reason| format!("{reason}."))?;
     let mut devices = text
         .lines()
         .skip(1)
@@ -105,9 +111,9 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
 
 /// `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory. Error: why it cannot be seen.
 fn dirty_most(root: &Root, host: &Thing) -> Result<u64, String> {
-    match root.told("proc/sys/vm/dirty_bytes")? {
+    match root.required_number("proc/sys/vm/dirty_bytes")? {
         0 => {
-            let ratio = root.told("proc/sys/vm/dirty_ratio")? as f64 / 100.0;
+            let ratio = root.required_number("proc/sys/vm/dirty_ratio")? as f64 / 100.0;
             match host.values.get("available") {
                 Some(Value::Number(available, _)) => Ok((available * ratio) as u64),
                 _ => Err("/proc/meminfo does not tell the available memory.".into()),

@@ -19,16 +19,16 @@ use serde::Deserialize;
 
 /// Looks at one part of a machine.
 pub trait Probe {
-    /// Things of one class, or of several. The same thing may be told by several probes.
+    /// Things of one class, or of several. Several probes may give values of the same thing.
     fn observe(&self, machine: &Machine) -> Vec<Thing>;
 }
 
 /// All that probes look at.
 #[derive(Debug)]
 pub struct Machine {
-    /// Files.
+    /// Its files.
     pub root: Root,
-    /// What no file tells.
+    /// What no file shows.
     pub watched: Watched,
 }
 
@@ -222,9 +222,9 @@ const HOST: Class = Class {
 /// Where filesystems are mounted that are on disks.
 pub fn mounts(machine: &Machine) -> Vec<std::path::PathBuf> {
     let things = filesystems::Filesystems.observe(machine);
-    let known = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
-    let mounted = things.iter().filter(known);
-    mounted.map(|thing| thing.name.clone().into()).collect()
+    let is_listed = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
+    let filesystems = things.iter().filter(is_listed);
+    filesystems.map(|thing| thing.name.clone().into()).collect()
 }
 
 /// Memory that programs could still get, in bytes.
@@ -233,13 +233,14 @@ pub fn available(machine: &Machine) -> u64 {
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
-/// Everything that the probes see, each thing once.
+/// All things that the probes see, each once, with the values of all probes.
 pub fn observe(machine: &Machine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
-        let same = |known: &&mut Thing| known.class == thing.class && known.name == thing.name;
-        match things.iter_mut().find(same) {
-            Some(known) => known.values.extend(thing.values),
+        let is_same =
+            |earlier: &&mut Thing| earlier.class == thing.class && earlier.name == thing.name;
+        match things.iter_mut().find(is_same) {
+            Some(earlier) => earlier.values.extend(thing.values),
             None => things.push(thing),
         }
     }
@@ -272,15 +273,15 @@ impl Machine {
         Thing::new("host", name(&self.root))
     }
 
-    /// A value that is not in files.
-    fn watched(&self, value: Option<Value>) -> Value {
+    /// A value that only a running machine has; unknown in a copy.
+    fn live_value(&self, value: Option<Value>) -> Value {
         value.unwrap_or_else(|| {
             Value::Unknown("A copy of files does not show what a machine does.".into())
         })
     }
 }
 
-/// What the system's calls say, which takes about a millisecond.
+/// What system calls tell of this machine. It takes about a millisecond.
 pub fn called() -> Watched {
     let (synchronised, time_error_ns) = kernel_clock();
     Watched {
@@ -291,7 +292,7 @@ pub fn called() -> Watched {
     }
 }
 
-/// The least of several means, so that an interruption does not count.
+/// The time of one clock reading in ns: the least of five means, so that an interruption does not count.
 fn clock_read_ns() -> f64 {
     const READS: u32 = 1000;
     let mean = |_| {
@@ -329,7 +330,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 /// The word in brackets of `always [madvise] never`.
-fn chosen(text: &str) -> Option<String> {
+fn bracketed_word(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
 }
@@ -402,14 +403,14 @@ fn facts(machine: &Machine, things: &[Thing]) -> Vec<(String, String)> {
             }),
         ),
     ];
-    let known = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
-    facts.into_iter().filter_map(known).collect()
+    let with_value = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    facts.into_iter().filter_map(with_value).collect()
 }
 
 /// Values of all things of a class, a row for each.
 fn table(things: &[Thing], class: &str, title: &str, columns: &[(&str, &str)]) -> EvidenceTable {
     let headings = columns.iter().map(|(_, heading)| (*heading).to_owned());
-    let of = things.iter().filter(|thing| thing.class == class);
+    let members = things.iter().filter(|thing| thing.class == class);
     let row = |thing: &Thing| {
         let name = EvidenceValue::Word(thing.name.clone());
         let values = columns.iter().skip(1).map(|(name, _)| {
@@ -424,6 +425,6 @@ fn table(things: &[Thing], class: &str, title: &str, columns: &[(&str, &str)]) -
         title: title.into(),
         caption: String::new(),
         columns: headings.collect(),
-        rows: of.map(row).collect(),
+        rows: members.map(row).collect(),
     }
 }

@@ -19,64 +19,67 @@ impl Probe for Network {
         let root = &machine.root;
         let mut host = machine.host();
         let count = |n: u64| Value::count(n, "connections");
-        let setting = |name: &str| root.told(&format!("{IPV4}/{name}"));
-        let plain = |n: u64| Value::count(n, "");
+        let setting = |name: &str| root.required_number(&format!("{IPV4}/{name}"));
+        let number = |n: u64| Value::count(n, "");
         let reuse = root.number(&format!("{IPV4}/tcp_tw_reuse"));
         host.set("time_wait", Value::ns(TIME_WAIT_S * 1e9));
-        host.set_some("tw_reuse", reuse.map(plain));
+        host.set_some("tw_reuse", reuse.map(number));
         let ports = ports(root);
-        if let Err(why) = &ports {
-            host.set("ports_per_second", Value::Unknown(why.clone()));
+        if let Err(reason) = &ports {
+            host.set("ports_per_second", Value::Unknown(reason.clone()));
         }
         if let Ok(ports) = ports {
-            let rest = if reuse == Some(1) {
+            let rest_s = if reuse == Some(1) {
                 REUSED_AFTER_S
             } else {
                 TIME_WAIT_S
             };
-            let rate = ports as f64 / rest;
-            host.set("rest", Value::ns(rest * 1e9));
+            let rate = ports as f64 / rest_s;
+            host.set("rest", Value::ns(rest_s * 1e9));
             host.set("ports", Value::count(ports, "ports"));
             host.set(
                 "ports_per_second",
                 Value::Number(rate.floor(), Unit::PerSecond("connections".into())),
             );
-            used(machine.watched.load_connects, rate, &mut host);
+            set_load_share(machine.watched.load_connects, rate, &mut host);
         }
         host.set(
             "time_wait_most",
-            Value::seen(setting("tcp_max_tw_buckets"), count),
+            Value::from_result(setting("tcp_max_tw_buckets"), count),
         );
-        host.set("tw_recycle", recycle(root));
+        host.set("tw_recycle", tw_recycle(root));
         host.set(
             "somaxconn",
-            Value::seen(root.told("proc/sys/net/core/somaxconn"), count),
+            Value::from_result(root.required_number("proc/sys/net/core/somaxconn"), count),
         );
         host.set(
             "syn_backlog",
-            Value::seen(setting("tcp_max_syn_backlog"), count),
+            Value::from_result(setting("tcp_max_syn_backlog"), count),
         );
-        host.set("syncookies", Value::seen(setting("tcp_syncookies"), plain));
+        host.set(
+            "syncookies",
+            Value::from_result(setting("tcp_syncookies"), number),
+        );
         host.set(
             "slow_start_after_idle",
-            Value::seen(setting("tcp_slow_start_after_idle"), plain),
+            Value::from_result(setting("tcp_slow_start_after_idle"), number),
         );
         host.set_some(
             "congestion",
             root.line(&format!("{IPV4}/tcp_congestion_control"))
                 .map(Value::Word),
         );
-        counters(root, &mut host);
+        set_counters(root, &mut host);
         host.set_some("conntrack_share", conntrack(root));
         vec![host]
     }
 }
 
-/// What `benchlab load` used of the connections per second for which there are ports.
-fn used(connects: Option<f64>, rate: f64, host: &mut Thing) {
-    let none = || Value::word("none known");
-    let told = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
-    host.set("load_connects", connects.map_or_else(none, told));
+/// Sets what `benchlab load` used of `rate`, the connections per second for which there are ports.
+fn set_load_share(connects: Option<f64>, rate: f64, host: &mut Thing) {
+    let unknown = || Value::word("none known");
+    let per_second = |n: f64| Value::Number(n, Unit::PerSecond("connections".into()));
+    host.set("load_connects", connects.map_or_else(unknown, per_second));
     host.set_some("load_share", connects.map(|n| Value::share(n / rate)));
 }
 
@@ -93,7 +96,7 @@ fn ports(root: &Root) -> Result<u64, String> {
     let reserved = root
         .line(&format!("{IPV4}/ip_local_reserved_ports"))
         .unwrap_or_default();
-    let within = |range: &str| {
+    let reserved_in = |range: &str| {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         let (from, to) = (
             from.trim().parse::<u64>().ok()?,
@@ -102,57 +105,57 @@ fn ports(root: &Root) -> Result<u64, String> {
         let (from, to) = (from.max(low), to.min(high));
         Some((to + 1).saturating_sub(from))
     };
-    let reserved: u64 = reserved.split(',').filter_map(within).sum();
+    let reserved: u64 = reserved.split(',').filter_map(reserved_in).sum();
     Ok((high + 1).saturating_sub(low).saturating_sub(reserved))
 }
 
-/// Where `tcp_tw_recycle` is set: Linux 4.12 took it away.
-fn recycle(root: &Root) -> Value {
+/// The files that set `tcp_tw_recycle`, which Linux 4.12 removed.
+fn tw_recycle(root: &Root) -> Value {
     let mut files = vec!["etc/sysctl.conf".to_owned()];
     for folder in ["etc/sysctl.d", "run/sysctl.d", "usr/lib/sysctl.d"] {
         let names = root.names(folder);
         files.extend(names.iter().map(|name| format!("{folder}/{name}")));
     }
-    let sets = |file: &&String| {
+    let sets_recycle = |file: &&String| {
         let text = root.text(file).unwrap_or_default();
         let mut lines = text.lines().map(str::trim);
         lines.any(|line| !line.starts_with(['#', ';']) && line.contains("tcp_tw_recycle"))
     };
-    let found: Vec<String> = files
+    let setters: Vec<String> = files
         .iter()
-        .filter(sets)
+        .filter(sets_recycle)
         .map(|file| format!("/{file}"))
         .collect();
     match (
-        found.is_empty(),
+        setters.is_empty(),
         root.has(&format!("{IPV4}/tcp_tw_recycle")),
     ) {
-        (false, _) => Value::Word(found.join(", ")),
+        (false, _) => Value::Word(setters.join(", ")),
         (true, true) => Value::word("the kernel has it"),
         (true, false) if !root.has("etc") => Value::Unknown("There is no /etc to look at.".into()),
         (true, false) => Value::word("nowhere"),
     }
 }
 
-fn counters(root: &Root, host: &mut Thing) {
+fn set_counters(root: &Root, host: &mut Thing) {
     let netstat = root.text("proc/net/netstat");
     let names = [
         ("listen_overflows", "ListenOverflows"),
         ("listen_drops", "ListenDrops"),
         ("time_wait_overflows", "TCPTimeWaitOverflow"),
     ];
-    for (name, counter) in names {
+    for (name, field) in names {
         match &netstat {
             Ok(text) => {
-                let count = two_lines(text, "TcpExt:", counter);
+                let count = counter(text, "TcpExt:", field);
                 host.set_some(name, count.map(|n| Value::count(n, "connections")));
             }
-            Err(why) => host.set(name, Value::Unknown(format!("{why}."))),
+            Err(reason) => host.set(name, Value::Unknown(format!("{reason}."))),
         }
     }
     host.set(
         "retransmitted",
-        Value::seen(retransmitted(root), Value::share),
+        Value::from_result(retransmitted(root), Value::share),
     );
     let sockstat = root.text("proc/net/sockstat").unwrap_or_default();
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
@@ -170,22 +173,22 @@ fn retransmitted(root: &Root) -> Result<f64, String> {
     const ENOUGH: u64 = 1000;
     let text = root
         .text("proc/net/snmp")
-        .map_err(|why| format!("{why}."))?;
-    let sent = two_lines(&text, "Tcp:", "OutSegs").zip(two_lines(&text, "Tcp:", "RetransSegs"));
-    match sent {
+        .map_err(|reason| format!("{reason}."))?;
+    let counts = counter(&text, "Tcp:", "OutSegs").zip(counter(&text, "Tcp:", "RetransSegs"));
+    match counts {
         None => Err("/proc/net/snmp does not tell it.".into()),
         Some((all, _)) if all < ENOUGH => Err(format!(
             "Only {all} segments were sent since the start; {ENOUGH} tell something."
         )),
-        Some((all, again)) => Ok(again as f64 / all as f64),
+        Some((all, resent)) => Ok(resent as f64 / all as f64),
     }
 }
 
-/// A line of names and a line of numbers, both behind the same word.
-fn two_lines(text: &str, word: &str, name: &str) -> Option<u64> {
+/// A counter of /proc/net/netstat or snmp: a line of names and a line of numbers, both behind the same word.
+fn counter(text: &str, word: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(word));
-    let at = lines.next()?.split_whitespace().position(|n| n == name)?;
-    lines.next()?.split_whitespace().nth(at)?.parse().ok()
+    let column = lines.next()?.split_whitespace().position(|n| n == name)?;
+    lines.next()?.split_whitespace().nth(column)?.parse().ok()
 }
 
 fn conntrack(root: &Root) -> Option<Value> {
@@ -204,8 +207,8 @@ mod tests {
     #[test]
     fn counters_are_found_by_the_line_of_names() {
         let text = "TcpExt: A ListenOverflows B\nTcpExt: 1 22 3\nIpExt: X\nIpExt: 9\n";
-        assert_eq!(two_lines(text, "TcpExt:", "ListenOverflows"), Some(22));
-        assert_eq!(two_lines(text, "TcpExt:", "ListenDrops"), None);
+        assert_eq!(counter(text, "TcpExt:", "ListenOverflows"), Some(22));
+        assert_eq!(counter(text, "TcpExt:", "ListenDrops"), None);
         assert_eq!(field("a: 1\npswpin 7\n", "pswpin"), Some(7));
     }
 }

@@ -14,34 +14,49 @@ impl Probe for System {
         let (soft, hard) = open_files(root);
         host.set("open_files", soft);
         host.set("open_files_hard", hard);
-        host.set("files_share", Value::seen(files_share(root), Value::share));
-        host.set("pids_share", Value::seen(pids_share(root), Value::share));
-        let entropy = root.told("proc/sys/kernel/random/entropy_avail");
-        host.set("entropy", Value::seen(entropy, |n| Value::count(n, "bits")));
+        host.set(
+            "files_share",
+            Value::from_result(files_share(root), Value::share),
+        );
+        host.set(
+            "pids_share",
+            Value::from_result(pids_share(root), Value::share),
+        );
+        let entropy = root.required_number("proc/sys/kernel/random/entropy_avail");
+        host.set(
+            "entropy",
+            Value::from_result(entropy, |n| Value::count(n, "bits")),
+        );
         let kernel = root.required_line("proc/sys/kernel/osrelease");
-        let newer = kernel.clone().and_then(|kernel| {
+        let is_5_18 = kernel.clone().and_then(|kernel| {
             since_5_18(&kernel).ok_or_else(|| format!("{kernel} is no version of Linux."))
         });
-        host.set("kernel_5_18", Value::seen(newer, Value::Flag));
+        host.set("kernel_5_18", Value::from_result(is_5_18, Value::Flag));
         host.set_some("kernel", kernel.ok().map(Value::Word));
-        host.set("trim_timer", Value::seen(trim_timer(root), Value::Flag));
-        let randomised = root.told("proc/sys/kernel/randomize_va_space");
+        host.set(
+            "trim_timer",
+            Value::from_result(trim_timer(root), Value::Flag),
+        );
+        let randomised = root.required_number("proc/sys/kernel/randomize_va_space");
         host.set(
             "randomised",
-            Value::seen(randomised, |n| Value::count(n, "")),
+            Value::from_result(randomised, |n| Value::count(n, "")),
         );
-        host.set("preloaded", Value::seen(preloaded(root), Value::Word));
+        host.set(
+            "preloaded",
+            Value::from_result(preloaded(root), Value::Word),
+        );
         vec![host]
     }
 }
 
-/// Soft and hard limit of the programs that are started like this one.
+/// The soft and the hard limit of open files of this process.
 fn open_files(root: &Root) -> (Value, Value) {
     let text = match root.text("proc/self/limits") {
         Ok(text) => text,
-        Err(why) => {
-            let why = Value::Unknown(format!("{why}."));
-            return (why.clone(), why);
+        Err(reason) => {
+            let reason = Value::Unknown(format!("{reason}."));
+            return (reason.clone(), reason);
         }
     };
     let line = text
@@ -78,7 +93,7 @@ fn pids_share(root: &Root) -> Result<f64, String> {
     let word = line.split_whitespace().nth(3);
     let all = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
     let all = all.ok_or("/proc/loadavg is not as expected.")?;
-    let most = root.told("proc/sys/kernel/pid_max")?;
+    let most = root.required_number("proc/sys/kernel/pid_max")?;
     Ok(all / most.max(1) as f64)
 }
 
@@ -91,15 +106,19 @@ fn since_5_18(kernel: &str) -> Option<bool> {
 
 /// Error: why it cannot be seen.
 fn trim_timer(root: &Root) -> Result<bool, String> {
-    let wanted = [
+    let unit_folders = [
         "etc/systemd/system",
         "usr/lib/systemd/system",
         "lib/systemd/system",
     ];
-    if !root.is_live() && ![wanted[0], "etc/cron.weekly"].iter().any(|f| root.has(f)) {
+    if !root.is_live()
+        && ![unit_folders[0], "etc/cron.weekly"]
+            .iter()
+            .any(|f| root.has(f))
+    {
         return Err("The copy has neither /etc/systemd/system nor /etc/cron.weekly.".into());
     }
-    let by_systemd = wanted
+    let by_systemd = unit_folders
         .iter()
         .any(|folder| root.has(&format!("{folder}/timers.target.wants/fstrim.timer")));
     let weekly = root.names("etc/cron.weekly");
@@ -119,10 +138,10 @@ fn preloaded(root: &Root) -> Result<String, String> {
     } else {
         None
     };
-    let found: Vec<String> = in_file.into_iter().chain(in_variable).collect();
-    Ok(if found.is_empty() {
+    let libraries: Vec<String> = in_file.into_iter().chain(in_variable).collect();
+    Ok(if libraries.is_empty() {
         "nothing".into()
     } else {
-        found.join(" ")
+        libraries.join(" ")
     })
 }

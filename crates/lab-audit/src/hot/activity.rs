@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Folders that are told of.
+/// Folders that are reported.
 pub const MOST: usize = 20;
 /// Seconds of a day.
 pub const DAY: f64 = 86_400.0;
@@ -45,13 +45,15 @@ impl Scope {
         let parent = path
             .parent()
             .filter(|parent| parent.starts_with(&self.under))?;
-        let over = self.mounts.iter().filter(|mount| parent.starts_with(mount));
-        let over = over.chain([&self.under]).map(|it| it.components().count());
-        let names = over.max().unwrap_or(0) + 1;
+        let starts = self.mounts.iter().filter(|mount| parent.starts_with(mount));
+        let starts = starts
+            .chain([&self.under])
+            .map(|path| path.components().count());
+        let names = starts.max().unwrap_or(0) + 1;
         Some(parent.components().take(names.max(4)).collect())
     }
 
-    /// Where to look.
+    /// The folders from which a walk reaches all files of the scope.
     pub fn starts(&self) -> Vec<PathBuf> {
         if self.under.as_path() == Path::new("/") {
             self.mounts.clone()

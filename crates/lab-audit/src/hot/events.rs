@@ -11,9 +11,9 @@ use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Files and processes that are remembered at once.
+/// Entries of each map, at most.
 const REMEMBERED: usize = 100_000;
-/// Of a write whose bytes cannot be told.
+/// Bytes that a write of unknown size counts for.
 const BLOCK: f64 = 4096.0;
 
 /// Events of filesystems.
@@ -31,17 +31,17 @@ pub struct Events {
 }
 
 impl Events {
-    /// Watches the filesystems that are mounted there.
+    /// Watches the filesystems at these mount points.
     ///
     /// # Errors
     /// The lab may not, or the kernel cannot; in words.
-    pub fn of(mounts: &[PathBuf]) -> Result<Events, String> {
+    pub fn watch(mounts: &[PathBuf]) -> Result<Events, String> {
         let flags = InitFlags::FAN_CLASS_NOTIF | InitFlags::FAN_CLOEXEC | InitFlags::FAN_NONBLOCK;
-        let opened = EventFFlags::O_RDONLY
+        let open_flags = EventFFlags::O_RDONLY
             | EventFFlags::O_LARGEFILE
             | EventFFlags::O_CLOEXEC
             | EventFFlags::O_NOATIME;
-        let group = Fanotify::init(flags, opened).map_err(|e| match e {
+        let group = Fanotify::init(flags, open_flags).map_err(|e| match e {
             nix::Error::EPERM => "fanotify needs root".to_owned(),
             e => format!("fanotify: {e}"),
         })?;
@@ -52,8 +52,8 @@ impl Events {
             | MaskFlags::FAN_CLOSE;
         for mount in mounts {
             let flags = MarkFlags::FAN_MARK_ADD | MarkFlags::FAN_MARK_FILESYSTEM;
-            let marked = group.mark(flags, mask, &root, Some(mount.as_path()));
-            marked.map_err(|e| format!("fanotify of {}: {e}", mount.display()))?;
+            let mark = group.mark(flags, mask, &root, Some(mount.as_path()));
+            mark.map_err(|e| format!("fanotify of {}: {e}", mount.display()))?;
         }
         Ok(Events {
             group,
@@ -65,19 +65,19 @@ impl Events {
         })
     }
 
-    /// Takes what has come, and waits a tenth of a second for it at most.
-    pub fn take(&mut self, scope: &Scope, activities: &mut Activities) {
+    /// Counts pending events. It waits a tenth of a second for the first one.
+    pub fn read_pending(&mut self, scope: &Scope, activities: &mut Activities) {
         let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
         let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];
         if !poll(&mut polled, wait).is_ok_and(|n| n > 0) {
             return;
         }
         for event in self.group.read_events().unwrap_or_default() {
-            self.event(&event, scope, activities);
+            self.count(&event, scope, activities);
         }
     }
 
-    fn event(&mut self, event: &FanotifyEvent, scope: &Scope, activities: &mut Activities) {
+    fn count(&mut self, event: &FanotifyEvent, scope: &Scope, activities: &mut Activities) {
         let Some(fd) = event.fd() else {
             self.lost = true;
             return;
@@ -87,59 +87,63 @@ impl Events {
             return;
         }
         let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
-        let told = std::fs::read_link(&link)
+        let file = std::fs::read_link(&link)
             .ok()
             .zip(std::fs::metadata(&link).ok());
-        let Some((path, about)) = told.filter(|(_, about)| about.is_file()) else {
+        let Some((path, metadata)) = file.filter(|(_, metadata)| metadata.is_file()) else {
             return;
         };
         let before = self.processes.get(&pid).copied();
-        let now = of_process(pid);
+        let now = process_io(pid);
         if let Some(now) = now {
             remember(&mut self.processes, pid, now);
         }
         let Some(folder) = scope.folder(&path) else {
             return;
         };
-        let moved = |which: usize| Some(now?[which].saturating_sub(before?[which]) as f64);
-        let (mask, size) = (event.mask(), about.st_size());
+        let bytes_since =
+            |direction: usize| Some(now?[direction].saturating_sub(before?[direction]) as f64);
+        let (mask, size) = (event.mask(), metadata.st_size());
         let activity = activities.entry(folder).or_default();
         if mask.contains(MaskFlags::FAN_OPEN) {
             activity.opens += 1.0;
-            let new = about.created().is_ok_and(|created| created >= self.began);
+            let is_new = metadata
+                .created()
+                .is_ok_and(|created| created >= self.began);
             if !self.sizes.contains_key(&path) {
-                remember(&mut self.sizes, path.clone(), if new { 0 } else { size });
+                remember(&mut self.sizes, path.clone(), if is_new { 0 } else { size });
             }
             remember(&mut self.opened, (pid, path.clone()), 0.0);
         }
         if mask.contains(MaskFlags::FAN_ACCESS) {
-            let moved = moved(0).filter(|bytes| *bytes > 0.0);
-            activity.read += self.read(pid, &path, size as f64, moved);
+            let bytes_since = bytes_since(0).filter(|bytes| *bytes > 0.0);
+            activity.read += self.bytes_read(pid, &path, size as f64, bytes_since);
         }
         if mask.contains(MaskFlags::FAN_MODIFY) {
-            let moved = moved(1).filter(|bytes| *bytes > 0.0);
-            activity.written += moved.unwrap_or_else(|| self.grown(&path, size, now.is_none()));
+            let bytes_since = bytes_since(1).filter(|bytes| *bytes > 0.0);
+            activity.written +=
+                bytes_since.unwrap_or_else(|| self.bytes_grown(&path, size, now.is_none()));
             remember(&mut self.sizes, path, size);
         }
     }
 
     /// What a process has moved since its last event, at most the file. Where that is not known, for it has
     /// ended or the event came late: the whole file, once for each opening.
-    fn read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
-        let counted = self.opened.get_mut(&(pid, path.to_owned()));
-        let bytes = match (moved, &counted) {
+    fn bytes_read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
+        let counted_before = self.opened.get_mut(&(pid, path.to_owned()));
+        let bytes = match (moved, &counted_before) {
             (Some(moved), _) => moved.min(size),
-            (None, Some(counted)) => (size - **counted).max(0.0),
+            (None, Some(counted_before)) => (size - **counted_before).max(0.0),
             (None, None) => 0.0,
         };
-        if let Some(counted) = counted {
-            *counted += bytes;
+        if let Some(counted_before) = counted_before {
+            *counted_before += bytes;
         }
         bytes
     }
 
-    /// Of a write in a file that did not grow a block is counted, if its process has ended.
-    fn grown(&self, path: &Path, size: u64, ended: bool) -> f64 {
+    /// By how many bytes a file grew since its last event; at least a block, if the process has ended.
+    fn bytes_grown(&self, path: &Path, size: u64, ended: bool) -> f64 {
         let before = self.sizes.get(path).copied().unwrap_or(size);
         let least = if ended { BLOCK } else { 0.0 };
         (size as f64 - before as f64).max(least)
@@ -153,8 +157,8 @@ fn remember<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: 
     map.insert(key, value);
 }
 
-/// `None`: it has ended.
-fn of_process(pid: i32) -> Option<[u64; 2]> {
+/// Bytes that a process has read and has written to disks; `None`: it has ended.
+fn process_io(pid: i32) -> Option<[u64; 2]> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

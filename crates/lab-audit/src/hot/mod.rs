@@ -84,26 +84,26 @@ pub struct Watched {
     disks: Vec<(String, [f64; 2])>,
 }
 
-/// Watches for so long, or until `stopped` says so, which is told how long it has been.
+/// Watches for so long, or until `is_stopped`, which gets the time since the start, is true.
 pub fn watch(
     scope: &Scope,
     length: Duration,
-    stopped: &mut dyn FnMut(Duration) -> bool,
+    is_stopped: &mut dyn FnMut(Duration) -> bool,
 ) -> Watched {
     let (began, clock) = (SystemTime::now(), Instant::now());
     let disks = disks();
     let mut activities = Activities::new();
-    let mut events = Events::of(&scope.mounts);
-    while clock.elapsed() < length && !stopped(clock.elapsed()) {
+    let mut events = Events::watch(&scope.mounts);
+    while clock.elapsed() < length && !is_stopped(clock.elapsed()) {
         match &mut events {
-            Ok(events) => events.take(scope, &mut activities),
+            Ok(events) => events.read_pending(scope, &mut activities),
             Err(_) => std::thread::sleep(Duration::from_millis(100)),
         }
     }
     let seconds = clock.elapsed().as_secs_f64();
     let (without_events, complete) = match events {
         Ok(events) => (None, !events.lost),
-        Err(why) => (Some(why), scan::scan(began, scope, &mut activities)),
+        Err(reason) => (Some(reason), scan::scan(began, scope, &mut activities)),
     };
     let moved = |(name, now): (String, [f64; 2])| {
         let before = disks.iter().find(|(known, _)| *known == name)?.1;
@@ -122,13 +122,16 @@ pub fn watch(
 /// Bytes that each disk has read and written (Documentation/block/stat.rst: sectors of 512 bytes).
 fn disks() -> Vec<(String, [f64; 2])> {
     let root = Root::live();
-    let of = |name: String| {
+    let disk_bytes = |name: String| {
         let line = root.line(&format!("sys/block/{name}/stat"))?;
         let sectors = |at: usize| line.split_whitespace().nth(at)?.parse::<f64>().ok();
         let bytes = [sectors(2)? * 512.0, sectors(6)? * 512.0];
         (bytes[0] + bytes[1] > 0.0).then_some((name, bytes))
     };
-    root.names("sys/block").into_iter().filter_map(of).collect()
+    root.names("sys/block")
+        .into_iter()
+        .filter_map(disk_bytes)
+        .collect()
 }
 
 /// What an audit has of it, and the script that moves, or why there is none; `memory`: bytes that programs could
@@ -151,7 +154,7 @@ pub fn extra(
         tables: vec![folders_table(&folders, watched), disks_table(watched)],
         chart: Some(pareto(
             watched,
-            &fast.map_or(String::new(), |fast| plan::told(&folders, fast)),
+            &fast.map_or(String::new(), |fast| plan::plan_sentence(&folders, fast)),
         )),
     };
     (extra, script)
@@ -159,14 +162,14 @@ pub fn extra(
 
 /// The busiest folders first.
 fn ranked(watched: &Watched) -> Vec<(PathBuf, Activity)> {
-    let all = watched
+    let folders = watched
         .activities
         .iter()
         .map(|(path, a)| (path.clone(), *a));
-    let mut all: Vec<(PathBuf, Activity)> = all.collect();
+    let mut folders: Vec<(PathBuf, Activity)> = folders.collect();
     let bytes = |a: &Activity| a.read + a.written;
-    all.sort_by(|a, b| bytes(&b.1).total_cmp(&bytes(&a.1)).then(a.0.cmp(&b.0)));
-    all
+    folders.sort_by(|a, b| bytes(&b.1).total_cmp(&bytes(&a.1)).then(a.0.cmp(&b.0)));
+    folders
 }
 
 fn watch_thing(watched: &Watched) -> Thing {
@@ -176,8 +179,8 @@ fn watch_thing(watched: &Watched) -> Thing {
         Some(_) => "times of files",
     };
     thing.set("way", Value::word(way));
-    let why = watched.without_events.as_deref().unwrap_or("–");
-    thing.set("why", Value::word(why));
+    let reason = watched.without_events.as_deref().unwrap_or("–");
+    thing.set("why", Value::word(reason));
     thing.set("lasted", Value::ns(watched.seconds * 1e9));
     thing.set("complete", Value::Flag(watched.complete));
     thing
@@ -203,7 +206,7 @@ fn facts(watched: &Watched) -> Vec<(String, String)> {
 const SHOWN: usize = 18;
 
 /// The end of a path: folders differ there. The table has the whole.
-fn end_of(path: &Path) -> String {
+fn path_end(path: &Path) -> String {
     let text = path.display().to_string();
     let letters = text.chars().count();
     if letters <= SHOWN {
@@ -222,9 +225,9 @@ fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
         let bytes = a.read + a.written;
         sum += bytes;
         let share = 100.0 * sum / total.max(1.0);
-        (format!("{share:.0} % {}", end_of(path)), bytes)
+        (format!("{share:.0} % {}", path_end(path)), bytes)
     };
-    let blind = match watched.without_events {
+    let restriction = match watched.without_events {
         None => "",
         Some(_) => {
             " By times of files: each once, with its whole size; those that are gone are not seen."
@@ -232,7 +235,9 @@ fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
     };
     EvidenceBars {
         title: "Bytes read and written, by folder".into(),
-        caption: format!("{plan}Before a folder the part of all bytes, summed from above.{blind}"),
+        caption: format!(
+            "{plan}Before a folder the part of all bytes, summed from above.{restriction}"
+        ),
         axis: "bytes".into(),
         unit: Unit::Bytes,
         rows: all.iter().take(10).map(bar).collect(),
@@ -266,7 +271,9 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
                 .size
                 .map_or(EvidenceValue::Nothing, |n| bytes(n as f64)),
             EvidenceValue::Word(folder.place.name().into()),
-            folder.fast_lasts().map_or(EvidenceValue::Nothing, lasts),
+            folder
+                .fast_days_left()
+                .map_or(EvidenceValue::Nothing, lasts),
         ]
     };
     EvidenceTable {

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Of a folder that is used less than this, nothing is said, bytes.
+/// A folder with less read and written is left where it is. In bytes.
 const LEAST: f64 = 1024.0 * 1024.0;
 /// The part of the fast filesystem's free room that is filled.
 const FILLED: f64 = 0.9;
@@ -49,15 +49,15 @@ pub struct HotTarget {
 pub enum Placement {
     /// On the fast disk.
     Fast,
-    /// There, but it does not fit.
+    /// On the fast disk, but it does not fit.
     NoRoom,
-    /// Off the fast disk, on which it is: it is mostly written.
+    /// Off the fast disk, where it is now: it is mostly written.
     Slow,
-    /// Off the fast disk, as it is: it is mostly written.
+    /// Off the fast disk, where it is not now: it is mostly written.
     Off,
     /// In memory.
     Memory,
-    /// Where it is.
+    /// Where it is now.
     Here,
 }
 
@@ -72,12 +72,13 @@ pub struct Folder {
     seconds: f64,
     disk: Option<String>,
     /// Its mode, and the numbers of its owner and group.
-    owned: [u32; 3],
+    mode_owner_group: [u32; 3],
     on_fast: bool,
     is_mount: bool,
-    /// What the flash that it is on still endures, and what the fast disk does.
-    own: Option<Endurance>,
-    fast: Option<Endurance>,
+    /// What the flash that it is on still endures.
+    own_endurance: Option<Endurance>,
+    /// What the fast disk still endures.
+    fast_endurance: Option<Endurance>,
 }
 
 impl Placement {
@@ -115,9 +116,9 @@ impl HotTarget {
             "--target",
         ];
         let target = folder.display().to_string();
-        let said = root.output("", &[&words[..], &[&target]].concat())?;
+        let line = root.output("", &[&words[..], &[&target]].concat())?;
         // The UUID may be empty.
-        let fields: Vec<&str> = said.trim_end().split(' ').collect();
+        let fields: Vec<&str> = line.trim_end().split(' ').collect();
         let &[uuid, kind, free, mount] = &fields[..] else {
             return Err(format!("{target}: findmnt does not know its filesystem"));
         };
@@ -135,7 +136,7 @@ impl HotTarget {
 }
 
 /// The plan in a sentence: how many folders should go where.
-pub fn told(folders: &[Folder], fast: &HotTarget) -> String {
+pub fn plan_sentence(folders: &[Folder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let ways = [
         (Placement::Fast, format!("to {mount}")),
@@ -144,8 +145,8 @@ pub fn told(folders: &[Folder], fast: &HotTarget) -> String {
         (Placement::NoRoom, "without room there".into()),
     ];
     let way = |(place, way): (Placement, String)| {
-        let of = folders.iter().filter(|folder| folder.place == place);
-        match of.count() {
+        let moved = folders.iter().filter(|folder| folder.place == place);
+        match moved.count() {
             0 => None,
             1 => Some(format!("1 folder {way}")),
             n => Some(format!("{n} folders {way}")),
@@ -171,22 +172,23 @@ pub fn plan(
     // A nested subvolume of btrfs has a device number of its own and may be no mount point.
     let mounts = Root::live().text("proc/mounts").unwrap_or_default();
     let mounts = Vec::from_iter(mount_points(&mounts).map(PathBuf::from));
-    let mut look = |(path, activity): (PathBuf, Activity)| {
-        let about = path.metadata().ok();
-        let owned = about
+    let mut observe = |(path, activity): (PathBuf, Activity)| {
+        let metadata = path.metadata().ok();
+        let mode_owner_group = metadata
             .as_ref()
             .map(|a| [a.mode() & 0o7777, a.uid(), a.gid()]);
-        let device = about.map(|about| about.dev());
+        let device = metadata.map(|metadata| metadata.dev());
         let disk = device.and_then(disk_of);
-        let wears = |disk: &&String| Medium::of(&Root::live(), disk).has_limited_writes();
-        let wearing = disk.as_ref().filter(wears);
+        let has_limited_writes =
+            |disk: &&String| Medium::of(&Root::live(), disk).has_limited_writes();
+        let limited_disk = disk.as_ref().filter(has_limited_writes);
         Folder {
             size: scan::size(&path),
-            own: wearing.and_then(|disk| endurances.of(disk)),
-            fast: of_fast,
+            own_endurance: limited_disk.and_then(|disk| endurances.of(disk)),
+            fast_endurance: of_fast,
             disk,
-            // Of a folder that is gone: nobody's but root's.
-            owned: owned.unwrap_or([0o700, 0, 0]),
+            // A folder that is gone would be root's alone.
+            mode_owner_group: mode_owner_group.unwrap_or([0o700, 0, 0]),
             on_fast: fast.is_some_and(|fast| Some(fast.device) == device),
             is_mount: mounts.contains(&path),
             place: Placement::Here,
@@ -196,7 +198,7 @@ pub fn plan(
         }
     };
     let busiest = ranked.into_iter().take(MOST);
-    let mut folders: Vec<Folder> = busiest.map(&mut look).collect();
+    let mut folders: Vec<Folder> = busiest.map(&mut observe).collect();
     place(&mut folders, fast.map(|fast| fast.free), memory);
     folders
 }
@@ -205,17 +207,17 @@ pub fn plan(
 fn place(folders: &mut [Folder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
-        .for_each(|folder| folder.place = folder.wanted(free.is_some(), memory));
+        .for_each(|folder| folder.place = folder.placement(free.is_some(), memory));
     // The hottest per byte first, as far as there is room.
     let mut room = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
         .filter(|i| folders[*i].place == Placement::Fast)
         .collect();
     order.sort_by(|a, b| folders[*b].heat().total_cmp(&folders[*a].heat()));
-    for at in order {
-        match folders[at].size.map(|size| size as f64) {
+    for index in order {
+        match folders[index].size.map(|size| size as f64) {
             Some(size) if size <= room => room -= size,
-            _ => folders[at].place = Placement::NoRoom,
+            _ => folders[index].place = Placement::NoRoom,
         }
     }
 }
@@ -231,22 +233,22 @@ impl Folder {
         self.activity.read / self.size.unwrap_or(u64::MAX).max(4096) as f64
     }
 
-    fn wanted(&self, has_fast: bool, memory: u64) -> Placement {
+    fn placement(&self, has_fast: bool, memory: u64) -> Placement {
         let Activity { read, written, .. } = self.activity;
-        let system = SYSTEM.iter().any(|begin| self.path.starts_with(begin));
+        let is_system = SYSTEM.iter().any(|folder| self.path.starts_with(folder));
         let depth = self.path.components().count();
         let name = self
             .path
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        // A line of fstab cannot hold it.
-        let odd = self.path.to_string_lossy().contains(char::is_control);
-        let temporary = TEMPORARY.contains(&name);
-        let small = self.size.is_some_and(|size| size <= memory / 10);
-        if read + written < LEAST || system || odd || self.is_mount {
+        // fstab cannot hold such a name.
+        let has_control = self.path.to_string_lossy().contains(char::is_control);
+        let is_temporary = TEMPORARY.contains(&name);
+        let is_small = self.size.is_some_and(|size| size <= memory / 10);
+        if read + written < LEAST || is_system || has_control || self.is_mount {
             Placement::Here
-        } else if temporary && small && self.disk.is_some() {
+        } else if is_temporary && is_small && self.disk.is_some() {
             Placement::Memory
         } else if !has_fast || depth < 3 {
             Placement::Here
@@ -266,7 +268,7 @@ impl Folder {
     /// The line of fstab that has it in memory: four times its size, 64 MiB at least, and whose it is now.
     pub fn tmpfs(&self) -> String {
         let size = (self.size.unwrap_or(0) * 4).max(64 << 20).div_ceil(1 << 20);
-        let [mode, uid, gid] = self.owned;
+        let [mode, uid, gid] = self.mode_owner_group;
         let name = escaped(&self.path.to_string_lossy());
         format!(
             "tmpfs {name} tmpfs size={size}m,nosuid,nodev,nofail,x-systemd.before=local-fs.target,mode={mode:04o},uid={uid},gid={gid} 0 0"
@@ -290,8 +292,8 @@ impl Folder {
         thing.set("read_day", a_day(read));
         thing.set("written_day", a_day(written));
         let size = self.size.map(Value::bytes);
-        let many = || Value::Unknown("It has too many files to count.".into());
-        thing.set("size", size.unwrap_or_else(many));
+        let uncounted = || Value::Unknown("It has too many files to count.".into());
+        thing.set("size", size.unwrap_or_else(uncounted));
         thing.set("heat", Value::Number(self.heat(), Unit::Ratio));
         let disk = self.disk.as_deref().unwrap_or("no disk");
         thing.set("disk", Value::word(disk));
@@ -299,44 +301,44 @@ impl Folder {
         let medium = self.disk.as_ref().map_or("unknown", medium);
         thing.set("medium", Value::word(medium));
         thing.set("place", Value::word(self.place.name()));
-        let named = fast.map(|fast| fast.mount.display().to_string());
-        thing.set("fast", Value::word(named.as_deref().unwrap_or("–")));
+        let mount = fast.map(|fast| fast.mount.display().to_string());
+        thing.set("fast", Value::word(mount.as_deref().unwrap_or("–")));
         thing.set("tmpfs", Value::Word(self.tmpfs()));
         self.endurance(fast, &mut thing);
         thing
     }
 
-    /// How long flash lasts if this folder alone writes to it: that which it is on, and the fast disk.
+    /// Sets how long its own disk and the fast disk last if this folder alone writes to them.
     fn endurance(&self, fast: Option<&HotTarget>, thing: &mut Thing) {
         let days = |days: f64| Value::ns(days * DAY * 1e9);
-        if let Some(lasting) = self.fast_lasts() {
-            thing.set("fast_lasts", days(lasting));
+        if let Some(days_lasting) = self.fast_days_left() {
+            thing.set("fast_lasts", days(days_lasting));
         }
-        let of_fast = || Some((&fast?.disk, self.fast?)).filter(|_| self.on_fast);
-        let own = self.disk.as_ref().zip(self.own);
-        let Some((disk, endurance)) = own.or_else(of_fast) else {
+        let of_fast = || Some((&fast?.disk, self.fast_endurance?)).filter(|_| self.on_fast);
+        let of_own_disk = self.disk.as_ref().zip(self.own_endurance);
+        let Some((disk, endurance)) = of_own_disk.or_else(of_fast) else {
             return;
         };
-        if let Some(lasting) = self.lasts(endurance) {
+        if let Some(days_lasting) = self.days_left(endurance) {
             thing.set("endurance_of", Value::word(disk));
             thing.set("endurance_left", Value::bytes(endurance.left as u64));
             thing.set("endurance_by", Value::word(endurance.by));
-            thing.set("endurance_lasts", days(lasting));
+            thing.set("endurance_lasts", days(days_lasting));
         }
     }
 
     /// Days that the fast disk lasts if this folder alone writes to it; `None`: there is none, or little is written.
-    pub fn fast_lasts(&self) -> Option<f64> {
-        self.lasts(self.fast?)
+    pub fn fast_days_left(&self) -> Option<f64> {
+        self.days_left(self.fast_endurance?)
     }
 
-    fn lasts(&self, endurance: Endurance) -> Option<f64> {
+    fn days_left(&self, endurance: Endurance) -> Option<f64> {
         let written = self.activity.written;
         (written > LEAST).then(|| endurance.left / (written / self.seconds * DAY))
     }
 }
 
-/// What disks of this machine still endure; each is asked once.
+/// What disks of this machine still endure. Each is read once.
 #[derive(Default)]
 struct Endurances(HashMap<String, Option<Endurance>>);
 
@@ -370,11 +372,11 @@ pub(super) mod tests {
             place: Placement::Here,
             seconds: DAY,
             disk: Some("sda".into()),
-            owned: [0o750, 33, 34],
+            mode_owner_group: [0o750, 33, 34],
             on_fast: false,
             is_mount: false,
-            own: None,
-            fast: None,
+            own_endurance: None,
+            fast_endurance: None,
         }
     }
 
@@ -468,13 +470,13 @@ pub(super) mod tests {
             folder("/srv/large", 2 << 20, 50.0, 1.0),
         ];
         assert_eq!(
-            told(&folders, &fast()),
+            plan_sentence(&folders, &fast()),
             "The plan: nothing is to be moved. "
         );
         place(&mut folders, Some(fast().free), 1000 << 20);
         let wanted =
             "The plan: 1 folder to /mnt/ssd, 1 folder to memory, 1 folder without room there. ";
-        assert_eq!(told(&folders, &fast()), wanted);
+        assert_eq!(plan_sentence(&folders, &fast()), wanted);
     }
 
     #[test]
@@ -484,10 +486,10 @@ pub(super) mod tests {
             by: "a test",
         };
         let mut folder = folder("/srv/log", 10, 0.0, 10.0);
-        folder.fast = Some(endurance);
-        let days = folder.fast_lasts().expect("days");
+        folder.fast_endurance = Some(endurance);
+        let days = folder.fast_days_left().expect("days");
         assert!((days - 3650.0).abs() < 1e-6, "{days}");
         folder.activity.written = 0.0;
-        assert_eq!(folder.fast_lasts(), None, "nothing is written");
+        assert_eq!(folder.fast_days_left(), None, "nothing is written");
     }
 }

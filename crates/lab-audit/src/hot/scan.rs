@@ -7,26 +7,26 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Looking through folders ends then.
+/// How long a scan may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Files whose times of reading or writing are of now. Whether all could be looked at.
+/// Counts files that were read or written since `began`. False: the time was over.
 pub fn scan(began: SystemTime, scope: &Scope, activities: &mut Activities) -> bool {
     let since = began
         .duration_since(UNIX_EPOCH)
         .map_or(0, |t| t.as_secs() as i64);
     let limit = Instant::now() + PATIENCE;
     scope.starts().iter().all(|start| {
-        walk(start, limit, &mut |path, about| {
+        walk(start, limit, &mut |path, metadata| {
             let Some(folder) = scope.folder(path) else {
                 return;
             };
-            let (read, written) = (about.atime() >= since, about.mtime() >= since);
+            let (read, written) = (metadata.atime() >= since, metadata.mtime() >= since);
             if read || written {
                 let activity = activities.entry(folder).or_default();
                 activity.opens += 1.0;
-                activity.read += if read { about.size() as f64 } else { 0.0 };
-                activity.written += if written { about.size() as f64 } else { 0.0 };
+                activity.read += if read { metadata.size() as f64 } else { 0.0 };
+                activity.written += if written { metadata.size() as f64 } else { 0.0 };
             }
         })
     })
@@ -36,12 +36,15 @@ pub fn scan(began: SystemTime, scope: &Scope, activities: &mut Activities) -> bo
 pub fn size(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
     let limit = Instant::now() + Duration::from_secs(3);
-    walk(folder, limit, &mut |_, about| bytes += about.blocks() * 512).then_some(bytes)
+    walk(folder, limit, &mut |_, metadata| {
+        bytes += metadata.blocks() * 512
+    })
+    .then_some(bytes)
 }
 
-/// Every file below, on the same filesystem; links are not followed. False: the time was over.
+/// Calls `file` for every file below, on the same filesystem. Links are not followed. False: the time was over.
 fn walk(start: &Path, limit: Instant, file: &mut dyn FnMut(&Path, &fs::Metadata)) -> bool {
-    let Ok(device) = fs::symlink_metadata(start).map(|about| about.dev()) else {
+    let Ok(device) = fs::symlink_metadata(start).map(|metadata| metadata.dev()) else {
         return true;
     };
     let mut folders: Vec<PathBuf> = vec![start.to_owned()];
@@ -50,13 +53,13 @@ fn walk(start: &Path, limit: Instant, file: &mut dyn FnMut(&Path, &fs::Metadata)
             return false;
         }
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let Ok(about) = entry.metadata() else {
+            let Ok(metadata) = entry.metadata() else {
                 continue;
             };
-            if about.is_dir() && about.dev() == device {
+            if metadata.is_dir() && metadata.dev() == device {
                 folders.push(entry.path());
-            } else if about.is_file() {
-                file(&entry.path(), &about);
+            } else if metadata.is_file() {
+                file(&entry.path(), &metadata);
             }
         }
     }

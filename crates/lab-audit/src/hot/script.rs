@@ -6,10 +6,10 @@ use super::plan::{Folder, HotTarget, Placement};
 
 /// The script. Error: why there is none, in words.
 pub fn script(folders: &[Folder], fast: &HotTarget) -> Result<String, String> {
-    let of = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
-    let names = of(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
+    let placed = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
+    let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
     let names = outermost(names.collect());
-    if names.is_empty() && of(Placement::Memory).next().is_none() {
+    if names.is_empty() && placed(Placement::Memory).next().is_none() {
         return Err("nothing is to be moved".into());
     }
     let Some(uuid) = &fast.uuid else {
@@ -35,7 +35,7 @@ pub fn script(folders: &[Folder], fast: &HotTarget) -> Result<String, String> {
     ));
     lines.extend(fast_line(fast, uuid));
     lines.extend(names.iter().map(|name| format!("move {}", quoted(name))));
-    lines.extend(of(Placement::Memory).flat_map(in_memory));
+    lines.extend(placed(Placement::Memory).flat_map(in_memory));
     Ok(lines.join("\n") + "\n")
 }
 
@@ -49,11 +49,11 @@ fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
         "UUID={uuid} {mount} {} noatime,nofail,x-systemd.device-timeout=30s 0 2",
         fast.kind
     );
-    let known = [
+    let patterns = [
         format!("^UUID={uuid}"),
         format!("^[^#].*[[:space:]]{mount}[[:space:]]"),
     ];
-    let [by_uuid, by_mount] = known.map(|pattern| quoted(&pattern));
+    let [by_uuid, by_mount] = patterns.map(|pattern| quoted(&pattern));
     vec![
         "# The fast filesystem itself, unless fstab has it.".into(),
         format!(
@@ -111,8 +111,8 @@ mod tests {
             placed("/srv/my cache", Placement::Memory),
             placed("/srv/written", Placement::Off),
         ];
-        let made = script(&folders, &fast()).expect("a script");
-        let moves: Vec<&str> = made.lines().filter(|l| l.starts_with("move '")).collect();
+        let text = script(&folders, &fast()).expect("a script");
+        let moves: Vec<&str> = text.lines().filter(|l| l.starts_with("move '")).collect();
         assert_eq!(
             moves,
             [r"move '/srv/it'\''s $(touch x)'", "move '/srv/a b'"]
@@ -125,10 +125,10 @@ mod tests {
             r"line 'tmpfs /srv/my\040cache tmpfs size=400m,nosuid,nodev,nofail,x-systemd.before=local-fs.target,mode=0750,uid=33,gid=34 0 0'",
             "line 'UUID=1234-abcd /mnt/ssd ext4 noatime,nofail,x-systemd.device-timeout=30s 0 2'",
         ] {
-            assert!(made.contains(line), "{line}: {made}");
+            assert!(text.contains(line), "{line}: {text}");
         }
         let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), made).expect("written");
+        std::fs::write(file.path(), text).expect("written");
         let checked = Command::new("sh").arg("-n").arg(file.path()).output();
         let checked = checked.expect("a shell");
         assert!(checked.status.success(), "{checked:?}");
@@ -146,7 +146,7 @@ mod tests {
         );
         let mut unknown = fast();
         unknown.uuid = None;
-        let why = script(&[placed("/srv/a", Placement::Fast)], &unknown);
-        assert!(why.expect_err("no script").contains("knows no UUID"));
+        let refused = script(&[placed("/srv/a", Placement::Fast)], &unknown);
+        assert!(refused.expect_err("no script").contains("knows no UUID"));
     }
 }

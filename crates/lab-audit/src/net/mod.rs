@@ -133,7 +133,7 @@ pub struct NetTarget {
 
 /// What was seen of a name.
 pub struct NetObservation {
-    asked: NetTarget,
+    target: NetTarget,
     /// `None`: an address was given, of which there is nothing to look up.
     lookup_ns: Option<f64>,
     /// Of each family the first address, that which the system sorts first (RFC 6724) first; or why there is none.
@@ -152,53 +152,53 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 }
 
 /// Looks a name up and takes turns on its addresses. `step` is told how many rounds are done.
-pub fn observe(asked: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
+pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let began = Instant::now();
-    let found = names::addresses(&asked.name, asked.port);
-    let is_name = asked.name.parse::<IpAddr>().is_err();
+    let addresses = names::addresses(&target.name, target.port);
+    let is_name = target.name.parse::<IpAddr>().is_err();
     let lookup_ns = is_name.then(|| began.elapsed().as_nanos() as f64);
-    let sides = found.map(|all| {
-        let sides = pinned(&all).into_iter();
-        sides.map(|side| side.with_lookups(&asked.name)).collect()
+    let sides = addresses.map(|all| {
+        let sides = first_addresses(&all).into_iter();
+        sides.map(|side| side.with_lookups(&target.name)).collect()
     });
-    let mut looked = NetObservation {
-        asked: asked.clone(),
+    let mut observation = NetObservation {
+        target: target.clone(),
         lookup_ns,
-        tls: asked.tls,
+        tls: target.tls,
         rounds: Vec::new(),
         missing: Vec::new(),
         sides,
         names: Default::default(),
     };
-    if let Ok(sides) = &mut looked.sides {
+    if let Ok(sides) = &mut observation.sides {
         for side in sides.iter() {
-            let names = Names::of(&asked.name, side.address.ip(), side.family);
-            looked.names[side.family as usize] = names;
+            let names = Names::look_up(&target.name, side.address.ip(), side.family);
+            observation.names[side.family as usize] = names;
         }
-        looked.rounds = take_turns(sides, &asked.name, asked.tls, rounds, step);
+        observation.rounds = take_turns(sides, &target.name, target.tls, rounds, step);
     }
-    looked
+    observation
 }
 
 /// This machine alone: 127.0.0.1 against ::1, to listeners that answer at once. One that this machine does not have is
 /// unknown.
 pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
-    let (mut there, mut missing) = (Vec::new(), Vec::new());
-    let both: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-    for address in both {
-        let listening = TcpListener::bind((address, 0)).and_then(|listener| {
-            let there = listener.local_addr()?;
+    let (mut listening_addresses, mut missing) = (Vec::new(), Vec::new());
+    let loopbacks: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    for address in loopbacks {
+        let bound = TcpListener::bind((address, 0)).and_then(|listener| {
+            let address = listener.local_addr()?;
             turns::answer(listener);
-            Ok(there)
+            Ok(address)
         });
-        match listening {
-            Ok(address) => there.push(address),
-            Err(why) => missing.push((address, why.to_string())),
+        match bound {
+            Ok(address) => listening_addresses.push(address),
+            Err(reason) => missing.push((address, reason.to_string())),
         }
     }
     NetObservation {
         missing,
-        ..alone("127.0.0.1 and ::1", &there, rounds, step)
+        ..without_lookups("127.0.0.1 and ::1", &listening_addresses, rounds, step)
     }
 }
 
@@ -227,20 +227,20 @@ pub fn between(
     step: &mut (dyn FnMut(u32) + Send),
 ) -> Result<NetObservation, String> {
     let listening = spaces::listen(server, addresses)?;
-    client.within(|| alone("two namespaces", &listening, rounds, step))
+    client.within(|| without_lookups("two namespaces", &listening, rounds, step))
 }
 
 /// Addresses of this machine, without TLS and without names.
-fn alone(
+fn without_lookups(
     name: &str,
     addresses: &[SocketAddr],
     rounds: u32,
     step: &mut dyn FnMut(u32),
 ) -> NetObservation {
-    let mut sides = pinned(addresses);
+    let mut sides = first_addresses(addresses);
     let rounds = take_turns(&mut sides, "localhost", false, rounds, step);
     NetObservation {
-        asked: NetTarget {
+        target: NetTarget {
             name: name.into(),
             port: 0,
             tls: false,
@@ -255,7 +255,7 @@ fn alone(
 }
 
 /// The first address of each family.
-fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
+fn first_addresses(addresses: &[SocketAddr]) -> Vec<Side> {
     let mut sides: Vec<Side> = Vec::new();
     for address in addresses {
         let family = Family::of(address);
@@ -269,23 +269,31 @@ fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
 /// The audit of what was seen.
 pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
     // This machine's own listeners answer without a network.
-    let is_here = |looked: &NetObservation| looked.asked.port == 0;
-    let beyond = all.iter().filter(|l| !is_here(l)).any(reached);
-    let reached = |looked: &NetObservation| {
-        if is_here(looked) {
-            reached(looked)
+    let is_local = |observation: &NetObservation| observation.target.port == 0;
+    let network_answers = all
+        .iter()
+        .filter(|observation| !is_local(observation))
+        .any(has_answer);
+    let is_reachable = |observation: &NetObservation| {
+        if is_local(observation) {
+            has_answer(observation)
         } else {
-            beyond
+            network_answers
         }
     };
-    let things = all.iter().flat_map(|l| things(l, reached(l)));
+    let things = all
+        .iter()
+        .flat_map(|observation| things(observation, is_reachable(observation)));
     let mut things: Vec<Thing> = things.collect();
-    if all.iter().any(|looked| looked.asked.port != 0) {
-        things.push(resolvers());
+    if all.iter().any(|observation| observation.target.port != 0) {
+        things.push(resolvers_thing());
     }
     Audit {
         kind: AuditKind::Net,
-        targets: all.iter().map(|looked| looked.asked.name.clone()).collect(),
+        targets: all
+            .iter()
+            .map(|observation| observation.target.name.clone())
+            .collect(),
         facts: facts(all),
         findings: judge(rules, &things, &CLASSES),
         tables: vec![steps_table(all), ratio_table(all)],
@@ -294,114 +302,125 @@ pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
 }
 
 /// Whether anybody answered, if only to refuse: then there is a network.
-fn reached(looked: &NetObservation) -> bool {
-    let refused = looked.sides.iter().flatten().any(|side| side.refused > 0);
+fn has_answer(observation: &NetObservation) -> bool {
+    let refused = observation
+        .sides
+        .iter()
+        .flatten()
+        .any(|side| side.refused > 0);
     let connected = |round: &Round| round.time(Step::Connect).is_some();
-    refused || looked.rounds.iter().any(connected)
+    refused || observation.rounds.iter().any(connected)
 }
 
 /// `reached`: whether anybody answered at all.
-fn things(looked: &NetObservation, reached: bool) -> Vec<Thing> {
-    let mut things = Vec::from_iter(name(looked));
-    let Ok(sides) = &looked.sides else {
+fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
+    let mut things = Vec::from_iter(name_thing(observation));
+    let Ok(sides) = &observation.sides else {
         return things;
     };
-    things.extend(sides.iter().map(|side| address(looked, side, reached)));
-    let missing = looked.missing.iter();
-    things.extend(missing.map(|(address, why)| away(looked, *address, why)));
-    things.extend(pair(looked, sides));
+    things.extend(
+        sides
+            .iter()
+            .map(|side| address_thing(observation, side, reached)),
+    );
+    let missing = observation.missing.iter();
+    things.extend(
+        missing.map(|(address, reason)| missing_address_thing(observation, *address, reason)),
+    );
+    things.extend(pair_thing(observation, sides));
     things
 }
 
 /// The name, unless an address was given.
-fn name(looked: &NetObservation) -> Option<Thing> {
-    let mut name = Thing::new("name", &looked.asked.name);
-    name.set("lookup", Value::ns(looked.lookup_ns?));
-    match &looked.sides {
+fn name_thing(observation: &NetObservation) -> Option<Thing> {
+    let mut name = Thing::new("name", &observation.target.name);
+    name.set("lookup", Value::ns(observation.lookup_ns?));
+    match &observation.sides {
         Ok(sides) => {
             let has = |family: Family| sides.iter().any(|side| side.family == family);
             name.set("found", Value::Flag(!sides.is_empty()));
             name.set("ipv4", Value::Flag(has(Family::V4)));
             name.set("ipv6", Value::Flag(has(Family::V6)));
         }
-        Err(why) => {
-            let why = format!("The name could not be looked up: {why}.");
-            for value in ["found", "ipv4", "ipv6"] {
-                name.set(value, Value::Unknown(why.clone()));
-            }
+        Err(reason) => {
+            let reason = format!("The name could not be looked up: {reason}.");
+            name.set_unknown(&["found", "ipv4", "ipv6"], &reason);
         }
     }
     Some(name)
 }
 
 /// An address that this machine should have, and does not.
-fn away(looked: &NetObservation, address: IpAddr, why: &str) -> Thing {
-    let mut thing = Thing::new("address", format!("{} ({address})", looked.asked.name));
-    let why = format!("This machine does not have {address}: {why}.");
-    for value in [
+fn missing_address_thing(observation: &NetObservation, address: IpAddr, reason: &str) -> Thing {
+    let mut thing = Thing::new(
+        "address",
+        format!("{} ({address})", observation.target.name),
+    );
+    let reason = format!("This machine does not have {address}: {reason}.");
+    const NAMES: [&str; 5] = [
         "failed_share",
         "large_answered",
         "lost_share",
         "mtu",
         "larger",
-    ] {
-        thing.set(value, Value::Unknown(why.clone()));
-    }
+    ];
+    thing.set_unknown(&NAMES, &reason);
     thing
 }
 
-fn address(looked: &NetObservation, side: &Side, reached: bool) -> Thing {
+fn address_thing(observation: &NetObservation, side: &Side, reached: bool) -> Thing {
     let mut thing = Thing::new(
         "address",
-        format!("{} ({})", looked.asked.name, side.address.ip()),
+        format!("{} ({})", observation.target.name, side.address.ip()),
     );
     thing.set("family", Value::word(side.family.name()));
-    let connects = times(looked, side.family, Step::Connect);
-    let tried = turns_of(looked, side.family);
+    let connects = times(observation, side.family, Step::Connect);
+    let attempts = turn_count(observation, side.family);
     let unreachable = side
         .last_failure(Step::Connect)
         .filter(|_| connects.is_empty() && side.no_route);
     match unreachable {
-        Some(why) => {
-            let why = Value::Unknown(format!("This machine has no way there: {why}."));
-            thing.set("failed_share", why.clone());
-            thing.set("large_answered", why);
+        Some(reason) => {
+            let reason = format!("This machine has no way there: {reason}.");
+            thing.set_unknown(&["failed_share", "large_answered"], &reason);
         }
         None if !reached => {
-            let why = "Nobody answered: whether it is the network or the servers is not known.";
-            thing.set("failed_share", Value::Unknown(why.into()));
-            thing.set("large_answered", Value::Unknown(why.into()));
+            let reason = "Nobody answered: whether it is the network or the servers is not known.";
+            thing.set_unknown(&["failed_share", "large_answered"], reason);
         }
         None => {
-            let failed = tried - connects.len();
+            let failed = attempts - connects.len();
             thing.set(
                 "failed_share",
-                Value::share(failed as f64 / tried.max(1) as f64),
+                Value::share(failed as f64 / attempts.max(1) as f64),
             );
             thing.set_some("large_answered", side.large_answered.map(Value::Flag));
             thing.set_some("small_answered", side.small_answered.map(Value::Flag));
-            failing(side, &mut thing);
+            set_failure(side, &mut thing);
         }
     }
-    beyond_connection(looked, side, connects.len(), &mut thing);
+    set_later_failures(observation, side, connects.len(), &mut thing);
     thing.set_some("connect", median(&connects).map(Value::ns));
-    round_trip(looked, side, &mut thing);
-    if looked.asked.port != 0 {
-        let reverse = &looked.names[side.family as usize].reverse;
+    set_round_trip(observation, side, &mut thing);
+    if observation.target.port != 0 {
+        let reverse = &observation.names[side.family as usize].reverse;
         let named = |name: Option<String>| Value::Word(name.unwrap_or("none".into()));
-        thing.set("reverse", Value::seen(reverse.clone(), named));
+        thing.set("reverse", Value::from_result(reverse.clone(), named));
     }
-    largest(side, &mut thing);
+    set_mtu(side, &mut thing);
     thing
 }
 
-fn turns_of(looked: &NetObservation, family: Family) -> usize {
-    let of = looked.rounds.iter().filter(|round| round.family == family);
-    of.count()
+fn turn_count(observation: &NetObservation, family: Family) -> usize {
+    let turns = observation
+        .rounds
+        .iter()
+        .filter(|round| round.family == family);
+    turns.count()
 }
 
 /// How connections failed, where some did.
-fn failing(side: &Side, thing: &mut Thing) {
+fn set_failure(side: &Side, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
         thing.set("failed_after", Value::ns(after.as_nanos() as f64));
@@ -409,65 +428,70 @@ fn failing(side: &Side, thing: &mut Thing) {
 }
 
 /// Which part of the handshakes failed, and of the requests after them, where there were any.
-fn beyond_connection(looked: &NetObservation, side: &Side, connected: usize, thing: &mut Thing) {
-    let failed = |begun: usize, step| {
-        let done = times(looked, side.family, step).len();
-        let share = (begun - done) as f64 / begun.max(1) as f64;
-        let why = side.last_failure(step).filter(|_| share > 0.0);
-        (done, share, Value::word(why.unwrap_or("none")))
+fn set_later_failures(
+    observation: &NetObservation,
+    side: &Side,
+    connected: usize,
+    thing: &mut Thing,
+) {
+    let failed_share = |attempts: usize, step| {
+        let successes = times(observation, side.family, step).len();
+        let share = (attempts - successes) as f64 / attempts.max(1) as f64;
+        let reason = side.last_failure(step).filter(|_| share > 0.0);
+        (successes, share, Value::word(reason.unwrap_or("none")))
     };
-    let mut begun = connected;
-    if looked.tls && begun > 0 {
-        let (done, share, why) = failed(begun, Step::Tls);
-        let unnamed = "An address was asked: a server that needs a name refuses that.";
-        let share = if share > 0.0 && looked.lookup_ns.is_none() {
-            Value::Unknown(unnamed.into())
+    let mut attempts = connected;
+    if observation.tls && attempts > 0 {
+        let (successes, share, reason) = failed_share(attempts, Step::Tls);
+        let without_name = "An address was asked: a server that needs a name refuses that.";
+        let share = if share > 0.0 && observation.lookup_ns.is_none() {
+            Value::Unknown(without_name.into())
         } else {
             Value::share(share)
         };
         thing.set("tls_failed_share", share);
-        thing.set("tls_failure", why);
-        begun = done;
+        thing.set("tls_failure", reason);
+        attempts = successes;
     }
-    if begun > 0 {
-        let (_, share, why) = failed(begun, Step::FirstByte);
+    if attempts > 0 {
+        let (_, share, reason) = failed_share(attempts, Step::FirstByte);
         thing.set("unanswered_share", Value::share(share));
-        thing.set("unanswered", why);
+        thing.set("unanswered", reason);
     }
 }
 
 /// How large packets may be on the way to an address.
-fn largest(side: &Side, thing: &mut Thing) {
+fn set_mtu(side: &Side, thing: &mut Thing) {
     let (mtu, by) = match &side.path {
         Some(path) => (Some(path.mtu), "by echo requests of many sizes"),
         None => (side.mtu, "as this machine knows it after a large request"),
     };
     thing.set_some("mtu", mtu.map(|mtu| Value::count(mtu.into(), "bytes")));
     thing.set("mtu_by", Value::word(by));
-    let unseen = || match &side.echoes {
-        Err(why) => Value::Unknown(format!("{why}.")),
+    let unknown = || match &side.echoes {
+        Err(reason) => Value::Unknown(format!("{reason}.")),
         Ok(_) => Value::Unknown("Echo requests are not answered.".into()),
     };
     match &side.path {
         Some(path) => thing.set("larger", Value::word(path.beyond.word())),
         None if side.address.ip().is_loopback() => thing.set("larger", Value::word("not tried")),
-        None => thing.set("larger", unseen()),
+        None => thing.set("larger", unknown()),
     }
 }
 
 /// The resolvers of this machine. Each that has an IPv6 address is asked.
-fn resolvers() -> Thing {
+fn resolvers_thing() -> Thing {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
-    let all = names::resolvers(&text);
+    let resolvers = names::resolvers(&text);
     let mut thing = Thing::new("resolvers", "/etc/resolv.conf");
-    let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
-    thing.set("addresses", Value::Word(shown.join(", ")));
-    let v6 = all.iter().filter(|resolver| resolver.is_ipv6());
+    let texts: Vec<String> = resolvers.iter().map(ToString::to_string).collect();
+    thing.set("addresses", Value::Word(texts.join(", ")));
+    let v6 = resolvers.iter().filter(|resolver| resolver.is_ipv6());
     let answers: Vec<Result<bool, String>> = v6.map(|r| names::answers(*r)).collect();
     let over_ipv6 = match answers.iter().find(|answer| answer.is_err()) {
-        _ if all.is_empty() => Value::Unknown("/etc/resolv.conf names no resolver.".into()),
+        _ if resolvers.is_empty() => Value::Unknown("/etc/resolv.conf names no resolver.".into()),
         _ if answers.contains(&Ok(true)) => Value::Flag(true),
-        Some(Err(why)) => Value::Unknown(why.clone()),
+        Some(Err(reason)) => Value::Unknown(reason.clone()),
         _ => Value::Flag(false),
     };
     thing.set("over_ipv6", over_ipv6);
@@ -475,18 +499,18 @@ fn resolvers() -> Thing {
 }
 
 /// The round trip by ICMP if it is answered, else that of TCP's connection; and what ICMP tells besides.
-fn round_trip(looked: &NetObservation, side: &Side, thing: &mut Thing) {
-    let echoes = times(looked, side.family, Step::Echo);
-    let connects = times(looked, side.family, Step::Connect);
-    let (found, by) = match (echoes.is_empty(), &side.echoes) {
+fn set_round_trip(observation: &NetObservation, side: &Side, thing: &mut Thing) {
+    let echoes = times(observation, side.family, Step::Echo);
+    let connects = times(observation, side.family, Step::Connect);
+    let (median_ns, by) = match (echoes.is_empty(), &side.echoes) {
         (false, _) => (median(&echoes), "ICMP".to_owned()),
         (true, Ok(_)) => (median(&connects), "TCP: no reply over ICMP".to_owned()),
-        (true, Err(why)) => (median(&connects), format!("TCP: {why}")),
+        (true, Err(reason)) => (median(&connects), format!("TCP: {reason}")),
     };
-    thing.set_some("round_trip", found.map(Value::ns));
+    thing.set_some("round_trip", median_ns.map(Value::ns));
     thing.set("round_trip_by", Value::Word(by));
     let lost = match &side.echoes {
-        Err(why) => Value::Unknown(format!("{why}.")),
+        Err(reason) => Value::Unknown(format!("{reason}.")),
         Ok([_, 0]) => Value::Unknown("Echo requests are not answered.".into()),
         Ok([sent, answered]) => Value::share(f64::from(sent - answered) / f64::from(*sent)),
     };
@@ -498,69 +522,73 @@ fn round_trip(looked: &NetObservation, side: &Side, thing: &mut Thing) {
 }
 
 /// Whether the names behind both families are the same, as far as there are names.
-fn ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
+fn set_ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
-    let reverse = [v4, v6].map(Names::reversed);
-    let told = |name: Option<&str>| Value::word(name.unwrap_or("none"));
-    thing.set("canonical4", told(canonical[0]));
-    thing.set("canonical6", told(canonical[1]));
-    thing.set("reverse4", told(reverse[0]));
-    thing.set("reverse6", told(reverse[1]));
+    let reverse = [v4, v6].map(Names::reverse_name);
+    let name_or_none = |name: Option<&str>| Value::word(name.unwrap_or("none"));
+    thing.set("canonical4", name_or_none(canonical[0]));
+    thing.set("canonical6", name_or_none(canonical[1]));
+    thing.set("reverse4", name_or_none(reverse[0]));
+    thing.set("reverse6", name_or_none(reverse[1]));
     let differ = |names: [Option<&str>; 2]| Some(names[0]? != names[1]?);
-    let same = match (differ(canonical), differ(reverse)) {
+    let same_end = match (differ(canonical), differ(reverse)) {
         (Some(true), _) | (_, Some(true)) => Value::word("no"),
         (_, Some(false)) => Value::word("yes"),
         _ => Value::Unknown(
             "The addresses have no names: whether they are one machine is not known.".into(),
         ),
     };
-    thing.set("same_end", same);
+    thing.set("same_end", same_end);
 }
 
 /// Both families, where both were tried.
-fn pair(looked: &NetObservation, sides: &[Side]) -> Option<Thing> {
+fn pair_thing(observation: &NetObservation, sides: &[Side]) -> Option<Thing> {
     let [first, second] = sides else { return None };
-    let mut thing = Thing::new("pair", &looked.asked.name);
+    let mut thing = Thing::new("pair", &observation.target.name);
     // Of a name the system says which family it tries first; addresses alone have no order.
-    if looked.lookup_ns.is_some() {
-        ends(&looked.names, &mut thing);
+    if observation.lookup_ns.is_some() {
+        set_ends(&observation.names, &mut thing);
         thing.set("first", Value::word(first.family.name()));
-        let medians = [first, second].map(|s| median(&times(looked, s.family, Step::Connect)));
-        happy_eyeballs([first, second], medians, &mut thing);
+        let medians = [first, second].map(|s| median(&times(observation, s.family, Step::Connect)));
+        set_happy_eyeballs([first, second], medians, &mut thing);
     }
-    let both = [Family::V4, Family::V6].map(|family| median(&times(looked, family, Step::Connect)));
-    thing.set_some("connect4", both[0].map(Value::ns));
-    thing.set_some("connect6", both[1].map(Value::ns));
-    let ratio = ratio(looked, Step::Connect);
-    for (at, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
-        let why = "Fewer than six rounds have turns of both families that succeeded.";
-        let found = ratio.map(|ratio| ratio[at]).ok_or(why.into());
-        thing.set(name, Value::seen(found, |n| Value::Number(n, Unit::Ratio)));
+    let medians_by_family =
+        [Family::V4, Family::V6].map(|family| median(&times(observation, family, Step::Connect)));
+    thing.set_some("connect4", medians_by_family[0].map(Value::ns));
+    thing.set_some("connect6", medians_by_family[1].map(Value::ns));
+    let ratio = ratio(observation, Step::Connect);
+    for (index, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
+        let reason = "Fewer than six rounds have turns of both families that succeeded.";
+        let figure = ratio.map(|ratio| ratio[index]).ok_or(reason.into());
+        thing.set(
+            name,
+            Value::from_result(figure, |n| Value::Number(n, Unit::Ratio)),
+        );
     }
     Some(thing)
 }
 
 /// Which family Happy Eyeballs takes, and what it costs if the first one is dead; `times`: medians of connections in ns.
-fn happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &mut Thing) {
+fn set_happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &mut Thing) {
     let delay = ATTEMPT_DELAY.as_nanos() as f64;
     let [first_name, second_name] = [first, second].map(|side| side.family.name());
     let (fails, taken) = match times {
         [None, None] => (Err("Neither family answers.".to_owned()), "neither"),
         [None, Some(_)] if first.no_route => {
-            let why = format!("This machine has no way to {first_name} itself.");
-            (Err(why), second_name)
+            let reason = format!("This machine has no way to {first_name} itself.");
+            (Err(reason), second_name)
         }
         [None, Some(_)] => (Ok(true), second_name),
         [Some(one), Some(other)] if one > delay + other => (Ok(false), second_name),
         [Some(_), _] => (Ok(false), first_name),
     };
-    thing.set("first_fails", Value::seen(fails, Value::Flag));
+    thing.set("first_fails", Value::from_result(fails, Value::Flag));
     let failing = first.failed_after.map(|_| Value::word(first.failing()));
     thing.set_some("first_failing", failing);
     thing.set("taken", Value::word(taken));
-    let waited = first.failed_after.unwrap_or(ATTEMPT_DELAY);
-    let waited = waited.min(ATTEMPT_DELAY).as_nanos() as f64;
-    thing.set("late", Value::ns(waited));
+    let wait_ns = first.failed_after.unwrap_or(ATTEMPT_DELAY);
+    let wait_ns = wait_ns.min(ATTEMPT_DELAY).as_nanos() as f64;
+    thing.set("late", Value::ns(wait_ns));
     let reserve = match times {
         [Some(one), Some(other)] => format!(
             "If {first_name} were dead, a connection would take {} in place of {}.",
@@ -573,14 +601,17 @@ fn happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &
     thing.set("reserve", Value::Word(reserve));
 }
 
-fn times(looked: &NetObservation, family: Family, step: Step) -> Vec<f64> {
-    let of = looked.rounds.iter().filter(|round| round.family == family);
-    of.filter_map(|round| round.time(step)).collect()
+fn times(observation: &NetObservation, family: Family, step: Step) -> Vec<f64> {
+    let turns = observation
+        .rounds
+        .iter()
+        .filter(|round| round.family == family);
+    turns.filter_map(|round| round.time(step)).collect()
 }
 
 /// IPv6's time divided by IPv4's: estimate, bounds at 95 %, over mirrored pairs of turns.
-fn ratio(looked: &NetObservation, step: Step) -> Option<[f64; 3]> {
-    let logs: Vec<f64> = looked
+fn ratio(observation: &NetObservation, step: Step) -> Option<[f64; 3]> {
+    let logs: Vec<f64> = observation
         .rounds
         .chunks(4)
         .filter_map(|turns| mirrored(turns, step))
@@ -596,27 +627,29 @@ fn ratio(looked: &NetObservation, step: Step) -> Option<[f64; 3]> {
 
 /// ` IPv6 / IPv4: 1.02 (0.99 to 1.05) for a.example.`
 fn ratios(all: &[NetObservation]) -> String {
-    let told = all.iter().filter_map(|looked| {
+    let parts = all.iter().filter_map(|observation| {
         let number = |n| Value::Number(n, Unit::Ratio).text();
-        let [ratio, low, high] = ratio(looked, Step::Connect)?.map(number);
+        let [ratio, low, high] = ratio(observation, Step::Connect)?.map(number);
         Some(format!(
             "{ratio} ({low} to {high}) for {}",
-            looked.asked.name
+            observation.target.name
         ))
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
         String::new()
     } else {
-        format!(" IPv6 / IPv4: {}.", told.join("; "))
+        format!(" IPv6 / IPv4: {}.", parts.join("; "))
     }
 }
 
 /// The mean log ratio of a turn of each and a turn of each the other way round.
 fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
     let mean = |family: Family| {
-        let of = turns.iter().filter(|turn| turn.family == family);
-        let logs: Option<Vec<f64>> = of.map(|turn| turn.time(step).map(f64::ln)).collect();
+        let turns_of_family = turns.iter().filter(|turn| turn.family == family);
+        let logs: Option<Vec<f64>> = turns_of_family
+            .map(|turn| turn.time(step).map(f64::ln))
+            .collect();
         let logs = logs.filter(|logs| logs.len() == 2)?;
         Some((logs[0] + logs[1]) / 2.0)
     };
@@ -633,11 +666,11 @@ const STEPS: [Step; 5] = [
 
 fn steps_table(all: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for looked in all {
+    for observation in all {
         let steps = STEPS.into_iter();
-        for step in steps.filter(|step| looked.tls || *step != Step::Tls) {
-            let sides = looked.sides.iter().flatten();
-            rows.extend(sides.filter_map(|side| step_row(looked, side, step)));
+        for step in steps.filter(|step| observation.tls || *step != Step::Tls) {
+            let sides = observation.sides.iter().flatten();
+            rows.extend(sides.filter_map(|side| step_row(observation, side, step)));
         }
     }
     EvidenceTable {
@@ -649,25 +682,25 @@ fn steps_table(all: &[NetObservation]) -> EvidenceTable {
 }
 
 /// The quantiles of a step; `None`: it was not taken.
-fn step_row(looked: &NetObservation, side: &Side, step: Step) -> Option<Vec<EvidenceValue>> {
-    let mut found = times(looked, side.family, step);
-    if found.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
+fn step_row(observation: &NetObservation, side: &Side, step: Step) -> Option<Vec<EvidenceValue>> {
+    let mut times_ns = times(observation, side.family, step);
+    if times_ns.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
         return None;
     }
-    found.sort_by(f64::total_cmp);
-    let last = found.len().saturating_sub(1) as f64;
+    times_ns.sort_by(f64::total_cmp);
+    let last = times_ns.len().saturating_sub(1) as f64;
     let at = |part: f64| {
-        let time = found.get((last * part).round() as usize);
+        let time = times_ns.get((last * part).round() as usize);
         time.map_or(EvidenceValue::Nothing, |ns| {
             EvidenceValue::Number(*ns, Unit::Nanoseconds)
         })
     };
     let word = |text: &str| EvidenceValue::Word(text.to_owned());
     let mut row = vec![
-        word(&looked.asked.name),
+        word(&observation.target.name),
         word(step.name()),
         word(&side.address.ip().to_string()),
-        EvidenceValue::Number(found.len() as f64, Unit::Count("times".into())),
+        EvidenceValue::Number(times_ns.len() as f64, Unit::Count("times".into())),
     ];
     row.extend([0.0, 0.25, 0.5, 0.75, 0.95, 1.0].map(at));
     Some(row)
@@ -675,11 +708,11 @@ fn step_row(looked: &NetObservation, side: &Side, step: Step) -> Option<Vec<Evid
 
 fn ratio_table(all: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for looked in all {
+    for observation in all {
         for step in STEPS {
-            if let Some(ratio) = ratio(looked, step) {
+            if let Some(ratio) = ratio(observation, step) {
                 let mut row = vec![
-                    EvidenceValue::Word(looked.asked.name.clone()),
+                    EvidenceValue::Word(observation.target.name.clone()),
                     EvidenceValue::Word(step.name().into()),
                 ];
                 row.extend(ratio.map(|value| EvidenceValue::Number(value, Unit::Ratio)));
@@ -698,9 +731,9 @@ fn ratio_table(all: &[NetObservation]) -> EvidenceTable {
 }
 
 /// How the round trip was measured, and what it showed.
-fn by(looked: &NetObservation, side: &Side) -> String {
+fn round_trip_text(observation: &NetObservation, side: &Side) -> String {
     let mut thing = Thing::new("address", "");
-    round_trip(looked, side, &mut thing);
+    set_round_trip(observation, side, &mut thing);
     let text = |name: &str| rule::value_text(thing.values.get(name));
     let (time, by, hops) = (text("round_trip"), text("round_trip_by"), text("hops"));
     match side.hops {
@@ -712,15 +745,21 @@ fn by(looked: &NetObservation, side: &Side) -> String {
 
 fn facts(all: &[NetObservation]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
-    for looked in all {
-        let lookup = looked.lookup_ns.map(|ns| Value::ns(ns).text());
-        facts.extend(lookup.map(|time| (format!("lookup of {}", looked.asked.name), time)));
-        for side in looked.sides.iter().flatten() {
-            let turns = turns_of(looked, side.family).to_string();
+    for observation in all {
+        let lookup = observation.lookup_ns.map(|ns| Value::ns(ns).text());
+        facts.extend(lookup.map(|time| (format!("lookup of {}", observation.target.name), time)));
+        for side in observation.sides.iter().flatten() {
+            let turns = turn_count(observation, side.family).to_string();
             facts.push((format!("turns of {}", side.address), turns));
-            facts.push((format!("round trip of {}", side.address), by(looked, side)));
-            if let Some(why) = side.failure() {
-                facts.push((format!("last failure of {}", side.address), why.to_owned()));
+            facts.push((
+                format!("round trip of {}", side.address),
+                round_trip_text(observation, side),
+            ));
+            if let Some(reason) = side.failure() {
+                facts.push((
+                    format!("last failure of {}", side.address),
+                    reason.to_owned(),
+                ));
             }
         }
     }
@@ -728,13 +767,13 @@ fn facts(all: &[NetObservation]) -> Vec<(String, String)> {
 }
 
 fn chart(all: &[NetObservation]) -> Option<EvidenceBars> {
-    let bars = all.iter().flat_map(|looked| {
-        let sides = looked.sides.iter().flatten();
+    let bars = all.iter().flat_map(|observation| {
+        let sides = observation.sides.iter().flatten();
         sides.filter_map(move |side| {
-            let middle = median(&times(looked, side.family, Step::Connect))?;
+            let median_ns = median(&times(observation, side.family, Step::Connect))?;
             Some((
-                format!("{} {}", looked.asked.name, side.family.name()),
-                middle,
+                format!("{} {}", observation.target.name, side.family.name()),
+                median_ns,
             ))
         })
     });
@@ -761,45 +800,57 @@ mod tests {
 
     #[test]
     fn other_names_behind_the_families_are_other_ends() {
-        let same = |v4: Names, v6: Names| {
+        let same_end = |v4: Names, v6: Names| {
             let mut thing = Thing::new("pair", "a.example");
-            ends(&[v4, v6], &mut thing);
+            set_ends(&[v4, v6], &mut thing);
             thing.values["same_end"].text()
         };
         let of = |alias| names(Some(alias), None);
-        assert_eq!(same(of("a.cdn.example"), of("b.cdn.example")), "no");
+        assert_eq!(same_end(of("a.cdn.example"), of("b.cdn.example")), "no");
         // Behind one alias may be one machine or two.
-        assert_eq!(same(of("a.cdn.example"), of("a.cdn.example")), "unknown");
+        assert_eq!(
+            same_end(of("a.cdn.example"), of("a.cdn.example")),
+            "unknown"
+        );
         let machine = |name| names(Some("a.cdn.example"), Some(name));
-        assert_eq!(same(machine("one.example"), machine("two.example")), "no");
-        assert_eq!(same(machine("one.example"), machine("one.example")), "yes");
-        assert_eq!(same(names(None, None), names(None, None)), "unknown");
+        assert_eq!(
+            same_end(machine("one.example"), machine("two.example")),
+            "no"
+        );
+        assert_eq!(
+            same_end(machine("one.example"), machine("one.example")),
+            "yes"
+        );
+        assert_eq!(same_end(names(None, None), names(None, None)), "unknown");
     }
 
     /// Of IPv6 first: whether it fails, which family is taken, and what it costs if it is dead.
-    fn eyes(times_ms: [Option<f64>; 2], change: impl Fn(&mut Side)) -> [String; 3] {
+    fn happy_eyeballs_values(
+        times_ms: [Option<f64>; 2],
+        change: impl Fn(&mut Side),
+    ) -> [String; 3] {
         let side = |address: &str| Side::new(address.parse().expect("an address"));
         let (mut first, second) = (side("[2001:db8::1]:443"), side("192.0.2.1:443"));
         change(&mut first);
         let mut thing = Thing::new("pair", "a.example");
         let times = times_ms.map(|ms| ms.map(|ms| ms * 1e6));
-        happy_eyeballs([&first, &second], times, &mut thing);
+        set_happy_eyeballs([&first, &second], times, &mut thing);
         ["first_fails", "taken", "reserve"].map(|name| thing.values[name].text())
     }
 
     #[test]
     fn happy_eyeballs_takes_the_first_family_unless_it_is_a_quarter_of_a_second_later() {
-        let of = |times| eyes(times, |_| {});
-        let [fails, taken, reserve] = of([Some(11.0), Some(12.0)]);
+        let values = |times| happy_eyeballs_values(times, |_| {});
+        let [fails, taken, reserve] = values([Some(11.0), Some(12.0)]);
         assert_eq!([&*fails, &*taken], ["no", "IPv6"]);
-        let wanted = "If IPv6 were dead, a connection would take 262 ms in place of 11 ms.";
-        assert_eq!(reserve, wanted);
-        assert_eq!(of([Some(255.0), Some(10.0)])[1], "IPv6");
-        assert_eq!(of([Some(265.0), Some(10.0)])[1], "IPv4");
-        assert_eq!(of([None, Some(10.0)])[..2], ["yes", "IPv4"]);
-        assert_eq!(of([Some(10.0), None])[..2], ["no", "IPv6"]);
-        assert_eq!(of([None, None])[..2], ["unknown", "neither"]);
-        let no_way = eyes([None, Some(10.0)], |side| side.no_route = true);
-        assert_eq!(no_way[..2], ["unknown", "IPv4"]);
+        let expected = "If IPv6 were dead, a connection would take 262 ms in place of 11 ms.";
+        assert_eq!(reserve, expected);
+        assert_eq!(values([Some(255.0), Some(10.0)])[1], "IPv6");
+        assert_eq!(values([Some(265.0), Some(10.0)])[1], "IPv4");
+        assert_eq!(values([None, Some(10.0)])[..2], ["yes", "IPv4"]);
+        assert_eq!(values([Some(10.0), None])[..2], ["no", "IPv6"]);
+        assert_eq!(values([None, None])[..2], ["unknown", "neither"]);
+        let unreachable = happy_eyeballs_values([None, Some(10.0)], |side| side.no_route = true);
+        assert_eq!(unreachable[..2], ["unknown", "IPv4"]);
     }
 }

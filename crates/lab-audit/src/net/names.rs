@@ -31,15 +31,15 @@ impl Default for Names {
 
 impl Names {
     /// Of a name in one family, with its first address.
-    pub fn of(name: &str, address: IpAddr, family: Family) -> Names {
+    pub fn look_up(name: &str, address: IpAddr, family: Family) -> Names {
         Names {
-            canonical: canonical(name, family),
-            reverse: reverse(address),
+            canonical: canonical_name(name, family),
+            reverse: reverse_lookup(address),
         }
     }
 
     /// The address's name, if it has one.
-    pub fn reversed(&self) -> Option<&str> {
+    pub fn reverse_name(&self) -> Option<&str> {
         self.reverse.as_ref().ok()?.as_deref()
     }
 }
@@ -56,19 +56,19 @@ fn hints(family: Family, flags: i32) -> AddrInfoHints {
     }
 }
 
-fn canonical(name: &str, family: Family) -> Option<String> {
+fn canonical_name(name: &str, family: Family) -> Option<String> {
     let hints = hints(family, libc::AI_CANONNAME);
-    let mut found = getaddrinfo(Some(name), None, Some(hints)).ok()?;
-    let first = found.next()?.ok()?;
+    let mut infos = getaddrinfo(Some(name), None, Some(hints)).ok()?;
+    let first = infos.next()?.ok()?;
     first
         .canonname
         .filter(|name| name.parse::<IpAddr>().is_err())
 }
 
-fn reverse(address: IpAddr) -> Result<Option<String>, String> {
+fn reverse_lookup(address: IpAddr) -> Result<Option<String>, String> {
     match lookup_addr(&address) {
         Ok(name) => Ok(Some(name).filter(|name| name.parse::<IpAddr>().is_err())),
-        Err(e) if no_such_name(&e) => Ok(None),
+        Err(e) if is_no_such_name(&e) => Ok(None),
         Err(e) => Err(format!(
             "The name of the address could not be asked for: {}.",
             io::Error::from(e)
@@ -82,20 +82,20 @@ pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
         socktype: SockType::Stream.into(),
         ..AddrInfoHints::default()
     };
-    let of = |found: io::Result<AddrInfo>| {
-        let mut address = found.ok()?.sockaddr;
+    let to_address = |info: io::Result<AddrInfo>| {
+        let mut address = info.ok()?.sockaddr;
         address.set_port(port);
         Some(address)
     };
     match getaddrinfo(Some(name), None, Some(hints)) {
-        Ok(found) => Ok(found.filter_map(of).collect()),
-        Err(e) if no_such_name(&e) => Ok(Vec::new()),
+        Ok(infos) => Ok(infos.filter_map(to_address).collect()),
+        Err(e) if is_no_such_name(&e) => Ok(Vec::new()),
         Err(e) => Err(io::Error::from(e).to_string()),
     }
 }
 
 /// A resolver said so. One that is away is another failure (`EAI_AGAIN`).
-fn no_such_name(error: &LookupError) -> bool {
+fn is_no_such_name(error: &LookupError) -> bool {
     matches!(
         error.kind(),
         LookupErrorKind::NoName | LookupErrorKind::NoData
@@ -105,45 +105,45 @@ fn no_such_name(error: &LookupError) -> bool {
 /// How long a lookup of a name's addresses of one family takes, in ns; `None`: it fails.
 pub fn lookup(name: &str, family: Family) -> Option<f64> {
     let began = Instant::now();
-    let mut found = getaddrinfo(Some(name), None, Some(hints(family, 0))).ok()?;
-    found.next()?.ok()?;
+    let mut infos = getaddrinfo(Some(name), None, Some(hints(family, 0))).ok()?;
+    infos.next()?.ok()?;
     Some(began.elapsed().as_nanos() as f64)
 }
 
 /// The resolvers of /etc/resolv.conf.
 pub fn resolvers(text: &str) -> Vec<IpAddr> {
-    let of = |line: &str| {
+    let nameserver = |line: &str| {
         let mut words = line.split_whitespace();
-        let is = words.next()? == "nameserver";
-        words.next()?.parse().ok().filter(|_| is)
+        let is_nameserver = words.next()? == "nameserver";
+        words.next()?.parse().ok().filter(|_| is_nameserver)
     };
-    text.lines().filter_map(of).collect()
+    text.lines().filter_map(nameserver).collect()
 }
 
 /// Whether a resolver answers a question for the root's servers (RFC 1035, 4.1). Error: this machine has no way
 /// to it, in a sentence.
 pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     const QUESTION: [u8; 17] = [0x5a, 0x21, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
-    let own = if resolver.is_ipv4() {
+    let local = if resolver.is_ipv4() {
         "0.0.0.0:0"
     } else {
         "[::]:0"
     };
-    let connected = || -> io::Result<UdpSocket> {
-        let socket = UdpSocket::bind(own)?;
+    let connect = || -> io::Result<UdpSocket> {
+        let socket = UdpSocket::bind(local)?;
         socket.connect(SocketAddr::new(resolver, 53))?;
         Ok(socket)
     };
     let no_way = |e: io::Error| format!("This machine has no way to {resolver}: {e}.");
-    let socket = connected().map_err(no_way)?;
-    let asked = || -> io::Result<bool> {
+    let socket = connect().map_err(no_way)?;
+    let exchange = || -> io::Result<bool> {
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.send(&QUESTION)?;
         let mut room = [0; 1500];
         let length = socket.recv(&mut room)?;
         Ok(length >= 12 && room[..2] == QUESTION[..2] && room[2] & 0x80 != 0)
     };
-    Ok(asked().unwrap_or(false))
+    Ok(exchange().unwrap_or(false))
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
         let Ok(space) = Namespace::new() else {
             return println!("left out: it takes root");
         };
-        let asked = space.within(|| {
+        let results = space.within(|| {
             let server = UdpSocket::bind("[::1]:53").expect("a port");
             std::thread::spawn(move || {
                 let mut room = [0; 512];
@@ -165,21 +165,21 @@ mod tests {
                 room[2] |= 0x80;
                 server.send_to(&room[..length], from).expect("an answer");
             });
-            let of = |address: &str| answers(address.parse().expect("an address"));
-            (of("::1"), of("2001:db8::53"))
+            let answers_at = |address: &str| answers(address.parse().expect("an address"));
+            (answers_at("::1"), answers_at("2001:db8::53"))
         });
-        let (here, away) = asked.expect("a namespace");
-        assert_eq!(here, Ok(true));
-        assert!(away.is_err_and(|why| why.contains("no way to 2001:db8::53")));
+        let (answering, unreachable) = results.expect("a namespace");
+        assert_eq!(answering, Ok(true));
+        assert!(unreachable.is_err_and(|reason| reason.contains("no way to 2001:db8::53")));
     }
 
     #[test]
     fn resolvers_are_read() {
         let text = "# nameserver 9.9.9.9\nsearch example.org\nnameserver 127.0.0.53\nnameserver 2001:db8::53\nnameserver\n";
-        let wanted: [IpAddr; 2] = [
+        let expected: [IpAddr; 2] = [
             "127.0.0.53".parse().expect("v4"),
             "2001:db8::53".parse().expect("v6"),
         ];
-        assert_eq!(resolvers(text), wanted);
+        assert_eq!(resolvers(text), expected);
     }
 }

@@ -50,11 +50,11 @@ fn least(family: Family) -> u32 {
 
 /// Found by echo requests that no router may cut, whatever this machine believes of the path; `own`: the MTU that it
 /// does believe in. `None`: not even small ones are answered.
-pub fn probe(pinger: &mut Pinger, own: u32, round_trip: Duration) -> Option<Path> {
+pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
     pinger.forbid_cutting().ok()?;
     let patience = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
     let family = pinger.family();
-    let most = own.clamp(ETHERNET, JUMBO);
+    let most = believed_mtu.clamp(ETHERNET, JUMBO);
     search(least(family), most, &mut |bytes| {
         let first = pinger.probe(bytes, patience);
         // Any packet may be lost once.
@@ -72,17 +72,17 @@ fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<
     if probe(least) != Probe::Answered {
         return None;
     }
-    let (mut next, mut told) = (most, None);
+    let (mut next, mut reported) = (most, None);
     while high - low > 1 {
         match probe(next) {
             Probe::Answered => low = next,
             Probe::OwnLink => (high, beyond) = (next, OversizedPackets::OwnLink),
             Probe::Refused(mtu) => {
-                (high, beyond, told) = (next, OversizedPackets::Refused, Some(mtu))
+                (high, beyond, reported) = (next, OversizedPackets::Refused, Some(mtu))
             }
             Probe::Lost => (high, beyond) = (next, OversizedPackets::Lost),
         }
-        next = match told {
+        next = match reported {
             Some(mtu) if low < mtu && mtu < high => mtu,
             Some(mtu) if low == mtu => low + 1,
             _ => low + (high - low) / 2,
@@ -95,7 +95,7 @@ fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<
 mod tests {
     use super::*;
 
-    fn found(limit: u32, answer: impl Fn(u32) -> Probe) -> (Option<Path>, u32) {
+    fn searched(limit: u32, answer: impl Fn(u32) -> Probe) -> (Option<Path>, u32) {
         let mut probes = 0;
         let path = search(576, 1500, &mut |bytes| {
             probes += 1;
@@ -112,27 +112,27 @@ mod tests {
     fn the_limit_is_found_to_the_byte() {
         for limit in [576, 577, 1000, 1280, 1420, 1492, 1499] {
             let path = |beyond| Some(Path { mtu: limit, beyond });
-            let (lost, probes) = found(limit, |_| Probe::Lost);
+            let (lost, probes) = searched(limit, |_| Probe::Lost);
             assert_eq!(lost, path(OversizedPackets::Lost));
             assert!(probes <= 12, "{probes}");
-            let (told, probes) = found(limit, |_| Probe::Refused(limit));
-            assert_eq!(told, path(OversizedPackets::Refused));
+            let (reported, probes) = searched(limit, |_| Probe::Refused(limit));
+            assert_eq!(reported, path(OversizedPackets::Refused));
             assert!(probes <= 4, "a router tells it: {probes}");
             assert_eq!(
-                found(limit, |_| Probe::OwnLink).0,
+                searched(limit, |_| Probe::OwnLink).0,
                 path(OversizedPackets::OwnLink)
             );
             // What is told may be nonsense.
             assert_eq!(
-                found(limit, |_| Probe::Refused(9)).0,
+                searched(limit, |_| Probe::Refused(9)).0,
                 path(OversizedPackets::Refused)
             );
         }
-        let whole = Path {
+        let unlimited = Path {
             mtu: 1500,
             beyond: OversizedPackets::OwnLink,
         };
-        assert_eq!(found(1500, |_| Probe::Lost), (Some(whole), 2));
-        assert_eq!(found(100, |_| Probe::Lost).0, None);
+        assert_eq!(searched(1500, |_| Probe::Lost), (Some(unlimited), 2));
+        assert_eq!(searched(100, |_| Probe::Lost).0, None);
     }
 }

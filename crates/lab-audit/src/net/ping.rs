@@ -54,6 +54,15 @@ pub enum Probe {
     Lost,
 }
 
+/// A packet that was received.
+enum Packet {
+    /// The reply to the last request; its TTL, where the kernel tells it.
+    Reply {
+        ttl: Option<u8>,
+    },
+    Other,
+}
+
 impl Pinger {
     /// For an address. Error: this user may not, in words.
     pub fn to(address: SocketAddr) -> Result<Pinger, String> {
@@ -73,8 +82,8 @@ impl Pinger {
             Family::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(wrong)?,
             Family::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(wrong)?,
         }
-        let there = SockaddrStorage::from(SocketAddr::new(address.ip(), 0));
-        connect(socket.as_raw_fd(), &there).map_err(wrong)?;
+        let peer = SockaddrStorage::from(SocketAddr::new(address.ip(), 0));
+        connect(socket.as_raw_fd(), &peer).map_err(wrong)?;
         Ok(Pinger {
             socket,
             family,
@@ -93,7 +102,7 @@ impl Pinger {
         match self.family {
             Family::V4 => {
                 setsockopt(socket, Ipv4RecvErr, &true)?;
-                discover(
+                set_mtu_discovery(
                     socket,
                     libc::IPPROTO_IP,
                     libc::IP_MTU_DISCOVER,
@@ -104,7 +113,7 @@ impl Pinger {
                 setsockopt(socket, Ipv6RecvErr, &true)?;
                 setsockopt(socket, Ipv6DontFrag, &true)?;
                 let probe = libc::IPV6_PMTUDISC_PROBE;
-                discover(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, probe)
+                set_mtu_discovery(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, probe)
             }
         }
     }
@@ -114,11 +123,11 @@ impl Pinger {
         self.sequence = self.sequence.wrapping_add(1);
         let headers = HEADER + if self.family == Family::V4 { 20 } else { 40 };
         let request = self.request((bytes as usize).saturating_sub(headers));
-        // What an earlier request left.
-        while self.told().is_some() {}
+        // Errors of earlier requests.
+        while self.reported_mtu().is_some() {}
         let began = Instant::now();
         let sent = || send(self.socket.as_raw_fd(), &request, MsgFlags::empty());
-        // The first may be told what became of an earlier request.
+        // The first attempt may fail with the error of an earlier request.
         match sent().or_else(|_| sent()) {
             Err(Errno::EMSGSIZE) => return Probe::OwnLink,
             Err(_) => return Probe::Lost,
@@ -129,25 +138,25 @@ impl Pinger {
             if setsockopt(&self.socket, ReceiveTimeout, &wait).is_err() {
                 return Probe::Lost;
             }
-            match (self.told(), self.reply()) {
+            match (self.reported_mtu(), self.receive()) {
                 (Some(mtu), _) => return Probe::Refused(mtu),
-                (None, Some(Some(_))) => return Probe::Answered,
+                (None, Some(Packet::Reply { .. })) => return Probe::Answered,
                 (None, _) => {}
             }
         }
-        self.told().map_or(Probe::Lost, Probe::Refused)
+        self.reported_mtu().map_or(Probe::Lost, Probe::Refused)
     }
 
     /// The MTU that a message of a router has, if one came.
-    fn told(&self) -> Option<u32> {
+    fn reported_mtu(&self) -> Option<u32> {
         // The hop limit comes first.
         let mut space = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
         let mut room = [0; 64];
         let mut parts = [IoSliceMut::new(&mut room)];
         let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
         let fd = self.socket.as_raw_fd();
-        let taken = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), flags).ok()?;
-        let errors = taken.cmsgs().ok()?.filter_map(|message| match message {
+        let received = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), flags).ok()?;
+        let errors = received.cmsgs().ok()?.filter_map(|message| match message {
             ControlMessageOwned::Ipv4RecvErr(error, _) => Some(error),
             ControlMessageOwned::Ipv6RecvErr(error, _) => Some(error),
             _ => None,
@@ -163,7 +172,7 @@ impl Pinger {
         let request = self.request(PAYLOAD);
         send(self.socket.as_raw_fd(), &request, MsgFlags::empty()).ok()?;
         while began.elapsed() < PATIENCE {
-            if let Some(ttl) = self.reply()? {
+            if let Packet::Reply { ttl } = self.receive()? {
                 return Some(Echo {
                     ns: began.elapsed().as_nanos() as f64,
                     hops: ttl.map(hops),
@@ -185,14 +194,15 @@ impl Pinger {
         packet
     }
 
-    /// The TTL of a packet that is the reply. Inner `None`: it is another packet. Outer `None`: none came.
-    fn reply(&self) -> Option<Option<Option<u8>>> {
+    /// The next packet; `None`: none came in time.
+    fn receive(&self) -> Option<Packet> {
         let (mut room, mut space) = (vec![0; LARGEST], nix::cmsg_space!(i32));
         let mut parts = [IoSliceMut::new(&mut room)];
         let fd = self.socket.as_raw_fd();
-        let taken = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), MsgFlags::empty());
-        let taken = taken.ok()?;
-        let ttl = taken.cmsgs().ok().and_then(|mut all| {
+        let received =
+            recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), MsgFlags::empty());
+        let received = received.ok()?;
+        let ttl = received.cmsgs().ok().and_then(|mut all| {
             all.find_map(|message| match message {
                 ControlMessageOwned::Ipv4Ttl(ttl) | ControlMessageOwned::Ipv6HopLimit(ttl) => {
                     u8::try_from(ttl).ok()
@@ -200,26 +210,30 @@ impl Pinger {
                 _ => None,
             })
         });
-        let length = taken.bytes;
+        let length = received.bytes;
         let packet = &room[..length];
-        Some(is_reply(packet, self.family, self.sequence).then_some(ttl))
+        Some(if is_reply(packet, self.family, self.sequence) {
+            Packet::Reply { ttl }
+        } else {
+            Packet::Other
+        })
     }
 }
 
 /// Sets what a socket does about a path's MTU (ip(7), ipv6(7)).
-fn discover(socket: &OwnedFd, level: i32, option: i32, how: i32) -> nix::Result<()> {
-    let size = size_of_val(&how) as libc::socklen_t;
+fn set_mtu_discovery(socket: &OwnedFd, level: i32, option: i32, value: i32) -> nix::Result<()> {
+    let size = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the descriptor is open, and `how` has the size that is told.
-    let done = unsafe {
+    let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
             option,
-            (&raw const how).cast(),
+            (&raw const value).cast(),
             size,
         )
     };
-    Errno::result(done).map(drop)
+    Errno::result(result).map(drop)
 }
 
 /// A raw socket of IPv4 gives the header of IP too (raw(7)).

@@ -15,16 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// # Errors
 /// No listener could be made; in words.
 pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2], String> {
-    let all = || -> Result<Vec<TcpListener>, String> {
+    let bind_all = || -> Result<Vec<TcpListener>, String> {
         let listeners = addresses.iter().map(|address| listener(address));
         listeners.collect()
     };
-    let listeners = space.within(all)??;
-    let there = listeners.iter().map(TcpListener::local_addr);
-    let there: Result<Vec<SocketAddr>, _> = there.collect();
-    let there = there.map_err(|e| e.to_string())?;
+    let listeners = space.within(bind_all)??;
+    let bound = listeners.iter().map(TcpListener::local_addr);
+    let bound: Result<Vec<SocketAddr>, _> = bound.collect();
+    let bound = bound.map_err(|e| e.to_string())?;
     listeners.into_iter().for_each(turns::answer);
-    <[SocketAddr; 2]>::try_from(there).map_err(|_| "a listener is missing".into())
+    <[SocketAddr; 2]>::try_from(bound).map_err(|_| "a listener is missing".into())
 }
 
 fn listener(address: &str) -> Result<TcpListener, String> {

@@ -5,7 +5,7 @@ use super::family::Family;
 use super::names;
 use super::path::{self, Path};
 use super::ping::Pinger;
-use crate::site::tls::{TlsClient, waits};
+use crate::site::tls::{TlsClient, is_timeout};
 use nix::sys::socket::sockopt::{SendTimeout, TcpMaxSeg};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket,
@@ -83,7 +83,7 @@ pub struct Side {
     pub refused: u32,
     /// Connections that failed otherwise.
     silent: u32,
-    in_a_row: u32,
+    failures_in_a_row: u32,
     looks_up: bool,
 }
 
@@ -124,7 +124,7 @@ impl Round {
     }
 
     /// The first step that was not done, of a turn that failed.
-    fn failing(&self, tls: bool) -> Step {
+    fn failed_step(&self, tls: bool) -> Step {
         match (self.connect, self.tls) {
             (None, _) => Step::Connect,
             (_, None) if tls => Step::Tls,
@@ -138,7 +138,7 @@ impl Side {
     pub fn new(address: SocketAddr) -> Side {
         let (pinger, echoes) = match Pinger::to(address) {
             Ok(pinger) => (Some(pinger), Ok([0, 0])),
-            Err(why) => (None, Err(why)),
+            Err(reason) => (None, Err(reason)),
         };
         Side {
             echoes,
@@ -155,7 +155,7 @@ impl Side {
             no_route: false,
             refused: 0,
             silent: 0,
-            in_a_row: 0,
+            failures_in_a_row: 0,
             looks_up: false,
         }
     }
@@ -168,9 +168,9 @@ impl Side {
 
     /// One lookup. A resolver that failed or took long is asked no more.
     fn lookup(&mut self, name: &str) -> Option<f64> {
-        let taken = self.looks_up.then(|| names::lookup(name, self.family))?;
-        self.looks_up = taken.is_some_and(|ns| ns < PATIENCE.as_nanos() as f64);
-        taken
+        let time_ns = self.looks_up.then(|| names::lookup(name, self.family))?;
+        self.looks_up = time_ns.is_some_and(|ns| ns < PATIENCE.as_nanos() as f64);
+        time_ns
     }
 
     /// One echo request. After three without any answer no more are sent: many hosts do not answer them.
@@ -190,7 +190,7 @@ impl Side {
 
     /// Whether large packets come through: in a request over TCP, and in echo requests.
     fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
-        let answers_at_all = self.in_a_row == 0;
+        let answers_at_all = self.failures_in_a_row == 0;
         let large = answers_large(self, name, client, None);
         let small = large || answers_large(self, name, client, Some(SMALL_SEGMENT));
         // Of a server that answers nothing, nothing is known of the path.
@@ -201,8 +201,8 @@ impl Side {
         if let Ok(tcp) = TcpStream::connect_timeout(&self.address, PATIENCE) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
-        let answers = matches!(self.echoes, Ok([_, answered]) if answered > 0);
-        let pinger = self.pinger.as_mut().filter(|_| answers);
+        let echoes_answered = matches!(self.echoes, Ok([_, answered]) if answered > 0);
+        let pinger = self.pinger.as_mut().filter(|_| echoes_answered);
         // Nothing is on the way to this machine itself.
         let pinger = pinger.filter(|_| !self.address.ip().is_loopback());
         if let Some((pinger, mtu)) = pinger.zip(self.mtu) {
@@ -222,21 +222,21 @@ impl Side {
     /// How a step failed last.
     pub fn last_failure(&self, of: Step) -> Option<&str> {
         let mut last = self.failures.iter().rev();
-        let (_, why) = last.find(|(step, _)| *step == of)?;
-        Some(why)
+        let (_, reason) = last.find(|(step, _)| *step == of)?;
+        Some(reason)
     }
 
     /// How the last step that failed did.
     pub fn failure(&self) -> Option<&str> {
-        self.failures.last().map(|(_, why)| why.as_str())
+        self.failures.last().map(|(_, reason)| reason.as_str())
     }
 
     /// `after`: how long the turn took.
-    fn failed(&mut self, step: Step, why: &io::Error, after: Duration) {
-        self.in_a_row += 1;
+    fn add_failure(&mut self, step: Step, reason: &io::Error, after: Duration) {
+        self.failures_in_a_row += 1;
         if step == Step::Connect {
             self.failed_after = Some(after);
-            match why.kind() {
+            match reason.kind() {
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
                     self.refused += 1;
                 }
@@ -244,12 +244,12 @@ impl Side {
             }
         }
         self.no_route = matches!(
-            why.kind(),
+            reason.kind(),
             io::ErrorKind::NetworkUnreachable
                 | io::ErrorKind::HostUnreachable
                 | io::ErrorKind::AddrNotAvailable
         );
-        self.failures.push((step, why.to_string()));
+        self.failures.push((step, reason.to_string()));
     }
 }
 
@@ -269,15 +269,15 @@ pub fn take_turns(
     let mut turns = Vec::new();
     for round in 0..rounds {
         step(round);
-        let there: Vec<usize> = (0..sides.len()).collect();
-        let mut order = there.clone();
+        let forward: Vec<usize> = (0..sides.len()).collect();
+        let mut order = forward.clone();
         if round % 2 == 1 {
             order.reverse();
         }
         let back: Vec<usize> = order.iter().rev().copied().collect();
-        for at in order.into_iter().chain(back) {
-            let side = &mut sides[at];
-            if side.in_a_row >= ENOUGH {
+        for index in order.into_iter().chain(back) {
+            let side = &mut sides[index];
+            if side.failures_in_a_row >= ENOUGH {
                 continue;
             }
             turns.push(turn(side, name, client.as_ref()));
@@ -301,10 +301,14 @@ fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
     round.lookup = side.lookup(name);
     round.echo = side.echo();
     let began = Instant::now();
-    if let Err(why) = steps(side, name, client, ("", None), &mut round) {
-        side.failed(round.failing(client.is_some()), &why, began.elapsed());
+    if let Err(reason) = take_steps(side, name, client, ("", None), &mut round) {
+        side.add_failure(
+            round.failed_step(client.is_some()),
+            &reason,
+            began.elapsed(),
+        );
     } else {
-        side.in_a_row = 0;
+        side.failures_in_a_row = 0;
     }
     round
 }
@@ -319,15 +323,15 @@ fn answers_large(
 ) -> bool {
     let large = format!("X-Large: {}\r\n", "x".repeat(4000));
     let mut round = Round::of(side.family);
-    let done = steps(side, name, client, (&large, segment), &mut round);
-    done.is_ok() && round.first_byte.is_some()
+    let result = take_steps(side, name, client, (&large, segment), &mut round);
+    result.is_ok() && round.first_byte.is_some()
 }
 
-fn steps(
+fn take_steps(
     side: &mut Side,
     name: &str,
     client: Option<&TlsClient>,
-    (more, segment): (&str, Option<u32>),
+    (extra_fields, segment): (&str, Option<u32>),
     round: &mut Round,
 ) -> io::Result<()> {
     let began = Instant::now();
@@ -340,17 +344,18 @@ fn steps(
     tcp.set_write_timeout(Some(PATIENCE))?;
     tcp.set_nodelay(true)?;
     side.mtu = path_mtu(&tcp, side.family);
-    let request = format!("HEAD / HTTP/1.1\r\nHost: {name}\r\n{more}Connection: close\r\n\r\n");
+    let request =
+        format!("HEAD / HTTP/1.1\r\nHost: {name}\r\n{extra_fields}Connection: close\r\n\r\n");
     match client {
         None => round.first_byte = Some(first_byte(&mut &tcp, &request)?),
         Some(client) => {
-            let within = || Instant::now() + PATIENCE;
-            let stream = client.begin(name, tcp, within());
+            let deadline = || Instant::now() + PATIENCE;
+            let stream = client.begin(name, tcp, deadline());
             let mut stream = stream.map_err(io::Error::other)?;
             let began = Instant::now();
             stream.handshake()?;
             round.tls = Some(began.elapsed().as_nanos() as f64);
-            stream.set_until(within());
+            stream.set_deadline(deadline());
             round.first_byte = Some(first_byte(&mut stream, &request)?);
         }
     }
@@ -363,16 +368,16 @@ fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream>
         Family::V4 => AddressFamily::Inet,
         Family::V6 => AddressFamily::Inet6,
     };
-    let made = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
-    setsockopt(&made, TcpMaxSeg, &bytes)?;
+    let fd = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    setsockopt(&fd, TcpMaxSeg, &bytes)?;
     // connect(2) keeps to it too (socket(7)).
     setsockopt(
-        &made,
+        &fd,
         SendTimeout,
         &TimeVal::new(PATIENCE.as_secs() as i64, 0),
     )?;
-    connect(made.as_raw_fd(), &SockaddrStorage::from(address))?;
-    Ok(TcpStream::from(made))
+    connect(fd.as_raw_fd(), &SockaddrStorage::from(address))?;
+    Ok(TcpStream::from(fd))
 }
 
 fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64> {
@@ -382,7 +387,7 @@ fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64
     match stream.read(&mut [0]) {
         Ok(0) => Err(io::Error::other("the connection was closed")),
         Ok(_) => Ok(began.elapsed().as_nanos() as f64),
-        Err(e) if waits(&e) => Err(io::Error::other(format!("nothing came in {PATIENCE:?}"))),
+        Err(e) if is_timeout(&e) => Err(io::Error::other(format!("nothing came in {PATIENCE:?}"))),
         Err(e) => Err(e),
     }
 }
@@ -414,11 +419,11 @@ pub fn answer(listener: TcpListener) {
     // One connection may wait for a packet that never comes, while others are answered.
     for _ in 0..AT_ONCE {
         let listener = Arc::clone(&listener);
-        thread::spawn(move || listener.incoming().flatten().for_each(answer_one));
+        thread::spawn(move || listener.incoming().flatten().for_each(answer_connection));
     }
 }
 
-fn answer_one(mut stream: TcpStream) {
+fn answer_connection(mut stream: TcpStream) {
     let (mut request, mut room) = (Vec::new(), [0; 8192]);
     while !request.ends_with(b"\r\n\r\n") {
         match stream.read(&mut room) {

@@ -8,20 +8,20 @@ pub fn redacted(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    format!("{}{}", &url[..Position::AfterPath], query(&url))
+    format!("{}{}", &url[..Position::AfterPath], redacted_query(&url))
 }
 
 /// Path and query in the same way, cut if they are long.
 pub fn name(url: &Url) -> String {
-    let name = format!("{}{}", url.path(), query(url));
+    let name = format!("{}{}", url.path(), redacted_query(url));
     match name.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", &name[..at]),
+        Some((end, _)) => format!("{}…", &name[..end]),
         None => name,
     }
 }
 
 /// As a word of a command, whatever a server put into it. VALUE stands for what its query says: the reader knows it.
-pub fn word(url: &Url) -> String {
+pub fn shell_word(url: &Url) -> String {
     let text = redacted(url).replace('…', "VALUE");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@+,".contains(c);
     if text.chars().all(plain) {
@@ -31,7 +31,7 @@ pub fn word(url: &Url) -> String {
     }
 }
 
-fn query(url: &Url) -> String {
+fn redacted_query(url: &Url) -> String {
     let part = |part: &str| match part.split_once('=') {
         Some((name, "")) => format!("{name}="),
         Some((name, _)) => format!("{name}=…"),
@@ -50,18 +50,18 @@ mod tests {
 
     #[test]
     fn what_a_query_says_is_not_shown() {
-        let of = |text: &str| Url::parse(text).expect("a URL");
-        let told = redacted(&of(
+        let url = |text: &str| Url::parse(text).expect("a URL");
+        let shown = redacted(&url(
             "https://me:pass@a.example/x?token=s3cret&v=1&e=&plain#s3cret",
         ));
-        assert_eq!(told, "https://a.example/x?token=…&v=…&e=&…");
+        assert_eq!(shown, "https://a.example/x?token=…&v=…&e=&…");
         assert_eq!(
-            redacted(&of("http://a.example:81/")),
+            redacted(&url("http://a.example:81/")),
             "http://a.example:81/"
         );
-        assert_eq!(name(&of("http://a.example/i.png?s3cret")), "/i.png?…");
+        assert_eq!(name(&url("http://a.example/i.png?s3cret")), "/i.png?…");
         assert_eq!(
-            name(&of(&format!("http://a/{}", "x".repeat(99))))
+            name(&url(&format!("http://a/{}", "x".repeat(99))))
                 .chars()
                 .count(),
             61
@@ -70,9 +70,9 @@ mod tests {
 
     #[test]
     fn a_server_s_address_is_one_word_of_a_command() {
-        let of = |text: &str| word(&Url::parse(text).expect("a URL"));
-        assert_eq!(of("https://www.a.example/"), "https://www.a.example/");
-        assert_eq!(of("http://a/$(id)';id;'"), "'http://a/$(id)%27;id;%27'");
-        assert_eq!(of("https://a/x.js?v=s3cret"), "'https://a/x.js?v=VALUE'");
+        let word = |text: &str| shell_word(&Url::parse(text).expect("a URL"));
+        assert_eq!(word("https://www.a.example/"), "https://www.a.example/");
+        assert_eq!(word("http://a/$(id)';id;'"), "'http://a/$(id)%27;id;%27'");
+        assert_eq!(word("https://a/x.js?v=s3cret"), "'https://a/x.js?v=VALUE'");
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
 
-use super::tls::{TlsClient, TlsObservation, waits};
+use super::tls::{TlsClient, TlsObservation, is_timeout};
 use crate::net::Family;
 use lab_load::response::{MOST_HEAD, Reader};
 use std::io::{self, Read, Write};
@@ -33,14 +33,14 @@ pub enum Method {
 pub struct Client {
     hosts: Vec<String>,
     pause: Duration,
-    last: Option<Instant>,
+    last_request: Option<Instant>,
     /// What slow exchanges took beyond what is usual.
-    slow: Duration,
+    excess: Duration,
     tls: TlsClient,
     /// The host's address that took a connection last.
-    good: Option<IpAddr>,
+    reachable: Option<IpAddr>,
     /// Requests that were made.
-    pub asked: usize,
+    pub requests: usize,
 }
 
 /// A request's answer.
@@ -108,11 +108,11 @@ impl Client {
         Ok(Client {
             hosts,
             pause: Duration::from_secs_f64(1.0 / rate.clamp(0.1, 1000.0)),
-            last: None,
-            slow: Duration::ZERO,
+            last_request: None,
+            excess: Duration::ZERO,
             tls: TlsClient::new()?,
-            good: None,
-            asked: 0,
+            reachable: None,
+            requests: 0,
         })
     }
 
@@ -124,18 +124,18 @@ impl Client {
 
     /// Whether nothing more is asked, because answers were slow.
     pub fn is_too_slow(&self) -> bool {
-        self.slow >= SLOW
+        self.excess >= SLOW
     }
 
     /// Asks once. `fields`: more of the head, each with its CRLF.
     ///
     /// # Errors
     /// Why there is no answer that can be read, in words.
-    pub fn ask(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
-        let mut answer = self.ask_any(method, url, fields)?;
+    pub fn request(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
+        let mut answer = self.request_any(method, url, fields)?;
         match answer.malformed.take() {
             None => Ok(answer),
-            Some(why) => Err(format!("the answer is not HTTP/1.1: {why}")),
+            Some(reason) => Err(format!("the answer is not HTTP/1.1: {reason}")),
         }
     }
 
@@ -143,21 +143,26 @@ impl Client {
     ///
     /// # Errors
     /// Why there is none, in words.
-    pub fn ask_any(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
+    pub fn request_any(
+        &mut self,
+        method: Method,
+        url: &Url,
+        fields: &str,
+    ) -> Result<Response, String> {
         if !self.may_ask(url) {
             return Err("the host was not named".into());
         }
         if self.is_too_slow() {
             return Err("it was not asked: answers were too slow".into());
         }
-        if let Some(last) = self.last {
+        if let Some(last) = self.last_request {
             std::thread::sleep(self.pause.saturating_sub(last.elapsed()));
         }
         let began = Instant::now();
-        self.last = Some(began);
-        self.asked += 1;
-        let answer = self.exchanged(method, url, &request(method, url, fields));
-        self.slow += began.elapsed().saturating_sub(USUAL);
+        self.last_request = Some(began);
+        self.requests += 1;
+        let answer = self.exchange(method, url, &request_text(method, url, fields));
+        self.excess += began.elapsed().saturating_sub(USUAL);
         answer
     }
 
@@ -168,9 +173,9 @@ impl Client {
     pub fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let port = url.port_or_known_default().unwrap_or(80);
-        let mut all: Vec<SocketAddr> = (host, port).to_socket_addrs()?.collect();
-        all.sort_by_key(|address| Some(address.ip()) != self.good);
-        Ok(all)
+        let mut addresses: Vec<SocketAddr> = (host, port).to_socket_addrs()?.collect();
+        addresses.sort_by_key(|address| Some(address.ip()) != self.reachable);
+        Ok(addresses)
     }
 
     fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<(Family, TcpStream)> {
@@ -178,11 +183,11 @@ impl Client {
         stream.set_write_timeout(Some(CONNECT))?;
         // Short, so that the deadline of the whole exchange is kept.
         stream.set_read_timeout(Some(Duration::from_millis(500)))?;
-        self.good = Some(address.ip());
+        self.reachable = Some(address.ip());
         Ok((Family::of(&address), stream))
     }
 
-    fn exchanged(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
+    fn exchange(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
         let deadline = Instant::now() + PATIENCE;
         let (family, tcp) = self
             .connect(url, deadline)
@@ -190,18 +195,18 @@ impl Client {
         let (answer, tls) = if url.scheme() == "https" {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
             let mut stream = self.tls.begin(host, tcp, deadline)?;
-            let agreed = stream.handshake();
-            agreed.map_err(|e| format!("no TLS handshake: {e}"))?;
+            let handshake = stream.handshake();
+            handshake.map_err(|e| format!("no TLS handshake: {e}"))?;
             let answer = exchange(&mut stream, request, method, deadline);
-            (answer, stream.seen())
+            (answer, stream.observation())
         } else {
             (exchange(&mut &tcp, request, method, deadline), None)
         };
         let answer = match answer {
             Ok(answer) => answer,
-            Err(Failure::None(why)) => return Err(why),
-            Err(Failure::Malformed(why)) => Response {
-                malformed: Some(why),
+            Err(Failure::None(reason)) => return Err(reason),
+            Err(Failure::Malformed(reason)) => Response {
+                malformed: Some(reason),
                 ..Response::default()
             },
         };
@@ -215,20 +220,20 @@ impl Client {
 
 /// A connection to the first of these addresses that takes one. After the deadline no further one is tried.
 pub fn connect(addresses: &[SocketAddr], deadline: Instant) -> io::Result<(SocketAddr, TcpStream)> {
-    let mut why = io::Error::other("the host has no address");
+    let mut reason = io::Error::other("the host has no address");
     for address in addresses {
         match TcpStream::connect_timeout(address, CONNECT) {
             Ok(stream) => return Ok((*address, stream)),
-            Err(e) => why = e,
+            Err(e) => reason = e,
         }
         if Instant::now() > deadline {
             break;
         }
     }
-    Err(why)
+    Err(reason)
 }
 
-fn request(method: Method, url: &Url, fields: &str) -> String {
+fn request_text(method: Method, url: &Url, fields: &str) -> String {
     let word = match method {
         Method::Get => "GET",
         Method::Head => "HEAD",
@@ -260,7 +265,7 @@ fn exchange(
         }
         let n = match stream.read(&mut room) {
             Ok(n) => n,
-            Err(e) if waits(&e) => continue,
+            Err(e) if is_timeout(&e) => continue,
             // Some servers end TLS without saying so.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
             Err(e) => return ended_early(head, answer, &e.to_string()),
@@ -295,18 +300,18 @@ fn exchange(
 }
 
 /// What came of an answer that did not end: its head, if that was there.
-fn ended_early(head: Vec<u8>, mut answer: Response, why: &str) -> Result<Response, Failure> {
+fn ended_early(head: Vec<u8>, mut answer: Response, reason: &str) -> Result<Response, Failure> {
     answer.cut = true;
-    finished(head, answer).map_err(|_| Failure::None(why.to_owned()))
+    finished(head, answer).map_err(|_| Failure::None(reason.to_owned()))
 }
 
 fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, Failure> {
     let most_fields = head.iter().filter(|byte| **byte == b'\n').count();
-    let mut at = 0;
+    let mut begin = 0;
     loop {
         let mut fields = vec![httparse::EMPTY_HEADER; most_fields];
         let mut parsed = httparse::Response::new(&mut fields);
-        let used = match parsed.parse(&head[at..]) {
+        let used = match parsed.parse(&head[begin..]) {
             Ok(httparse::Status::Complete(used)) => used,
             Ok(httparse::Status::Partial) => {
                 return Err(Failure::None(
@@ -317,7 +322,7 @@ fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, Failure> {
         };
         answer.status = parsed.code.unwrap_or(0);
         if answer.status < 200 {
-            at += used;
+            begin += used;
             continue;
         }
         answer.version = parsed.version.map_or(String::new(), |n| format!("1.{n}"));

@@ -16,7 +16,7 @@ use url::Url;
 const MOST: usize = 2000;
 
 /// An entry with its URL and its answer.
-type Answered<'a> = (Url, Response, &'a Json);
+type AnsweredEntry<'a> = (Url, Response, &'a Json);
 
 /// The site in a HAR, and its first URL.
 ///
@@ -27,31 +27,39 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .map_err(|e| format!("it is not JSON: {e}"))?;
     let entries = json["log"]["entries"].as_array();
     let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
-    let answers: Vec<Answered> = entries.iter().take(MOST).filter_map(answered).collect();
+    let answers: Vec<AnsweredEntry> = entries
+        .iter()
+        .take(MOST)
+        .filter_map(answered_entry)
+        .collect();
     let mut collector = Collector::new().map_err(|e| e.to_string())?;
-    if let Err(why) = collector.text(text) {
-        return Err(why.to_string());
+    if let Err(reason) = collector.text(text) {
+        return Err(reason.to_string());
     }
     let redirects = redirects(&answers);
-    let on_the_way = redirects.count as usize;
-    let (url, page, entry) = answers.get(on_the_way).ok_or("it holds no answer")?;
-    let behind = answers[on_the_way..].iter();
+    let redirect_count = redirects.count as usize;
+    let (url, page, entry) = answers.get(redirect_count).ok_or("it holds no answer")?;
+    let entries_after = answers[redirect_count..].iter();
     // A redirect that leads to nothing in the file is no page.
-    let loaded = behind.skip(usize::from(page.redirect_target(url).is_some()));
-    let of_page = |(other, ..): &&Answered| other.host_str() == url.host_str();
-    let (own, others): (Vec<&Answered>, Vec<&Answered>) = loaded.partition(of_page);
+    let loaded = entries_after.skip(usize::from(page.redirect_target(url).is_some()));
+    let of_page = |(other, ..): &&AnsweredEntry| other.host_str() == url.host_str();
+    let (own_entries, other_entries): (Vec<&AnsweredEntry>, Vec<&AnsweredEntry>) =
+        loaded.partition(of_page);
     let mut site = Site {
         cookies: collector.done(),
-        resources: own.into_iter().map(resource).collect(),
+        resources: own_entries.into_iter().map(resource).collect(),
         things: server((url, page, entry), &redirects).into_iter().collect(),
-        others: others.iter().map(|(url, ..)| redacted(url)).collect(),
+        others: other_entries
+            .iter()
+            .map(|(url, ..)| redacted(url))
+            .collect(),
         ..Site::default()
     };
-    let more = entries.len().saturating_sub(MOST);
-    if more > 0 {
+    let left_out = entries.len().saturating_sub(MOST);
+    if left_out > 0 {
         let note = format!(
             "{} beyond the first {MOST}: not looked at.",
-            counted(more as u64, "entry")
+            counted(left_out as u64, "entry")
         );
         site.notes.push(note);
     }
@@ -63,7 +71,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
 }
 
 /// The answer of an entry that has one.
-fn answered(entry: &Json) -> Option<Answered<'_>> {
+fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     let url = Url::parse(entry["request"]["url"].as_str()?).ok()?;
     url.host_str()?;
     let response = &entry["response"];
@@ -96,7 +104,7 @@ fn answered(entry: &Json) -> Option<Answered<'_>> {
     Some((url, answer, entry))
 }
 
-fn resource((url, answer, entry): &Answered) -> Resource {
+fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
     let mut resource = Resource::new(url, answer);
     // The size as it was sent; -1: not known.
     let response = &entry["response"];
@@ -108,12 +116,12 @@ fn resource((url, answer, entry): &Answered) -> Resource {
 }
 
 /// On the way to the page.
-fn redirects(answers: &[Answered]) -> Redirects {
+fn redirects(answers: &[AnsweredEntry]) -> Redirects {
     let mut redirects = Redirects::default();
-    let leads = |(url, answer, _): &Answered| answer.redirect_target(url);
+    let target_of = |(url, answer, _): &AnsweredEntry| answer.redirect_target(url);
     for pair in answers
         .windows(2)
-        .take_while(|pair| leads(&pair[0]).is_some())
+        .take_while(|pair| target_of(&pair[0]).is_some())
     {
         redirects.count += 1;
         redirects.path.push(redacted(&pair[1].0));
@@ -121,9 +129,9 @@ fn redirects(answers: &[Answered]) -> Redirects {
         redirects.looped |= pair[0].0 == pair[1].0;
     }
     let page = answers.get(redirects.count as usize);
-    let to = page.and_then(|page| Some((page.0.host_str(), leads(page)?)));
-    let elsewhere = to.filter(|(host, to)| to.host_str() != *host);
-    redirects.elsewhere = elsewhere.map(|(_, to)| to);
+    let unfollowed = page.and_then(|page| Some((page.0.host_str(), target_of(page)?)));
+    let elsewhere = unfollowed.filter(|(host, unfollowed)| unfollowed.host_str() != *host);
+    redirects.elsewhere = elsewhere.map(|(_, unfollowed)| unfollowed);
     redirects
 }
 

@@ -61,9 +61,9 @@ pub struct Site {
     others: Vec<String>,
     notes: Vec<String>,
     /// What of its cookies could not be seen, in sentences.
-    lacking: Vec<String>,
+    gaps: Vec<String>,
     cookies: CookieObservation,
-    asked: usize,
+    requests: usize,
 }
 
 /// The rules that are built in. Error: one is wrong, which a test rules out.
@@ -80,7 +80,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 pub fn inspect(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
     let mut visit = Visit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
-    visit.ask_again();
+    visit.revalidate_all();
     (visit.step)("the server");
     let server = server::ServerContext {
         url: &url,
@@ -99,26 +99,31 @@ pub fn inspect(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Resu
 pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
     let mut visit = Visit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
-    let circle = "Redirects lead in a circle, or do not end: there is no page.";
-    let elsewhere = |to| {
-        let command = format!("benchlab audit cookies {}", address::word(to));
+    let endless = "Redirects lead in a circle, or do not end: there is no page.";
+    let on_other_host = |to| {
+        let command = format!("benchlab audit cookies {}", address::shell_word(to));
         format!("The page is on another host, which was not asked: {command}")
     };
-    let unread = |why| format!("The answer for {} cannot be read: {why}.", redacted(&url));
-    let lacking = [
-        redirects.looped.then(|| circle.to_owned()),
-        redirects.elsewhere.as_ref().map(elsewhere),
-        page.malformed.as_ref().map(unread),
+    let unreadable = |reason| {
+        format!(
+            "The answer for {} cannot be read: {reason}.",
+            redacted(&url)
+        )
+    };
+    let gaps = [
+        redirects.looped.then(|| endless.to_owned()),
+        redirects.elsewhere.as_ref().map(on_other_host),
+        page.malformed.as_ref().map(unreadable),
     ];
-    visit.site.lacking.extend(lacking.into_iter().flatten());
+    visit.site.gaps.extend(gaps.into_iter().flatten());
     let files = visit.site.resources.iter().skip(1);
-    let unread = files.filter(|file| file.malformed.is_some()).count();
-    let silent = visit.site.things.len() + unread;
-    if silent > 0 {
-        let files = counted(silent as u64, "file");
+    let unreadable = files.filter(|file| file.malformed.is_some()).count();
+    let unanswered = visit.site.things.len() + unreadable;
+    if unanswered > 0 {
+        let files = counted(unanswered as u64, "file");
         visit
             .site
-            .lacking
+            .gaps
             .push(format!("{files} gave no answer that can be read."));
     }
     visit.done()
@@ -161,25 +166,27 @@ impl<'a> Visit<'a> {
     /// The page behind redirects.
     fn follow(&mut self, url: &Url) -> Result<(Url, Response, Redirects), String> {
         let (mut url, mut redirects) = (url.clone(), Redirects::default());
-        let mut seen = vec![url.clone()];
+        let mut visited = vec![url.clone()];
         loop {
-            let answer = self.client.ask_any(Method::Get, &url, "");
-            let answer = answer.map_err(|why| format!("{}: {why}", redacted(&url)))?;
+            let answer = self.client.request_any(Method::Get, &url, "");
+            let answer = answer.map_err(|reason| format!("{}: {reason}", redacted(&url)))?;
             let Some(to) = answer.redirect_target(&url) else {
                 return Ok((url, answer, redirects));
             };
-            let set = answer.all("set-cookie").map(str::to_owned);
-            self.site.set_before.push((url.clone(), set.collect()));
+            let set_cookies = answer.all("set-cookie").map(str::to_owned);
+            self.site
+                .set_before
+                .push((url.clone(), set_cookies.collect()));
             redirects.count += 1;
             redirects.path.push(redacted(&to));
-            redirects.looped = seen.contains(&to) || redirects.count > REDIRECTS;
+            redirects.looped = visited.contains(&to) || redirects.count > REDIRECTS;
             redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
-            let elsewhere = !self.client.may_ask(&to);
-            if redirects.looped || elsewhere {
-                redirects.elsewhere = elsewhere.then_some(to);
+            let is_elsewhere = !self.client.may_ask(&to);
+            if redirects.looped || is_elsewhere {
+                redirects.elsewhere = is_elsewhere.then_some(to);
                 return Ok((url, answer, redirects));
             }
-            seen.push(to.clone());
+            visited.push(to.clone());
             url = to;
         }
     }
@@ -193,54 +200,58 @@ impl<'a> Visit<'a> {
         }
         let html = match resource::text(page) {
             Ok(html) => html,
-            Err(why) => {
-                let note = format!("What the page loads is not known: {why}.");
+            Err(reason) => {
+                let note = format!("What the page loads is not known: {reason}.");
                 return self.site.notes.push(note);
             }
         };
-        let all = references(&html, page_url).into_iter();
-        let (own, others): (Vec<Url>, Vec<Url>) = all.partition(|url| self.client.may_ask(url));
-        self.site.others = others.iter().map(redacted).collect();
-        let left_out = own.len().saturating_sub(self.options.resources);
+        let urls = references(&html, page_url).into_iter();
+        let (own_urls, other_urls): (Vec<Url>, Vec<Url>) =
+            urls.partition(|url| self.client.may_ask(url));
+        self.site.others = other_urls.iter().map(redacted).collect();
+        let left_out = own_urls.len().saturating_sub(self.options.resources);
         if left_out > 0 {
             let files = counted(left_out as u64, "resource");
             let note = format!("{files} beyond --resources: not asked for.");
             self.site.notes.push(note);
         }
-        for url in own.iter().take(self.options.resources) {
+        for url in own_urls.iter().take(self.options.resources) {
             (self.step)(url.as_str());
-            match self.client.ask_any(Method::Get, url, "") {
+            match self.client.request_any(Method::Get, url, "") {
                 Ok(answer) => self.site.resources.push(Resource::new(url, &answer)),
-                Err(why) => self.site.things.push(resource::unanswered(url, &why)),
+                Err(reason) => self
+                    .site
+                    .things
+                    .push(resource::unanswered_thing(url, &reason)),
             }
         }
     }
 
     /// Asks for each again with what a browser that has it would say.
-    fn ask_again(&mut self) {
+    fn revalidate_all(&mut self) {
         for resource in &mut self.site.resources {
             (self.step)(resource.url.as_str());
-            if let Some(again) = asked_again(&mut self.client, resource) {
+            if let Some(again) = revalidate(&mut self.client, resource) {
                 resource.revalidated = again;
             }
         }
     }
 
     fn done(mut self) -> Result<Site, String> {
-        self.site.asked = self.client.asked;
+        self.site.requests = self.client.requests;
         if self.client.is_too_slow() {
             let note = "Answers were slow: from some point on nothing more was asked.";
             self.site.notes.push(note.into());
         }
         let mut collector = Collector::new().map_err(|e| format!("no random numbers: {e}"))?;
-        set_and_sent(&self.site, &mut collector);
+        add_cookies(&self.site, &mut collector);
         self.site.cookies = collector.done();
         Ok(self.site)
     }
 }
 
 /// The status of a conditional request, or why there is none; `None`: it has no validator, or was not there.
-fn asked_again(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
+fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
     let validator = match (resource.etag.as_str(), resource.last_modified.as_str()) {
         ("", "") => return None,
         ("", date) => format!("If-Modified-Since: {date}\r\n"),
@@ -251,14 +262,14 @@ fn asked_again(client: &mut Client, resource: &Resource) -> Option<Result<u16, S
     }
     // What a server sent goes back to it only as one line.
     if validator.trim_end().contains(char::is_control) {
-        let why = "There is a control character in what it says to ask again with";
-        return Some(Err(why.into()));
+        let reason = "There is a control character in what it says to ask again with";
+        return Some(Err(reason.into()));
     }
-    let again = client.ask(Method::Get, &resource.url, &validator);
+    let response = client.request(Method::Get, &resource.url, &validator);
     Some(
-        again
-            .map(|again| again.status)
-            .map_err(|why| format!("It was asked again: {why}")),
+        response
+            .map(|response| response.status)
+            .map_err(|reason| format!("It was asked again: {reason}")),
     )
 }
 
@@ -266,7 +277,12 @@ fn asked_again(client: &mut Client, resource: &Resource) -> Option<Result<u16, S
 pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     let mut things: Vec<Thing> = site.resources.iter().map(Resource::thing).collect();
     things.extend(site.things.iter().cloned());
-    let mut tables = vec![table(site), caching(site), server_table(site), others(site)];
+    let mut tables = vec![
+        resource_table(site),
+        caching_table(site),
+        server_table(site),
+        others_table(site),
+    ];
     let of_cookies = jar::figures(&site.cookies, 1.0);
     things.extend(of_cookies.things);
     if !site.cookies.cookies.is_empty() {
@@ -285,29 +301,32 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
 
 /// The site's cookies, as its answers set them, and what could not be seen of them.
 pub fn cookies(site: &Site, collector: &mut Collector) {
-    set_and_sent(site, collector);
-    site.notes.iter().for_each(|note| collector.note(note));
-    site.lacking
+    add_cookies(site, collector);
+    site.notes.iter().for_each(|note| collector.add_note(note));
+    site.gaps
         .iter()
-        .for_each(|why| collector.note_missing(why));
+        .for_each(|reason| collector.add_gap(reason));
 }
 
-fn set_and_sent(site: &Site, collector: &mut Collector) {
-    let before = site.set_before.iter().map(|(url, set)| (url, set));
+fn add_cookies(site: &Site, collector: &mut Collector) {
+    let redirects = site
+        .set_before
+        .iter()
+        .map(|(url, set_cookies)| (url, set_cookies));
     let answers = site.resources.iter().map(|r| (&r.url, &r.set_cookies));
-    for (url, set) in before.chain(answers) {
+    for (url, set_cookies) in redirects.chain(answers) {
         let host = url.host_str().unwrap_or_default();
-        collector.site(host);
-        collector.answer(host, url.path(), set.iter().cloned());
+        collector.set_site(host);
+        collector.add_answer(host, url.path(), set_cookies.iter().cloned());
     }
     for resource in &site.resources {
         let host = resource.url.host_str().unwrap_or_default();
         let kind = RequestKind::of("", &resource.media, resource.url.path());
-        collector.would_send(host, resource.url.path(), kind, None);
+        collector.add_expected_request(host, resource.url.path(), kind, None);
     }
 }
 
-fn table(site: &Site) -> EvidenceTable {
+fn resource_table(site: &Site) -> EvidenceTable {
     let row = |resource: &Resource| {
         let word = |text: &str| EvidenceValue::Word(text.to_owned());
         let bytes = |n: usize| EvidenceValue::Number(n as f64, Unit::Bytes);
@@ -315,9 +334,9 @@ fn table(site: &Site) -> EvidenceTable {
             word(&resource.name()),
             word(&resource.served_by),
             word(&resource.status.to_string()),
-            said(&resource.version),
-            said(&resource.media),
-            said(&resource.encoding),
+            word_or_nothing(&resource.version),
+            word_or_nothing(&resource.media),
+            word_or_nothing(&resource.encoding),
             bytes(resource.bytes),
             resource.saved.map_or(EvidenceValue::Nothing, bytes),
         ]
@@ -341,7 +360,7 @@ fn table(site: &Site) -> EvidenceTable {
 }
 
 /// A word that a server may have left out.
-fn said(text: &str) -> EvidenceValue {
+fn word_or_nothing(text: &str) -> EvidenceValue {
     if text.is_empty() {
         EvidenceValue::Nothing
     } else {
@@ -350,20 +369,20 @@ fn said(text: &str) -> EvidenceValue {
 }
 
 /// What each answer says to caches.
-fn caching(site: &Site) -> EvidenceTable {
+fn caching_table(site: &Site) -> EvidenceTable {
     let row = |resource: &Resource| {
-        let kept = resource.lifetime_s.map(|seconds| seconds * 1e9);
+        let lifetime_ns = resource.lifetime_s.map(|seconds| seconds * 1e9);
         let status = resource.revalidated.as_ref().map(u16::to_string);
         vec![
             EvidenceValue::Word(resource.name()),
-            said(&resource.cache),
-            said(&resource.expires),
-            kept.map_or(EvidenceValue::Nothing, |ns| {
+            word_or_nothing(&resource.cache),
+            word_or_nothing(&resource.expires),
+            lifetime_ns.map_or(EvidenceValue::Nothing, |ns| {
                 EvidenceValue::Number(ns, Unit::Nanoseconds)
             }),
-            said(&resource.etag),
-            said(&resource.vary),
-            said(&status.unwrap_or_default()),
+            word_or_nothing(&resource.etag),
+            word_or_nothing(&resource.vary),
+            word_or_nothing(&status.unwrap_or_default()),
         ]
     };
     let columns = [
@@ -409,11 +428,11 @@ fn server_table(site: &Site) -> EvidenceTable {
     ];
     let rows = site.things.iter().flat_map(|thing| {
         SHOWN.iter().filter_map(|(name, label)| {
-            let seen = match thing.values.get(name)? {
-                Value::Unknown(why) => EvidenceValue::Word(why.clone()),
+            let shown = match thing.values.get(name)? {
+                Value::Unknown(reason) => EvidenceValue::Word(reason.clone()),
                 value => EvidenceValue::Word(value.text()),
             };
-            Some(vec![EvidenceValue::Word((*label).into()), seen])
+            Some(vec![EvidenceValue::Word((*label).into()), shown])
         })
     });
     EvidenceTable {
@@ -425,7 +444,7 @@ fn server_table(site: &Site) -> EvidenceTable {
 }
 
 /// What the page loads from hosts that were not named.
-fn others(site: &Site) -> EvidenceTable {
+fn others_table(site: &Site) -> EvidenceTable {
     EvidenceTable {
         title: "On other hosts, not asked".into(),
         caption: String::new(),
@@ -442,7 +461,7 @@ fn others(site: &Site) -> EvidenceTable {
 fn facts(site: &Site) -> Vec<(String, String)> {
     let bytes: usize = site.resources.iter().map(|resource| resource.bytes).sum();
     let mut facts = vec![
-        ("requests made".to_owned(), site.asked.to_string()),
+        ("requests made".to_owned(), site.requests.to_string()),
         ("resources".into(), site.resources.len().to_string()),
         ("bytes of their bodies".into(), bytes.to_string()),
     ];

@@ -11,16 +11,16 @@ const SUITES: [u16; 8] = [
 
 /// Whether the server goes on with this version, 0x0301 or 0x0302. Error: its answer does not tell, in words.
 pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Result<bool, String> {
-    let cannot = |e: std::io::Error| format!("no answer to it: {e}");
+    let no_answer = |e: std::io::Error| format!("no answer to it: {e}");
     stream
         .write_all(&client_hello(host, version))
-        .map_err(cannot)?;
+        .map_err(no_answer)?;
     let mut head = [0; 5];
     match stream.read_exact(&mut head) {
         // Some servers close at once on a version that they do not speak.
         Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
         Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => return Ok(false),
-        other => other.map_err(cannot)?,
+        other => other.map_err(no_answer)?,
     }
     answer(head, stream, version)
 }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn answers_of_all_kinds_are_told_apart() {
-        let told = |bytes: &[u8]| {
+        let result_of = |bytes: &[u8]| {
             speaks(
                 &mut Server(std::io::Cursor::new(bytes.to_vec())),
                 "a.example",
@@ -112,17 +112,17 @@ mod tests {
             )
         };
         let hello = |version: [u8; 2]| [22, 3, 1, 0, 6, 2, 0, 0, 70, version[0], version[1]];
-        assert_eq!(told(&hello([3, 1])), Ok(true));
-        assert_eq!(told(&hello([3, 3])), Ok(false));
-        assert_eq!(told(&[21, 3, 1, 0, 2, 2, 70]), Ok(false), "an alert");
-        assert_eq!(told(&[]), Ok(false), "closed");
-        for odd in [
+        assert_eq!(result_of(&hello([3, 1])), Ok(true));
+        assert_eq!(result_of(&hello([3, 3])), Ok(false));
+        assert_eq!(result_of(&[21, 3, 1, 0, 2, 2, 70]), Ok(false), "an alert");
+        assert_eq!(result_of(&[]), Ok(false), "closed");
+        for malformed in [
             &b"HTTP/1.1 400 Bad"[..],
             &[22, 3, 1, 0xff, 0xff, 2],
             &[22, 3, 1, 0, 6, 2],
             &[23, 3, 1, 0, 6, 0, 0, 0, 0, 0, 0],
         ] {
-            assert!(told(odd).is_err(), "{odd:?}");
+            assert!(result_of(malformed).is_err(), "{malformed:?}");
         }
     }
 }

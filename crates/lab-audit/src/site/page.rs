@@ -19,30 +19,30 @@ const MOST: usize = 100_000;
 
 /// Reads what the HTML of a page says of its safety.
 pub fn safety(html: &str, page: &Url) -> Safety {
-    let mut found = Safety::default();
+    let mut safety = Safety::default();
     for tag in tags(html) {
-        let attribute = |wanted: &str| attribute(&tag, wanted);
-        let is = |name: &str, wanted: &str| {
-            attribute(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(wanted))
+        let attribute = |name: &str| attribute(&tag, name);
+        let has_value = |name: &str, expected: &str| {
+            attribute(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(expected))
         };
-        let loaded = match tag.name.as_slice() {
-            b"meta" if is("http-equiv", "content-security-policy") => {
-                found.policy = attribute("content").unwrap_or_default();
+        let reference = match tag.name.as_slice() {
+            b"meta" if has_value("http-equiv", "content-security-policy") => {
+                safety.policy = attribute("content").unwrap_or_default();
                 None
             }
             b"script" => attribute("src"),
-            b"link" if is("rel", "stylesheet") => attribute("href"),
+            b"link" if has_value("rel", "stylesheet") => attribute("href"),
             _ => None,
         };
-        let url = loaded.and_then(|text| page.join(text.trim()).ok());
-        let elsewhere = |url: &Url| url.has_host() && url.host() != page.host();
-        let pinned = attribute("integrity").is_some_and(|hash| !hash.trim().is_empty());
-        if let Some(url) = url.filter(|url| elsewhere(url) && !pinned) {
-            found.unpinned.push(url);
+        let url = reference.and_then(|text| page.join(text.trim()).ok());
+        let is_elsewhere = |url: &Url| url.has_host() && url.host() != page.host();
+        let is_pinned = attribute("integrity").is_some_and(|hash| !hash.trim().is_empty());
+        if let Some(url) = url.filter(|url| is_elsewhere(url) && !is_pinned) {
+            safety.unpinned.push(url);
         }
     }
-    found.unpinned.truncate(MOST);
-    found
+    safety.unpinned.truncate(MOST);
+    safety
 }
 
 /// The tags that begin elements.
@@ -57,47 +57,49 @@ fn tags(html: &str) -> impl Iterator<Item = StartTag<()>> {
     })
 }
 
-fn attribute(tag: &StartTag<()>, wanted: &str) -> Option<String> {
-    let mut all = tag.attributes.iter();
-    let found = all.find(|(name, _)| name.as_slice() == wanted.as_bytes());
-    found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
+    let mut attributes = tag.attributes.iter();
+    let matching = attributes.find(|(key, _)| key.as_slice() == name.as_bytes());
+    matching.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
 }
 
 /// The URLs that a page's HTML makes a browser load, each once, in their order.
 pub fn references(html: &str, page: &Url) -> Vec<Url> {
     let mut base = page.clone();
-    let (mut found, mut known) = (Vec::new(), HashSet::new());
+    let (mut urls, mut known) = (Vec::new(), HashSet::new());
     for tag in tags(html) {
         let name = String::from_utf8_lossy(&tag.name).into_owned();
-        let attribute = |wanted: &str| attribute(&tag, wanted);
-        let wanted = match name.as_str() {
+        let attribute = |name: &str| attribute(&tag, name);
+        let reference = match name.as_str() {
             "base" => {
-                let new = attribute("href").and_then(|href| page.join(href.trim()).ok());
-                base = new.unwrap_or(base);
+                let new_base = attribute("href").and_then(|href| page.join(href.trim()).ok());
+                base = new_base.unwrap_or(base);
                 None
             }
             "link" => {
                 let rel = attribute("rel").unwrap_or_default().to_ascii_lowercase();
-                let loads = ["stylesheet", "icon", "preload", "modulepreload", "manifest"];
-                let loads = rel.split_whitespace().any(|word| loads.contains(&word));
-                attribute("href").filter(|_| loads)
+                let loaded_types = ["stylesheet", "icon", "preload", "modulepreload", "manifest"];
+                let is_loaded = rel
+                    .split_whitespace()
+                    .any(|word| loaded_types.contains(&word));
+                attribute("href").filter(|_| is_loaded)
             }
             "img" | "script" | "iframe" | "source" | "video" | "audio" | "embed" | "track"
             | "input" => attribute("src"),
             "object" => attribute("data"),
             _ => None,
         };
-        let url = wanted
+        let url = reference
             .filter(|text| !text.trim().is_empty())
             .and_then(|text| base.join(text.trim()).ok());
         if let Some(mut url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) {
             url.set_fragment(None);
-            if found.len() < MOST && url != *page && known.insert(url.clone()) {
-                found.push(url);
+            if urls.len() < MOST && url != *page && known.insert(url.clone()) {
+                urls.push(url);
             }
         }
     }
-    found
+    urls
 }
 
 #[cfg(test)]

@@ -96,9 +96,9 @@ impl Resource {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let ok = (200..300).contains(&answer.status);
-        let plain = ok && encoding.is_empty() && compressible(&media);
-        let saved = plain.then(|| saved(&answer.body));
+        let is_ok = (200..300).contains(&answer.status);
+        let is_plain_text = is_ok && encoding.is_empty() && is_compressible(&media);
+        let saved = is_plain_text.then(|| gzip_savings(&answer.body));
         let field = |name: &str| answer.field(name).unwrap_or_default().to_owned();
         let vary = answer.all("vary").collect::<Vec<_>>().join(", ");
         Resource {
@@ -134,26 +134,26 @@ impl Resource {
     pub fn thing(&self) -> Thing {
         let mut thing = Thing::new("resource", self.name());
         thing.set("readable", Value::Flag(self.malformed.is_none()));
-        if let Some(why) = &self.malformed {
-            thing.set("unreadable", Value::word(why));
+        if let Some(reason) = &self.malformed {
+            thing.set("unreadable", Value::word(reason));
             return thing;
         }
         let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
-        let ok = (200..300).contains(&self.status);
+        let is_ok = (200..300).contains(&self.status);
         thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
-        let to = self.leads_to.as_ref().map(address::redacted);
-        let leads = to.is_some();
-        thing.set("leads_to", Value::Word(to.unwrap_or("nowhere".into())));
+        let target = self.leads_to.as_ref().map(address::redacted);
+        let is_redirect = target.is_some();
+        thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
         // What a redirect says of itself, no browser uses.
-        if leads {
+        if is_redirect {
             return thing;
         }
-        thing.set("ok", Value::Flag(ok));
+        thing.set("ok", Value::Flag(is_ok));
         thing.set("typed", Value::Flag(!self.media.is_empty()));
         thing.set("type", Value::word(&self.media));
         thing.set("bytes", Value::bytes(self.bytes as u64));
-        if !ok {
+        if !is_ok {
             return thing;
         }
         thing.set("page", Value::Flag(self.media.contains("html")));
@@ -166,7 +166,7 @@ impl Resource {
             &self.encoding
         };
         thing.set("encoding", Value::word(coding));
-        thing.set("compressible", Value::Flag(compressible(&self.media)));
+        thing.set("compressible", Value::Flag(is_compressible(&self.media)));
         thing.set_some("saved", self.saved.map(|n| Value::bytes(n as u64)));
         if !self.encoding.is_empty() {
             thing.set("varies", Value::Flag(self.varies));
@@ -190,7 +190,7 @@ impl Resource {
         if validator {
             thing.set("revalidation", self.revalidation());
         }
-        thing.set("versioned", Value::Flag(versioned(&self.url)));
+        thing.set("versioned", Value::Flag(is_versioned(&self.url)));
         thing.set(
             "sets_cookies",
             Value::count(self.set_cookies.len() as u64, "cookies"),
@@ -203,15 +203,18 @@ impl Resource {
         match &self.revalidated {
             Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),
             Ok(other) => Value::Unknown(format!("Asked again, it answers {other}.")),
-            Err(why) => Value::Unknown(format!("{why}.")),
+            Err(reason) => Value::Unknown(format!("{reason}.")),
         }
     }
 }
 
 /// A file that was asked for and not answered.
-pub fn unanswered(url: &Url, why: &str) -> Thing {
+pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
     let mut thing = Thing::new("resource", address::name(url));
-    thing.set("ok", Value::Unknown(format!("It was not answered: {why}.")));
+    thing.set(
+        "ok",
+        Value::Unknown(format!("It was not answered: {reason}.")),
+    );
     thing
 }
 
@@ -250,7 +253,7 @@ fn zstd_decoder(body: &[u8]) -> std::io::Result<zstd::Decoder<'_, &[u8]>> {
     Ok(decoder)
 }
 
-fn compressible(media: &str) -> bool {
+fn is_compressible(media: &str) -> bool {
     const WORTH: [&str; 9] = [
         "application/javascript",
         "application/json",
@@ -266,10 +269,10 @@ fn compressible(media: &str) -> bool {
 }
 
 /// Bytes less at gzip's usual level.
-fn saved(body: &[u8]) -> usize {
+fn gzip_savings(body: &[u8]) -> usize {
     let mut packed = Vec::new();
-    let done = GzEncoder::new(body, Compression::default()).read_to_end(&mut packed);
-    done.map_or(0, |_| body.len().saturating_sub(packed.len()))
+    let result = GzEncoder::new(body, Compression::default()).read_to_end(&mut packed);
+    result.map_or(0, |_| body.len().saturating_sub(packed.len()))
 }
 
 /// Delta-seconds (RFC 9111, 1.2.2): the most that counts is 2^31.
@@ -296,14 +299,14 @@ fn lifetime(answer: &Response) -> Option<f64> {
 }
 
 /// A number of eight digits and letters or more in its name, or `?v=`.
-fn versioned(url: &Url) -> bool {
+fn is_versioned(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
-    let hashed = name.split(['.', '-', '_']).any(|part| {
+    let has_hash = name.split(['.', '-', '_']).any(|part| {
         part.len() >= 8
             && part.chars().all(|c| c.is_ascii_hexdigit())
             && part.chars().any(|c| c.is_ascii_digit())
     });
-    hashed
+    has_hash
         || url
             .query()
             .is_some_and(|query| query.starts_with("v=") || query.contains("&v="))

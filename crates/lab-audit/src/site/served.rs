@@ -37,43 +37,43 @@ const APPLICATIONS: [&str; 11] = [
 /// In a few words.
 pub fn served_by(answer: &Response) -> String {
     let server = answer.field("server").unwrap_or_default();
-    let named = |names: &[&'static str]| {
+    let first_named = |names: &[&'static str]| {
         let lower = server.to_ascii_lowercase();
         let mut names = names.iter().copied();
         names.find(|name| lower.contains(&name.to_ascii_lowercase()))
     };
-    let inner = named(&APPLICATIONS);
+    let inner = first_named(&APPLICATIONS);
     // `Apache-Coyote` is Tomcat's own.
-    let front = named(&FRONTS).filter(|_| inner.is_none());
-    let made = MADE_WITH.iter().any(|name| answer.field(name).is_some());
-    let application = inner.is_some() || made || sets_session(answer);
-    let file = answer.field("etag").is_some() && answer.field("last-modified").is_some();
-    match (cached(answer), application, front) {
+    let front = first_named(&FRONTS).filter(|_| inner.is_none());
+    let has_framework_field = MADE_WITH.iter().any(|name| answer.field(name).is_some());
+    let is_application = inner.is_some() || has_framework_field || sets_session(answer);
+    let is_file = answer.field("etag").is_some() && answer.field("last-modified").is_some();
+    match (is_cached(answer), is_application, front) {
         (true, ..) => "a cache".into(),
         (_, true, Some(front)) => format!("an application behind {front}"),
         (_, true, None) if answer.field("via").is_some() => "an application behind a proxy".into(),
         (_, true, None) => "an application".into(),
-        (_, false, Some(front)) if file => format!("{front}, from a file"),
+        (_, false, Some(front)) if is_file => format!("{front}, from a file"),
         (_, false, Some(front)) => format!("{front}, or what is behind it"),
-        (_, false, None) if file => "a server, from a file".into(),
+        (_, false, None) if is_file => "a server, from a file".into(),
         (_, false, None) if answer.field("via").is_some() => "a server behind a proxy".into(),
         _ => "it does not show".into(),
     }
 }
 
 /// RFC 9211 and what caches had before it.
-fn cached(answer: &Response) -> bool {
-    let hit = |name: &str| {
+fn is_cached(answer: &Response) -> bool {
+    let is_hit = |name: &str| {
         let mut fields = answer.all(name);
         fields.any(|value| value.to_ascii_lowercase().contains("hit"))
     };
-    let aged = answer
+    let age_s = answer
         .field("age")
         .and_then(|age| age.trim().parse::<u64>().ok());
     ["cache-status", "x-cache", "cf-cache-status"]
         .into_iter()
-        .any(hit)
-        || aged.is_some_and(|seconds| seconds > 0)
+        .any(is_hit)
+        || age_s.is_some_and(|seconds| seconds > 0)
 }
 
 fn sets_session(answer: &Response) -> bool {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn fields_show_who_made_an_answer() {
-        let told = |fields: &[(&str, &str)]| {
+        let server_of = |fields: &[(&str, &str)]| {
             let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
             served_by(&Response {
                 fields: fields.iter().map(owned).collect(),
@@ -103,16 +103,22 @@ mod tests {
         let nginx = ("server", "nginx/1.22.1");
         let (etag, date) = (("etag", "\"1\""), ("last-modified", "now"));
         let session = ("set-cookie", "JSESSIONID=1; Path=/");
-        assert_eq!(told(&[nginx, etag, date]), "nginx, from a file");
-        assert_eq!(told(&[nginx]), "nginx, or what is behind it");
-        assert_eq!(told(&[nginx, session]), "an application behind nginx");
+        assert_eq!(server_of(&[nginx, etag, date]), "nginx, from a file");
+        assert_eq!(server_of(&[nginx]), "nginx, or what is behind it");
+        assert_eq!(server_of(&[nginx, session]), "an application behind nginx");
         let apache = ("server", "Apache-Coyote/1.1");
-        assert_eq!(told(&[apache]), "an application");
-        assert_eq!(told(&[("x-powered-by", "Express")]), "an application");
-        assert_eq!(told(&[nginx, ("x-cache", "HIT from a")]), "a cache");
-        assert_eq!(told(&[("age", "17")]), "a cache");
-        assert_eq!(told(&[("age", "0"), ("server", "x")]), "it does not show");
-        assert_eq!(told(&[etag, date]), "a server, from a file");
-        assert_eq!(told(&[("via", "1.1 varnish")]), "a server behind a proxy");
+        assert_eq!(server_of(&[apache]), "an application");
+        assert_eq!(server_of(&[("x-powered-by", "Express")]), "an application");
+        assert_eq!(server_of(&[nginx, ("x-cache", "HIT from a")]), "a cache");
+        assert_eq!(server_of(&[("age", "17")]), "a cache");
+        assert_eq!(
+            server_of(&[("age", "0"), ("server", "x")]),
+            "it does not show"
+        );
+        assert_eq!(server_of(&[etag, date]), "a server, from a file");
+        assert_eq!(
+            server_of(&[("via", "1.1 varnish")]),
+            "a server behind a proxy"
+        );
     }
 }

@@ -130,18 +130,21 @@ impl ServerContext<'_> {
         let addresses = client.addresses(self.url);
         let addresses = addresses.map_err(|e| format!("Its name was looked up again: {e}."));
         // First: who asks for paths that should not be there may be banned.
-        self.families(&addresses, &mut thing);
-        self.head(client, &mut thing);
-        self.tls(client, &mut thing);
-        self.exposed(client, &mut thing);
-        thing.set("ajp", Value::seen(addresses, |all| self.ajp(&all)));
+        self.set_families(&addresses, &mut thing);
+        self.set_head(client, &mut thing);
+        self.set_tls(client, &mut thing);
+        self.set_exposed(client, &mut thing);
+        thing.set(
+            "ajp",
+            Value::from_result(addresses, |all| self.has_ajp(&all)),
+        );
         thing
     }
 
     /// HEAD must say what GET says (RFC 9110, 9.3.2).
-    fn head(&self, client: &mut Client, thing: &mut Thing) {
-        let unread = self.page.malformed.as_deref().map(unread);
-        match unread.map_or_else(|| client.ask(Method::Head, self.url, ""), Err) {
+    fn set_head(&self, client: &mut Client, thing: &mut Thing) {
+        let unread = self.page.malformed.as_deref().map(unreadable_text);
+        match unread.map_or_else(|| client.request(Method::Head, self.url, ""), Err) {
             Ok(head) => {
                 let same = head.status == self.page.status
                     && head.field("content-type") == self.page.field("content-type");
@@ -151,70 +154,73 @@ impl ServerContext<'_> {
                 );
                 thing.set("head_same", Value::Flag(same));
             }
-            Err(why) => {
-                let unknown = Value::Unknown(format!("{why}."));
+            Err(reason) => {
+                let unknown = Value::Unknown(format!("{reason}."));
                 thing.set("head", unknown.clone());
                 thing.set("head_same", unknown);
             }
         }
     }
 
-    fn tls(&self, client: &mut Client, thing: &mut Thing) {
-        let Some(seen) = &self.page.tls else {
-            return self.plain(thing);
+    fn set_tls(&self, client: &mut Client, thing: &mut Thing) {
+        let Some(observed) = &self.page.tls else {
+            return self.set_plain(thing);
         };
-        certificate(seen, thing);
+        set_certificate(observed, thing);
         let host = self
             .url
             .host_str()
             .unwrap_or_default()
             .trim_matches(['[', ']']);
-        let offers = |versions: &[&'static rustls::SupportedProtocolVersion],
-                      protocols: &[&[u8]]| {
+        let offer = |versions: &[&'static rustls::SupportedProtocolVersion],
+                     protocols: &[&[u8]]| {
             let tcp = self.connect(client).ok_or("no connection for it")?;
             TlsClient::new()?.offers(host, tcp, versions, protocols)
         };
-        let spoken = |offered: Result<Option<TlsObservation>, String>| {
-            Value::seen(offered.map_err(|why| format!("{why}.")), |seen| {
-                Value::Flag(seen.is_some())
-            })
+        let is_spoken = |handshake: Result<Option<TlsObservation>, String>| {
+            Value::from_result(
+                handshake.map_err(|reason| format!("{reason}.")),
+                |observed| Value::Flag(observed.is_some()),
+            )
         };
-        thing.set("tls13", spoken(offers(&[&TLS13], &[])));
-        thing.set("tls12", spoken(offers(&[&TLS12], &[])));
-        thing.set("old_tls", self.old_tls(client, host));
-        let both = offers(&[&TLS13, &TLS12], &[b"h2", b"http/1.1"]);
+        thing.set("tls13", is_spoken(offer(&[&TLS13], &[])));
+        thing.set("tls12", is_spoken(offer(&[&TLS12], &[])));
+        thing.set("old_tls", self.old_tls_versions(client, host));
+        let h2_or_http1 = offer(&[&TLS13, &TLS12], &[b"h2", b"http/1.1"]);
         thing.set(
             "http2",
-            spoken(both.map(|seen| seen.filter(|seen| seen.alpn == "h2"))),
+            is_spoken(
+                h2_or_http1.map(|observed| observed.filter(|observed| observed.alpn == "h2")),
+            ),
         );
-        thing.set("to_https", self.leads_here(client));
+        thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
     /// Of a page that came over TLS: whether plain HTTP on its usual port leads there.
-    fn leads_here(&self, client: &mut Client) -> Value {
+    fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
         }
         let mut plain = self.url.clone();
         if plain.port().is_some() || plain.set_scheme("http").is_err() {
-            let why = "The URL names a port: where plain HTTP would be is not known.";
-            return Value::Unknown(why.into());
+            let reason = "The URL names a port: where plain HTTP would be is not known.";
+            return Value::Unknown(reason.into());
         }
-        match client.ask(Method::Head, &plain, "") {
+        match client.request(Method::Head, &plain, "") {
             Ok(answer) => leads_to_tls(&answer, &plain),
-            Err(why) => Value::Unknown(format!("Plain HTTP: {why}.")),
+            Err(reason) => Value::Unknown(format!("Plain HTTP: {reason}.")),
         }
     }
 
-    fn old_tls(&self, client: &Client, host: &str) -> Value {
+    fn old_tls_versions(&self, client: &Client, host: &str) -> Value {
         let mut spoken = Vec::new();
         for (name, version) in [("1.0", 0x0301), ("1.1", 0x0302)] {
             let no_connection = || "no connection for it".to_owned();
-            let told = self.connect(client).ok_or_else(no_connection);
-            match told.and_then(|mut tcp| old_tls::speaks(&mut tcp, host, version)) {
+            let connection = self.connect(client).ok_or_else(no_connection);
+            match connection.and_then(|mut tcp| old_tls::speaks(&mut tcp, host, version)) {
                 Ok(true) => spoken.push(name),
                 Ok(false) => {}
-                Err(why) => return Value::Unknown(format!("TLS {name} was tried; {why}.")),
+                Err(reason) => return Value::Unknown(format!("TLS {name} was tried; {reason}.")),
             }
         }
         if spoken.is_empty() {
@@ -225,39 +231,39 @@ impl ServerContext<'_> {
     }
 
     /// Without TLS: whether it leads there.
-    fn plain(&self, thing: &mut Thing) {
+    fn set_plain(&self, thing: &mut Thing) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {
                 Value::Unknown("The URL names a port: where TLS would be is not known.".into())
             }
-            told => told,
+            other => other,
         };
         thing.set("to_https", value);
     }
 
-    fn exposed(&self, client: &mut Client, thing: &mut Thing) {
+    fn set_exposed(&self, client: &mut Client, thing: &mut Thing) {
         let list: Exposed =
             toml::from_str(include_str!("../../data/exposed.toml")).expect("a test reads it");
-        let tried = list.path.len();
-        let (mut found, mut refused): (Vec<ExposedPath>, Vec<String>) = Default::default();
+        let path_count = list.path.len();
+        let (mut exposed, mut refused): (Vec<ExposedPath>, Vec<String>) = Default::default();
         for path in list.path {
             match self.serves(client, &path) {
-                Ok(true) => found.push(path),
+                Ok(true) => exposed.push(path),
                 Ok(false) => {}
-                Err(why) => refused.push(format!("{}: {why}", path.path)),
+                Err(reason) => refused.push(format!("{}: {reason}", path.path)),
             }
         }
-        let list = |of: fn(&ExposedPath) -> &str| {
-            let all: Vec<&str> = found.iter().map(of).collect();
-            Value::Word(all.join(", "))
+        let list = |text_of: fn(&ExposedPath) -> &str| {
+            let texts: Vec<&str> = exposed.iter().map(text_of).collect();
+            Value::Word(texts.join(", "))
         };
-        let (paths, what) = match (found.is_empty(), refused.first()) {
+        let (paths, what) = match (exposed.is_empty(), refused.first()) {
             (false, _) => (list(|path| &path.path), list(|path| &path.what)),
             (true, None) => (Value::word("none"), Value::word("none")),
             (true, Some(first)) => {
                 let refused = refused.len();
-                let why = format!("{refused} of {tried} paths were not answered; {first}.");
-                (Value::Unknown(why.clone()), Value::Unknown(why))
+                let reason = format!("{refused} of {path_count} paths were not answered; {first}.");
+                (Value::Unknown(reason.clone()), Value::Unknown(reason))
             }
         };
         thing.set("exposed", paths);
@@ -267,11 +273,11 @@ impl ServerContext<'_> {
     /// Whether a path is answered with what such a file has in it. Error: it is not answered, or the server asks to wait.
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
-        let answer = client.ask(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
-        let begin = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2048)]);
-        let unlike = path.not.as_ref().is_some_and(|not| begin.contains(not));
+        let answer = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
+        let beginning = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2048)]);
+        let has_excluded = path.not.as_ref().is_some_and(|not| beginning.contains(not));
         match answer.status {
-            200 | 206 => Ok(begin.contains(&path.has) && !unlike),
+            200 | 206 => Ok(beginning.contains(&path.has) && !has_excluded),
             429 | 503 => Err(format!("status {}", answer.status)),
             _ => Ok(false),
         }
@@ -282,13 +288,13 @@ impl ServerContext<'_> {
         addresses.iter().find_map(|address| connect(*address))
     }
 
-    fn ajp(&self, addresses: &[SocketAddr]) -> Value {
-        let mut some = addresses.iter().take(MOST_ADDRESSES);
-        Value::Flag(some.any(|it| answers_ajp(SocketAddr::new(it.ip(), self.ajp_port))))
+    fn has_ajp(&self, addresses: &[SocketAddr]) -> Value {
+        let mut tried = addresses.iter().take(MOST_ADDRESSES);
+        Value::Flag(tried.any(|address| answers_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
     }
 
     /// Over which families its name is reached: over that of the page it was.
-    fn families(&self, addresses: &Result<Vec<SocketAddr>, String>, thing: &mut Thing) {
+    fn set_families(&self, addresses: &Result<Vec<SocketAddr>, String>, thing: &mut Thing) {
         if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
             return;
         }
@@ -296,31 +302,32 @@ impl ServerContext<'_> {
             (Family::V4, "ipv4_address", "ipv4"),
             (Family::V6, "ipv6_address", "ipv6"),
         ];
-        for (family, there, reached) in families {
-            let (is_there, is_reached) = match addresses {
+        for (family, address_name, reach_name) in families {
+            let (has_address, is_reached) = match addresses {
                 _ if self.page.family == Some(family) => {
                     (Value::Flag(true), Some(Value::Flag(true)))
                 }
                 Ok(all) => {
-                    let of = of_family(family, all);
-                    let reached = (!of.is_empty()).then(|| reached_over(family, &of));
-                    (Value::Flag(!of.is_empty()), reached)
+                    let in_family = addresses_of(family, all);
+                    let reach_name =
+                        (!in_family.is_empty()).then(|| reached_over(family, &in_family));
+                    (Value::Flag(!in_family.is_empty()), reach_name)
                 }
-                Err(why) => {
-                    let unknown = Value::Unknown(why.clone());
+                Err(reason) => {
+                    let unknown = Value::Unknown(reason.clone());
                     (unknown.clone(), Some(unknown))
                 }
             };
-            thing.set(there, is_there);
-            thing.set_some(reached, is_reached);
+            thing.set(address_name, has_address);
+            thing.set_some(reach_name, is_reached);
         }
     }
 }
 
 /// The addresses of a family that are tried.
-fn of_family(family: Family, all: &[SocketAddr]) -> Vec<SocketAddr> {
-    let of = all.iter().filter(|address| Family::of(address) == family);
-    of.copied().take(MOST_ADDRESSES).collect()
+fn addresses_of(family: Family, all: &[SocketAddr]) -> Vec<SocketAddr> {
+    let in_family = all.iter().filter(|address| Family::of(address) == family);
+    in_family.copied().take(MOST_ADDRESSES).collect()
 }
 
 /// Whether one of a family's addresses takes a connection, as long as that of a page is waited for.
@@ -342,25 +349,25 @@ pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
     match &page.malformed {
-        None => told(url, page, &mut thing),
-        Some(why) => {
-            told(url, &Response::default(), &mut thing);
-            let unknown = Value::Unknown(format!("{}.", unread(why)));
+        None => set_answer(url, page, &mut thing),
+        Some(reason) => {
+            set_answer(url, &Response::default(), &mut thing);
+            let unknown = Value::Unknown(format!("{}.", unreadable_text(reason)));
             thing.values.values_mut().for_each(|v| *v = unknown.clone());
         }
     }
     thing.set("https", Value::Flag(url.scheme() == "https"));
-    lead(redirects, &mut thing);
+    set_redirects(redirects, &mut thing);
     thing
 }
 
 /// What is said where the page's answer cannot be read.
-fn unread(why: &str) -> String {
-    format!("The page's answer cannot be read: {why}")
+fn unreadable_text(reason: &str) -> String {
+    format!("The page's answer cannot be read: {reason}")
 }
 
 /// Where redirects lead.
-fn lead(redirects: &Redirects, thing: &mut Thing) {
+fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.looped));
     let path = if redirects.path.is_empty() {
@@ -370,27 +377,28 @@ fn lead(redirects: &Redirects, thing: &mut Thing) {
     };
     thing.set("redirect_path", Value::Word(path));
     let elsewhere = redirects.elsewhere.as_ref();
-    let no = || "no".to_owned();
-    let word = |of: fn(&Url) -> String| Value::Word(elsewhere.map_or_else(no, of));
+    let not_elsewhere = || "no".to_owned();
+    let word =
+        |text_of: fn(&Url) -> String| Value::Word(elsewhere.map_or_else(not_elsewhere, text_of));
     thing.set("elsewhere", word(address::redacted));
-    thing.set("elsewhere_word", word(address::word));
+    thing.set("elsewhere_word", word(address::shell_word));
 }
 
 /// What the answer says. A redirect says nothing of the page.
-fn told(url: &Url, page: &Response, thing: &mut Thing) {
-    fields(page, thing);
+fn set_answer(url: &Url, page: &Response, thing: &mut Thing) {
+    set_fields(page, thing);
     if url.scheme() == "https" {
-        thing.set("hsts", hsts(page));
+        thing.set("hsts", hsts_lifetime(page));
     }
     if page.redirect_target(url).is_none() {
-        security(page, thing);
+        set_security(page, thing);
         let html = resource::text(page).map(|html| safety(&html, url));
-        of_html(page, &html, thing);
+        set_html(page, &html, thing);
         thing.set("complete", Value::Flag(!page.cut));
     }
 }
 
-fn fields(page: &Response, thing: &mut Thing) {
+fn set_fields(page: &Response, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let software = field("server").unwrap_or_default();
     thing.set(
@@ -409,13 +417,13 @@ fn fields(page: &Response, thing: &mut Thing) {
     if !page.version.is_empty() {
         thing.set("version", Value::word(&page.version));
     }
-    let made: Vec<&str> = MADE_WITH.iter().filter_map(|name| field(name)).collect();
+    let frameworks: Vec<&str> = MADE_WITH.iter().filter_map(|name| field(name)).collect();
     thing.set(
         "powered_by",
-        Value::word(if made.is_empty() {
+        Value::word(if frameworks.is_empty() {
             "not told".into()
         } else {
-            made.join(", ")
+            frameworks.join(", ")
         }),
     );
     let leaks = page
@@ -441,7 +449,7 @@ fn leads_to_tls(answer: &Response, url: &Url) -> Value {
 }
 
 /// For how long browsers use TLS without asking; 0: it does not say so.
-fn hsts(page: &Response) -> Value {
+fn hsts_lifetime(page: &Response) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
     let age = hsts.split(';').find_map(|part| {
@@ -451,7 +459,7 @@ fn hsts(page: &Response) -> Value {
     Value::ns(age.unwrap_or(0.0) * 1e9)
 }
 
-fn security(page: &Response, thing: &mut Thing) {
+fn set_security(page: &Response, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let policy = field("content-security-policy")
         .unwrap_or_default()
@@ -473,15 +481,16 @@ fn security(page: &Response, thing: &mut Thing) {
 }
 
 /// What the page's policy and its HTML, which may be unreadable, do about scripts.
-fn of_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
-    let unread = |why: &String| Value::Unknown(format!("The page cannot be read: {why}."));
-    let own = html.as_ref().map_or("", |safety| &safety.policy);
-    let policies = page.all("content-security-policy").chain([own]);
+fn set_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
+    let unreadable =
+        |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
+    let html_policy = html.as_ref().map_or("", |safety| &safety.policy);
+    let policies = page.all("content-security-policy").chain([html_policy]);
     let policies: Vec<String> = policies.map(str::to_ascii_lowercase).collect();
-    let csp = match (scripts(&policies), html) {
+    let csp = match (script_policy(&policies), html) {
         // What the page adds can only restrict more.
         (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
-        (_, Err(why)) => unread(why),
+        (_, Err(reason)) => unreadable(reason),
     };
     thing.set("csp", csp);
     let is_html = page
@@ -490,24 +499,24 @@ fn of_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
     if !is_html {
         return;
     }
-    let of_files = |value: &dyn Fn(&[Url]) -> Value| match html {
+    let of_unpinned = |value: &dyn Fn(&[Url]) -> Value| match html {
         Ok(safety) => value(&safety.unpinned),
-        Err(why) => unread(why),
+        Err(reason) => unreadable(reason),
     };
     let first = |as_text: fn(&Url) -> String| {
-        of_files(&|files| Value::Word(files.first().map_or("none".into(), as_text)))
+        of_unpinned(&|files| Value::Word(files.first().map_or("none".into(), as_text)))
     };
     thing.set(
         "unpinned",
-        of_files(&|files| Value::count(files.len() as u64, "files")),
+        of_unpinned(&|files| Value::count(files.len() as u64, "files")),
     );
     thing.set("unpinned_first", first(address::redacted));
-    thing.set("unpinned_word", first(address::word));
+    thing.set("unpinned_word", first(address::shell_word));
 }
 
 /// What policies do to scripts: the strictest of them counts (CSP Level 3; as Mozilla's Observatory scores it).
-fn scripts(policies: &[String]) -> &'static str {
-    let of = |policy: &String| {
+fn script_policy(policies: &[String]) -> &'static str {
+    let restricts_scripts = |policy: &String| {
         let directives = policy
             .split(';')
             .map(|directive| directive.split_whitespace());
@@ -516,29 +525,30 @@ fn scripts(policies: &[String]) -> &'static str {
             .collect();
         // What is not said for scripts is what is said for all.
         directives.sort_by_key(|(name, _)| *name != "script-src");
-        let found = directives.into_iter();
-        let mut found = found.filter(|(name, _)| ["script-src", "default-src"].contains(name));
-        let (_, sources) = found.next()?;
-        let inline = sources.contains(&"'unsafe-inline'");
-        let strict = |source: &&str| {
-            let begins = [
+        let relevant = directives.into_iter();
+        let mut relevant =
+            relevant.filter(|(name, _)| ["script-src", "default-src"].contains(name));
+        let (_, sources) = relevant.next()?;
+        let allows_inline = sources.contains(&"'unsafe-inline'");
+        let is_strict = |source: &&str| {
+            let prefixes = [
                 "'nonce-",
                 "'sha256-",
                 "'sha384-",
                 "'sha512-",
                 "'strict-dynamic'",
             ];
-            begins.iter().any(|begin| source.starts_with(begin))
+            prefixes.iter().any(|prefix| source.starts_with(prefix))
         };
-        Some(!inline || sources.iter().any(strict))
+        Some(!allows_inline || sources.iter().any(is_strict))
     };
-    let told: Vec<Option<bool>> = policies
+    let outcomes: Vec<Option<bool>> = policies
         .iter()
         .filter(|p| !p.trim().is_empty())
-        .map(of)
+        .map(restricts_scripts)
         .collect();
-    match told.iter().flatten().max() {
-        _ if told.is_empty() => "none",
+    match outcomes.iter().flatten().max() {
+        _ if outcomes.is_empty() => "none",
         None => "says nothing of scripts",
         Some(false) => "lets inline scripts run",
         Some(true) => "restricts scripts",
@@ -553,11 +563,11 @@ fn connect(address: SocketAddr) -> Option<Timed> {
 
 /// Whether this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).
 fn has_route(family: Family) -> bool {
-    let (here, there) = match family {
+    let (local, remote) = match family {
         Family::V4 => ("0.0.0.0:0", "198.51.100.1:9"),
         Family::V6 => ("[::]:0", "[2001:db8::1]:9"),
     };
-    std::net::UdpSocket::bind(here).is_ok_and(|socket| socket.connect(there).is_ok())
+    std::net::UdpSocket::bind(local).is_ok_and(|socket| socket.connect(remote).is_ok())
 }
 
 /// CPing, which a server of AJP answers with CPong (AJPv13 reference).
@@ -571,19 +581,19 @@ fn answers_ajp(address: SocketAddr) -> bool {
     stream.write_all(&PING).is_ok() && stream.read_exact(&mut answer).is_ok() && answer == PONG
 }
 
-fn certificate(seen: &TlsObservation, thing: &mut Thing) {
+fn set_certificate(tls: &TlsObservation, thing: &mut Thing) {
     thing.set(
         "certificate",
-        Value::word(seen.wrong.as_deref().unwrap_or("nothing is wrong with it")),
+        Value::word(tls.wrong.as_deref().unwrap_or("nothing is wrong with it")),
     );
-    if let Some((from, until)) = seen.valid {
+    if let Some((from, until)) = tls.valid {
         thing.set("certificate_from", Value::Word(day(from)));
         thing.set("certificate_until", Value::Word(day(until)));
     }
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0.0, |now| now.as_secs_f64());
-    let left = match seen.valid {
+    let left = match tls.valid {
         Some((_, until)) => Value::ns((until - now) * 1e9),
         None => Value::Unknown("The certificate cannot be read.".into()),
     };
@@ -601,33 +611,39 @@ mod tests {
             family: Some(Family::V6),
             ..Response::default()
         };
-        let looked = ServerContext {
+        let context = ServerContext {
             url: &url,
             page: &page,
             redirects: Redirects::default(),
             ajp_port: 0,
         };
         let mut thing = Thing::new("server", "a.example");
-        looked.families(&Err("Nobody answers.".into()), &mut thing);
-        let told = ["ipv4_address", "ipv4", "ipv6_address", "ipv6"];
-        let told = told.map(|name| thing.values[name].text());
-        assert_eq!(told, ["unknown", "unknown", "yes", "yes"]);
+        context.set_families(&Err("Nobody answers.".into()), &mut thing);
+        let texts = ["ipv4_address", "ipv4", "ipv6_address", "ipv6"];
+        let texts = texts.map(|name| thing.values[name].text());
+        assert_eq!(texts, ["unknown", "unknown", "yes", "yes"]);
     }
 
     #[test]
     fn policies_are_read_for_what_they_do_to_scripts() {
-        let told = |policies: &[&str]| {
+        let policy_of = |policies: &[&str]| {
             let all: Vec<String> = policies.iter().map(|p| p.to_string()).collect();
-            scripts(&all)
+            script_policy(&all)
         };
-        assert_eq!(told(&[""]), "none");
-        assert_eq!(told(&["frame-ancestors 'none'"]), "says nothing of scripts");
-        assert_eq!(told(&["default-src 'self'"]), "restricts scripts");
+        assert_eq!(policy_of(&[""]), "none");
+        assert_eq!(
+            policy_of(&["frame-ancestors 'none'"]),
+            "says nothing of scripts"
+        );
+        assert_eq!(policy_of(&["default-src 'self'"]), "restricts scripts");
         let open = "default-src 'self'; script-src 'self' 'unsafe-inline'";
-        assert_eq!(told(&[open]), "lets inline scripts run");
+        assert_eq!(policy_of(&[open]), "lets inline scripts run");
         let nonce = "script-src 'unsafe-inline' 'nonce-abc'";
-        assert_eq!(told(&[nonce]), "restricts scripts");
-        assert_eq!(told(&[open, "default-src 'none'"]), "restricts scripts");
+        assert_eq!(policy_of(&[nonce]), "restricts scripts");
+        assert_eq!(
+            policy_of(&[open, "default-src 'none'"]),
+            "restricts scripts"
+        );
     }
 
     #[test]

@@ -53,21 +53,24 @@ impl TlsClient {
     /// rustls cannot be set up.
     pub fn new() -> Result<TlsClient, String> {
         let provider = Arc::new(ring::default_provider());
-        let last = Arc::new(Mutex::new(Verdict::default()));
-        let (judge, kept, of) = (judge(&provider)?, last.clone(), provider.clone());
-        let keep = move |presented: &PresentedCertificate| {
-            let wrong = match &judge {
-                Ok(judge) => presented.wrong(&**judge).map(|e| wrong(&e)),
-                Err(why) => Some(why.clone()),
+        let last_verdict = Arc::new(Mutex::new(Verdict::default()));
+        let (authorities, verdict, verifier_provider) =
+            (judge(&provider)?, last_verdict.clone(), provider.clone());
+        let keep_verdict = move |presented: &PresentedCertificate| {
+            let wrong = match &authorities {
+                Ok(authorities) => presented
+                    .wrong(&**authorities)
+                    .map(|e| certificate_error(&e)),
+                Err(reason) => Some(reason.clone()),
             };
-            if let Ok(mut last) = kept.lock() {
-                *last = (wrong, validity(presented.certificate));
+            if let Ok(mut last_verdict) = verdict.lock() {
+                *last_verdict = (wrong, validity(presented.certificate));
             }
         };
         Ok(TlsClient {
             provider,
-            verifier: Arc::new(AnyCertificate::new(of, keep)),
-            last,
+            verifier: Arc::new(AnyCertificate::new(verifier_provider, keep_verdict)),
+            last: last_verdict,
         })
     }
 
@@ -75,10 +78,15 @@ impl TlsClient {
     ///
     /// # Errors
     /// There is no handshake, in words.
-    pub fn begin(&self, host: &str, tcp: TcpStream, until: Instant) -> Result<TlsStream, String> {
+    pub fn begin(
+        &self,
+        host: &str,
+        tcp: TcpStream,
+        deadline: Instant,
+    ) -> Result<TlsStream, String> {
         self.connection(
             host,
-            Timed::new(tcp, until),
+            Timed::new(tcp, deadline),
             &[&version::TLS13, &version::TLS12],
             &[b"http/1.1"],
         )
@@ -97,8 +105,8 @@ impl TlsClient {
     ) -> Result<Option<TlsObservation>, String> {
         let mut stream = self.connection(host, tcp, versions, protocols)?;
         match stream.handshake() {
-            Ok(()) => Ok(stream.seen()),
-            Err(e) if refuses(&e) => Ok(None),
+            Ok(()) => Ok(stream.observation()),
+            Err(e) if is_refusal(&e) => Ok(None),
             Err(e) => Err(format!("no TLS handshake: {e}")),
         }
     }
@@ -130,7 +138,7 @@ impl TlsClient {
 }
 
 /// An alert, or an end of the connection.
-fn refuses(e: &io::Error) -> bool {
+fn is_refusal(e: &io::Error) -> bool {
     matches!(
         e.kind(),
         io::ErrorKind::InvalidData
@@ -142,8 +150,8 @@ fn refuses(e: &io::Error) -> bool {
 
 impl TlsStream {
     /// Is read until another moment.
-    pub fn set_until(&mut self, until: Instant) {
-        self.stream.sock.set(until);
+    pub fn set_deadline(&mut self, deadline: Instant) {
+        self.stream.sock.set_deadline(deadline);
     }
 
     /// Goes on until both have agreed.
@@ -161,7 +169,7 @@ impl TlsStream {
     }
 
     /// What was seen, once there was a handshake.
-    pub fn seen(&self) -> Option<TlsObservation> {
+    pub fn observation(&self) -> Option<TlsObservation> {
         let connection = &self.stream.conn;
         let version = connection.protocol_version()?;
         let (wrong, valid) = self.last.lock().map(|v| v.clone()).unwrap_or_default();
@@ -198,7 +206,7 @@ type Judge = Result<Arc<WebPkiServerVerifier>, String>;
 fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
     let roots = match system_roots() {
         Ok(roots) => Arc::new(roots),
-        Err(why) => return Ok(Err(why)),
+        Err(reason) => return Ok(Err(reason)),
     };
     let built = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
     built
@@ -207,12 +215,12 @@ fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
 }
 
 /// What is wrong with a certificate, for people.
-fn wrong(error: &rustls::Error) -> String {
+fn certificate_error(error: &rustls::Error) -> String {
     use CertificateError as E;
-    let rustls::Error::InvalidCertificate(why) = error else {
+    let rustls::Error::InvalidCertificate(reason) = error else {
         return error.to_string();
     };
-    let words = match why {
+    let words = match reason {
         E::Expired | E::ExpiredContext { .. } => "its time is over",
         E::NotValidYet | E::NotValidYetContext { .. } => "its time has not come yet",
         E::NotValidForName | E::NotValidForNameContext { .. } => "it is for other names",
@@ -241,7 +249,7 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
 }
 
 /// Whether it is only the socket's time-out.
-pub fn waits(e: &io::Error) -> bool {
+pub fn is_timeout(e: &io::Error) -> bool {
     matches!(
         e.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted

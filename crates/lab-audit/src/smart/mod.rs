@@ -42,23 +42,23 @@ impl Smart {
     /// # Errors
     /// Neither tells; why, in words.
     pub fn of(root: &Root, disk: &str) -> Result<Smart, String> {
-        let asked = if root.is_live() && disk.starts_with("nvme") {
+        let from_driver = if root.is_live() && disk.starts_with("nvme") {
             nvme::smart(disk)
         } else {
             None
         };
-        asked.map_or_else(|| by_smartctl(root, disk), Ok)
+        from_driver.map_or_else(|| by_smartctl(root, disk), Ok)
     }
 
     /// What a disk of so many bytes still endures.
     pub fn endurance(&self, size: f64) -> Endurance {
         let worn = self.worn.unwrap_or(0.0);
-        let told = self.written.filter(|_| worn >= COARSE).map(|w| w / worn);
+        let computed_total = self.written.filter(|_| worn >= COARSE).map(|w| w / worn);
         let left = (1.0 - worn).max(0.0);
         let assumed = size * ASSUMED;
-        match (told, self.worn, self.written) {
-            (Some(whole), ..) => Endurance {
-                left: whole * left,
+        match (computed_total, self.worn, self.written) {
+            (Some(total), ..) => Endurance {
+                left: total * left,
                 by: "as SMART tells: the part that is used, and what was written for it",
             },
             (None, Some(_), None) => Endurance {
@@ -91,13 +91,13 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     let json: Json =
         serde_json::from_str(&text).map_err(|_| "smartctl did not answer in JSON".to_owned())?;
     match json.get("smart_status") {
-        Some(_) => Ok(parsed(&json)),
+        Some(_) => Ok(parse_smartctl(&json)),
         None => Err("smartctl shows nothing of it; it needs root".into()),
     }
 }
 
 /// From smartctl's JSON, of NVMe or ATA.
-fn parsed(json: &Json) -> Smart {
+fn parse_smartctl(json: &Json) -> Smart {
     let nvme = &json["nvme_smart_health_information_log"];
     let percent = |value: &Json| value.as_f64().map(|percent| percent / 100.0);
     let raw = |id| attribute(json, id).and_then(|a| a["raw"]["value"].as_u64());
@@ -142,10 +142,10 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
         "Percent_Lifetime_Remain",
         "Remaining_Lifetime_Perc",
     ];
-    let named =
+    let by_name =
         || attributes(json).find(|a| a["name"].as_str().is_some_and(|name| NAMES.contains(&name)));
-    let found = attribute(json, 233).or_else(|| attribute(json, 177));
-    let left = found.or_else(named)?["value"].as_f64()?;
+    let by_id = attribute(json, 233).or_else(|| attribute(json, 177));
+    let left = by_id.or_else(by_name)?["value"].as_f64()?;
     Some((100.0 - left) / 100.0)
 }
 
@@ -183,23 +183,26 @@ mod tests {
     fn smartctl_is_read_for_nvme_and_for_ata() {
         let nvme = json!({"smart_status": {"passed": true}, "nvme_smart_health_information_log":
             {"percentage_used": 10, "available_spare": 99, "media_errors": 0, "data_units_written": 100_000_000}});
-        let smart = parsed(&nvme);
+        let smart = parse_smartctl(&nvme);
         assert_eq!(smart.written, Some(51.2e12));
         assert_eq!((smart.worn, smart.spare), (Some(0.1), Some(0.99)));
         let statistics = json!({"smart_status": {"passed": false}, "logical_block_size": 512,
             "ata_device_statistics": {"pages": [{"table": [{"name": "Logical Sectors Written", "value": 2_000}]},
                 {"table": [{"name": "Percentage Used Endurance Indicator", "value": 7}]}]}});
-        let smart = parsed(&statistics);
+        let smart = parse_smartctl(&statistics);
         assert_eq!((smart.written, smart.worn), (Some(1_024_000.0), Some(0.07)));
         assert_eq!(smart.failing, Some(true));
         let attributes = json!({"smart_status": {}, "ata_smart_attributes": {"table": [
             {"id": 177, "name": "Wear_Leveling_Count", "value": 95, "raw": {"value": 60}},
             {"id": 197, "name": "Current_Pending_Sector", "value": 100, "raw": {"value": 3}},
             {"id": 241, "name": "Total_LBAs_Written", "value": 99, "raw": {"value": 4}}]}});
-        let smart = parsed(&attributes);
+        let smart = parse_smartctl(&attributes);
         assert_eq!((smart.written, smart.bad_sectors), (Some(2048.0), Some(3)));
         assert!((smart.worn.unwrap() - 0.05).abs() < 1e-9);
-        assert_eq!(parsed(&json!({"smart_status": {}})), Smart::default());
+        assert_eq!(
+            parse_smartctl(&json!({"smart_status": {}})),
+            Smart::default()
+        );
     }
 
     #[test]
@@ -211,15 +214,17 @@ mod tests {
         };
         let size = 1e12;
         // A tenth is used by 51.2 TB: nine times as much is left.
-        let told = smart(Some(0.1), Some(51.2e12)).endurance(size);
-        assert!((told.left - 460.8e12).abs() < 1e6 && told.by.starts_with("as SMART tells"));
-        let part = smart(Some(0.5), None).endurance(size);
-        assert!((part.left - 0.5 * ASSUMED * size).abs() < 1e6);
+        let computed = smart(Some(0.1), Some(51.2e12)).endurance(size);
+        assert!(
+            (computed.left - 460.8e12).abs() < 1e6 && computed.by.starts_with("as SMART tells")
+        );
+        let half_worn = smart(Some(0.5), None).endurance(size);
+        assert!((half_worn.left - 0.5 * ASSUMED * size).abs() < 1e6);
         let fresh = smart(Some(0.0), Some(1e12)).endurance(size);
         assert!((fresh.left - (ASSUMED * size - 1e12)).abs() < 1e6);
         let nothing = Smart::default().endurance(size);
         assert!(nothing.left == ASSUMED * size && nothing.by.starts_with("assumed"));
-        let gone = smart(Some(1.2), Some(9e14)).endurance(size);
-        assert_eq!(gone.left, 0.0);
+        let worn_out = smart(Some(1.2), Some(9e14)).endurance(size);
+        assert_eq!(worn_out.left, 0.0);
     }
 }

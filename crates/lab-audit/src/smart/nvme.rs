@@ -41,10 +41,10 @@ const _: () = assert!(size_of::<Command>() == 72);
 /// Of a disk of this machine; `None`: it may not be asked, or does not answer.
 pub fn smart(disk: &str) -> Option<Smart> {
     let device = File::open(format!("/dev/{disk}")).ok()?;
-    log(&device).map(|log| parsed(&log))
+    read_log(&device).map(|log| parse_log(&log))
 }
 
-fn log(device: &File) -> Option<[u8; LOG]> {
+fn read_log(device: &File) -> Option<[u8; LOG]> {
     let mut log = [0; LOG];
     let words = (LOG / 4 - 1) as u32;
     let mut command = Command {
@@ -57,12 +57,12 @@ fn log(device: &File) -> Option<[u8; LOG]> {
         ..Command::default()
     };
     // SAFETY: the command is as linux/nvme_ioctl.h wants it, and the log has the length that it tells.
-    let done = unsafe { libc::ioctl(device.as_raw_fd(), ADMIN_COMMAND as _, &raw mut command) };
-    (done == 0).then_some(log)
+    let status = unsafe { libc::ioctl(device.as_raw_fd(), ADMIN_COMMAND as _, &raw mut command) };
+    (status == 0).then_some(log)
 }
 
 /// NVM Express Base Specification 2.0, figure 207.
-fn parsed(log: &[u8; LOG]) -> Smart {
+fn parse_log(log: &[u8; LOG]) -> Smart {
     let number = |at: usize| {
         let bytes: Vec<u8> = log[at..at + 16].to_vec();
         bytes.try_into().map_or(0, u128::from_le_bytes)
@@ -89,17 +89,17 @@ mod tests {
         (page[3], page[4], page[5]) = (100, 10, 10);
         page[48..56].copy_from_slice(&100_000_000_u64.to_le_bytes());
         page[160] = 2;
-        let smart = parsed(&page);
+        let smart = parse_log(&page);
         assert_eq!((smart.failing, smart.spare), (Some(false), Some(1.0)));
         assert_eq!((smart.worn, smart.written), (Some(0.1), Some(51.2e12)));
         assert_eq!(smart.bad_sectors, Some(2));
         page[0] = 0b100;
-        assert_eq!(parsed(&page).failing, Some(true));
+        assert_eq!(parse_log(&page).failing, Some(true));
     }
 
     #[test]
     fn what_is_no_nvme_disk_tells_nothing() {
-        assert!(log(&File::open("/dev/null").expect("a device")).is_none());
+        assert!(read_log(&File::open("/dev/null").expect("a device")).is_none());
         assert_eq!(smart("no-such-disk"), None);
     }
 }

@@ -38,8 +38,8 @@ impl Medium {
         if disk.starts_with("loop") {
             return Medium::File(line("loop/backing_file").unwrap_or_default());
         }
-        if let Some(whose) = hypervisor(root, disk) {
-            return Medium::Virtual(whose);
+        if let Some(vendor) = hypervisor(root, disk) {
+            return Medium::Virtual(vendor);
         }
         let rotational = root.number(&format!("sys/block/{disk}/queue/rotational"));
         match rotational {
@@ -74,18 +74,18 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     if disk.starts_with("xvd") {
         return Some("Xen");
     }
-    let named = |file: &str| root.line(&format!("sys/block/{disk}/device/{file}"));
-    let words = ["vendor", "model"].map(|file| named(file).unwrap_or_default());
+    let line = |file: &str| root.line(&format!("sys/block/{disk}/device/{file}"));
+    let words = ["vendor", "model"].map(|file| line(file).unwrap_or_default());
     let model = words.join(" ");
-    let mut known = MODELS.iter();
-    known.find(|(part, _)| model.contains(part)).map(|m| m.1)
+    let mut models = MODELS.iter();
+    models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
 /// Why what is read of a disk of this machine may come from a cache that the kernel does not know; `None`: it is a disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {
     match Medium::of(&Root::live(), disk) {
-        Medium::Virtual(whose) => Some(format!(
-            "a hypervisor's device ({whose}): what is read may come from the hypervisor's cache"
+        Medium::Virtual(vendor) => Some(format!(
+            "a hypervisor's device ({vendor}): what is read may come from the hypervisor's cache"
         )),
         Medium::File(path) => Some(format!("a file ({path}), with its filesystem's cache")),
         Medium::Nvme | Medium::Flash | Medium::Spinning => None,
@@ -101,7 +101,7 @@ mod tests {
     fn a_device_is_told_by_its_name_and_its_model() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Root::copy(folder.path());
-        let of = |disk: &str, model: &str, rotational: &str| {
+        let medium_of = |disk: &str, model: &str, rotational: &str| {
             let block = folder.path().join("sys/block").join(disk);
             for (file, text) in [("device/model", model), ("queue/rotational", rotational)] {
                 let file = block.join(file);
@@ -110,22 +110,34 @@ mod tests {
             }
             Medium::of(&root, disk)
         };
-        assert_eq!(of("sda", "Samsung SSD 870", "0"), Medium::Flash);
-        assert_eq!(of("sdb", "ST8000VN004", "1"), Medium::Spinning);
-        assert_eq!(of("sdc", "QEMU HARDDISK   ", "1"), Medium::Virtual("QEMU"));
-        assert_eq!(of("sdd", "Virtual disk", "1"), Medium::Virtual("virtual"));
-        assert_eq!(of("nvme0n1", "Samsung SSD 990 PRO", "0"), Medium::Nvme);
-        let ebs = of("nvme1n1", "Amazon Elastic Block Store", "0");
+        assert_eq!(medium_of("sda", "Samsung SSD 870", "0"), Medium::Flash);
+        assert_eq!(medium_of("sdb", "ST8000VN004", "1"), Medium::Spinning);
+        assert_eq!(
+            medium_of("sdc", "QEMU HARDDISK   ", "1"),
+            Medium::Virtual("QEMU")
+        );
+        assert_eq!(
+            medium_of("sdd", "Virtual disk", "1"),
+            Medium::Virtual("virtual")
+        );
+        assert_eq!(
+            medium_of("nvme0n1", "Samsung SSD 990 PRO", "0"),
+            Medium::Nvme
+        );
+        let ebs = medium_of("nvme1n1", "Amazon Elastic Block Store", "0");
         assert_eq!(ebs, Medium::Virtual("Amazon EBS"));
-        let own = of("nvme2n1", "Amazon EC2 NVMe Instance Storage", "0");
-        assert_eq!(own, Medium::Nvme, "a disk of the machine itself");
-        assert_eq!(of("vda", "", "0"), Medium::Virtual("virtio"));
-        assert_eq!(of("xvda", "", "0"), Medium::Virtual("Xen"));
+        let instance_store = medium_of("nvme2n1", "Amazon EC2 NVMe Instance Storage", "0");
+        assert_eq!(instance_store, Medium::Nvme, "a disk of the machine itself");
+        assert_eq!(medium_of("vda", "", "0"), Medium::Virtual("virtio"));
+        assert_eq!(medium_of("xvda", "", "0"), Medium::Virtual("Xen"));
         let loop0 = folder.path().join("sys/block/loop0/loop");
         fs::create_dir_all(&loop0).expect("made");
         fs::write(loop0.join("backing_file"), "/srv/image\n").expect("written");
-        let found = Medium::of(&root, "loop0");
-        assert_eq!(found, Medium::File("/srv/image".into()));
-        assert_eq!((found.word(), found.has_limited_writes()), ("file", false));
+        let loop_medium = Medium::of(&root, "loop0");
+        assert_eq!(loop_medium, Medium::File("/srv/image".into()));
+        assert_eq!(
+            (loop_medium.word(), loop_medium.has_limited_writes()),
+            ("file", false)
+        );
     }
 }

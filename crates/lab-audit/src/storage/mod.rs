@@ -78,7 +78,7 @@ pub struct Measured {
     /// Of each work, in the order of [`Work::ALL`], the rounds.
     rounds: Vec<Vec<Round>>,
     /// Medians of first and second reads of the same blocks, ns.
-    twice: [f64; 2],
+    rereads: [f64; 2],
 }
 
 /// Takes rounds of all works on all targets. `step` is told how many are done.
@@ -93,26 +93,27 @@ pub fn measure(
     let mut measured = Vec::new();
     let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_secs());
     for target in &targets {
-        let twice = turns::twice(target, seed).map_err(|e| format!("{}: {e}", target.name))?;
-        measured.push((twice, vec![Vec::new(); Work::ALL.len()]));
+        let rereads = turns::first_and_second_reads(target, seed)
+            .map_err(|e| format!("{}: {e}", target.name))?;
+        measured.push((rereads, vec![Vec::new(); Work::ALL.len()]));
     }
     for round in 0..rounds {
         step(round);
-        for (at, work) in Work::ALL.into_iter().enumerate() {
-            let seed = seed + round * 8 + at as u64;
+        for (index, work) in Work::ALL.into_iter().enumerate() {
+            let seed = seed + round * 8 + index as u64;
             let all = turns::round(&targets, work, seed)?;
-            for (of, taken) in measured.iter_mut().zip(all) {
-                of.1[at].extend(taken);
+            for (measured_target, round_of_target) in measured.iter_mut().zip(all) {
+                measured_target.1[index].extend(round_of_target);
             }
         }
     }
-    let both = targets.into_iter().zip(measured);
-    let one = |(target, (twice, rounds))| Measured {
+    let pairs = targets.into_iter().zip(measured);
+    let to_measured = |(target, (rereads, rounds))| Measured {
         target,
         rounds,
-        twice,
+        rereads,
     };
-    Ok(both.map(one).collect())
+    Ok(pairs.map(to_measured).collect())
 }
 
 /// What an audit has of it.
@@ -134,14 +135,14 @@ pub fn extra(all: &[Measured]) -> Extra {
 }
 
 impl Measured {
-    fn of(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<Interval> {
-        let at = Work::ALL.iter().position(|w| *w == work)?;
-        let values: Option<Vec<f64>> = self.rounds[at].iter().map(value).collect();
+    fn interval(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<Interval> {
+        let index = Work::ALL.iter().position(|w| *w == work)?;
+        let values: Option<Vec<f64>> = self.rounds[index].iter().map(value).collect();
         median_interval(&values?, 0.05)
     }
 
     fn estimate(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
-        self.of(work, value).map(|interval| interval.estimate)
+        self.interval(work, value).map(|interval| interval.estimate)
     }
 
     fn thing(&self) -> Thing {
@@ -175,25 +176,25 @@ impl Measured {
         thing.set_some("fsync_p50", p50(Work::Sync).map(Value::ns));
         thing.set_some("fsync_p99", p99(Work::Sync).map(Value::ns));
         thing.set_some("commits", rate(Work::Sync).map(|n| per_s(n, "commits")));
-        thing.set("first_read", Value::ns(self.twice[0]));
-        thing.set("again", ratio(self.twice[1] / self.twice[0]));
+        thing.set("first_read", Value::ns(self.rereads[0]));
+        thing.set("again", ratio(self.rereads[1] / self.rereads[0]));
         let read = p50(Work::Random).unwrap_or(f64::NAN);
-        let below = cache(&self.target.medium, self.target.scratch, read, self.twice);
-        thing.set("cache", below);
+        let cache_below = cache(&self.target.medium, self.target.scratch, read, self.rereads);
+        thing.set("cache", cache_below);
         thing
     }
 }
 
 /// What a cache below this system answers, as far as latencies show.
-pub fn cache(medium: &str, scratch: bool, read_ns: f64, twice: [f64; 2]) -> Value {
-    let least = match medium {
+pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
+    let fastest_ns = match medium {
         "memory" => 0.0,
         "spinning" => PLATTER_NS,
         _ => FLASH_NS,
     };
     match medium {
-        _ if read_ns.min(twice[0]) < least => Value::word("all reads"),
-        _ if !scratch && twice[1] < twice[0] / 2.0 => Value::word("repeated reads"),
+        _ if read_ns.min(first_and_second[0]) < fastest_ns => Value::word("all reads"),
+        _ if !scratch && first_and_second[1] < first_and_second[0] / 2.0 => Value::word("repeated reads"),
         "file" => Value::Unknown("It is on a file of another filesystem, which has a cache of its own.".into()),
         "virtual" | "unknown" if scratch => Value::Unknown(
             "A file that was just written may be in the hypervisor's cache; as root, name the device: --measure /dev/…"
@@ -221,9 +222,12 @@ fn word(text: &str) -> EvidenceValue {
 /// Each figure with its interval.
 fn speeds(all: &[Measured]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for of in all {
-        for work in Work::ALL.into_iter().filter(|work| work.fits(&of.target)) {
-            let rate = of.of(work, |r| Some(r.rate));
+    for measured in all {
+        for work in Work::ALL
+            .into_iter()
+            .filter(|work| work.fits(&measured.target))
+        {
+            let rate = measured.interval(work, |r| Some(r.rate));
             let figures = [
                 match work {
                     Work::Sequential => {
@@ -237,14 +241,22 @@ fn speeds(all: &[Measured]) -> EvidenceTable {
                     }
                     _ => ("rate", Unit::PerSecond("operations".into()), rate),
                 },
-                ("median", Unit::Nanoseconds, of.of(work, |r| Some(r.p50))),
-                ("99 %", Unit::Nanoseconds, of.of(work, |r| r.p99)),
+                (
+                    "median",
+                    Unit::Nanoseconds,
+                    measured.interval(work, |r| Some(r.p50)),
+                ),
+                (
+                    "99 %",
+                    Unit::Nanoseconds,
+                    measured.interval(work, |r| r.p99),
+                ),
             ];
             for (name, unit, interval) in figures {
-                let Some(i) = interval else { continue };
-                let mut row = vec![word(&of.target.name), word(work.name()), word(name)];
+                let Some(interval) = interval else { continue };
+                let mut row = vec![word(&measured.target.name), word(work.name()), word(name)];
                 let number = |n: f64| EvidenceValue::Number(n, unit.clone());
-                row.extend([i.estimate, i.low, i.high].map(number));
+                row.extend([interval.estimate, interval.low, interval.high].map(number));
                 rows.push(row);
             }
         }
@@ -260,17 +272,19 @@ fn speeds(all: &[Measured]) -> EvidenceTable {
 /// Rates as multiples of the first target's.
 fn ratios(all: &[Measured]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for of in &all[1..] {
-        for (at, work) in Work::ALL.into_iter().enumerate() {
-            let pairs = of.rounds[at].iter().zip(&all[0].rounds[at]);
-            let logs: Vec<f64> = pairs.map(|(of, base)| (of.rate / base.rate).ln()).collect();
+    for measured in &all[1..] {
+        for (index, work) in Work::ALL.into_iter().enumerate() {
+            let rounds = measured.rounds[index].iter().zip(&all[0].rounds[index]);
+            let logs: Vec<f64> = rounds
+                .map(|(measured, base)| (measured.rate / base.rate).ln())
+                .collect();
             let Some(centre) = centre(&logs, 0.05) else {
                 continue;
             };
-            let i = centre.interval;
-            let mut row = vec![word(&of.target.name), word(work.name())];
+            let interval = centre.interval;
+            let mut row = vec![word(&measured.target.name), word(work.name())];
             let number = |n: f64| EvidenceValue::Number(n.exp(), Unit::Ratio);
-            row.extend([i.estimate, i.low, i.high].map(number));
+            row.extend([interval.estimate, interval.low, interval.high].map(number));
             rows.push(row);
         }
     }
@@ -283,14 +297,17 @@ fn ratios(all: &[Measured]) -> EvidenceTable {
 }
 
 fn chart(all: &[Measured]) -> Option<EvidenceBars> {
-    let names: Vec<&str> = all.iter().map(|of| of.target.name.as_str()).collect();
+    let names: Vec<&str> = all
+        .iter()
+        .map(|measured| measured.target.name.as_str())
+        .collect();
     let names = short_names(&names);
-    let bar = |(of, name): (&Measured, &String), work: Work| {
+    let bar = |(measured, name): (&Measured, &String), work: Work| {
         let name = match all.len() {
             1 => work.name().to_owned(),
             _ => format!("{name}: {}", work.short()),
         };
-        Some((name, of.estimate(work, |r| Some(r.p50))?))
+        Some((name, measured.estimate(work, |r| Some(r.p50))?))
     };
     let works = Work::ALL
         .into_iter()
@@ -313,7 +330,7 @@ const SHOWN: usize = 14;
 /// the end. Where that does not tell them apart, their numbers do.
 fn short_names(names: &[&str]) -> Vec<String> {
     let first = names.first().copied().unwrap_or_default();
-    let folders = first.match_indices('/').map(|(at, _)| &first[..=at]);
+    let folders = first.match_indices('/').map(|(index, _)| &first[..=index]);
     let mut common = folders.filter(|folder| {
         names
             .iter()
@@ -327,16 +344,16 @@ fn short_names(names: &[&str]) -> Vec<String> {
             n => format!("…{}", String::from_iter(&letters[n + 1 - SHOWN..])),
         }
     };
-    let short: Vec<String> = names.iter().map(end).collect();
-    let twice = |name: &String| short.iter().filter(|other| *other == name).count() > 1;
-    let numbered = |(at, name): (usize, &String)| {
-        if twice(name) {
-            format!("no. {}", at + 1)
+    let shortened: Vec<String> = names.iter().map(end).collect();
+    let is_repeated = |name: &String| shortened.iter().filter(|other| *other == name).count() > 1;
+    let numbered = |(index, name): (usize, &String)| {
+        if is_repeated(name) {
+            format!("no. {}", index + 1)
         } else {
             name.clone()
         }
     };
-    short.iter().enumerate().map(numbered).collect()
+    shortened.iter().enumerate().map(numbered).collect()
 }
 
 #[cfg(test)]

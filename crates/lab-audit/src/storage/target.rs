@@ -63,13 +63,13 @@ impl Target {
     /// # Errors
     /// It cannot be opened, does no direct I/O, or has too little room; in words.
     pub fn open(path: &Path, scratch_bytes: u64) -> Result<Target, String> {
-        let wrong = |e: io::Error| format!("{}: {}", path.display(), explained(&e));
-        let about = path.metadata().map_err(wrong)?;
-        let scratch = about.is_dir();
-        let device = if scratch || about.rdev() == 0 {
-            about.dev()
+        let wrong = |e: io::Error| format!("{}: {}", path.display(), error_text(&e));
+        let metadata = path.metadata().map_err(wrong)?;
+        let scratch = metadata.is_dir();
+        let device = if scratch || metadata.rdev() == 0 {
+            metadata.dev()
         } else {
-            about.rdev()
+            metadata.rdev()
         };
         let disk = disk_of(device);
         let file = if scratch {
@@ -98,7 +98,7 @@ impl Target {
     }
 }
 
-fn explained(e: &io::Error) -> String {
+fn error_text(e: &io::Error) -> String {
     match e.raw_os_error() {
         Some(libc::EINVAL) => "direct I/O is not possible there".into(),
         Some(libc::EACCES | libc::EPERM) => "it may not be read; try as root".into(),
@@ -108,25 +108,25 @@ fn explained(e: &io::Error) -> String {
 
 /// A file without a name (O_TMPFILE), filled with what cannot be compressed.
 fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
-    let wrong = |e: io::Error| format!("{}: {}", folder.display(), explained(&e));
+    let wrong = |e: io::Error| format!("{}: {}", folder.display(), error_text(&e));
     // A filesystem without files of one's own, such as /proc, says that there is no such file.
     let unwritable =
         |e: io::Error| format!("{}: no file can be written there ({e})", folder.display());
     let unnamed = tempfile::tempfile_in(folder).map_err(unwritable)?;
     let free = free_bytes(&unnamed).map_err(wrong)?;
     if free < 2 * bytes {
-        let [wanted, free] = [2 * bytes, free].map(|bytes| bytes >> 20);
+        let [needed, free] = [2 * bytes, free].map(|bytes| bytes >> 20);
         let folder = folder.display();
         return Err(format!(
-            "{folder}: {free} MiB are free; {wanted} MiB must be"
+            "{folder}: {free} MiB are free; {needed} MiB must be"
         ));
     }
-    let again = PathBuf::from(format!("/proc/self/fd/{}", unnamed.as_raw_fd()));
+    let reopened = PathBuf::from(format!("/proc/self/fd/{}", unnamed.as_raw_fd()));
     let file = OpenOptions::new()
         .read(true)
         .write(true)
         .custom_flags(libc::O_DIRECT)
-        .open(again)
+        .open(reopened)
         .map_err(wrong)?;
     let (mut random, mut block) = (SmallRng::seed_from_u64(1), Aligned::new(LARGE));
     for at in (0..bytes).step_by(LARGE) {
@@ -151,12 +151,12 @@ pub fn disk_of(device: u64) -> Option<String> {
 /// The same of a device's folder below `/sys`.
 pub fn whole_disk(device: &Path) -> Option<String> {
     let device = device.canonicalize().ok()?;
-    let whole = if device.join("partition").exists() {
+    let disk = if device.join("partition").exists() {
         device.parent()?
     } else {
         &device
     };
-    Some(whole.file_name()?.to_string_lossy().into_owned())
+    Some(disk.file_name()?.to_string_lossy().into_owned())
 }
 
 fn medium_of(disk: Option<&str>, path: &Path) -> String {

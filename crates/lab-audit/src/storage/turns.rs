@@ -98,38 +98,38 @@ impl Work {
 /// A read or a write failed, with the target's name.
 pub fn round(targets: &[Target], work: Work, seed: u64) -> Result<Vec<Option<Round>>, String> {
     let mut turns: Vec<Vec<Turn>> = targets.iter().map(|_| Vec::new()).collect();
-    let there: Vec<usize> = (0..targets.len()).collect();
-    for (pass, at) in there.iter().chain(there.iter().rev()).enumerate() {
-        let target = &targets[*at];
+    let forward: Vec<usize> = (0..targets.len()).collect();
+    for (pass, index) in forward.iter().chain(forward.iter().rev()).enumerate() {
+        let target = &targets[*index];
         if work.fits(target) {
-            let taken = turn(target, work, seed * 64 + pass as u64);
-            turns[*at].push(taken.map_err(|e| format!("{}: {e}", target.name))?);
+            let result = turn(target, work, seed * 64 + pass as u64);
+            turns[*index].push(result.map_err(|e| format!("{}: {e}", target.name))?);
         }
     }
-    Ok(turns.into_iter().map(together).collect())
+    Ok(turns.into_iter().map(merge_turns).collect())
 }
 
 /// Medians of the latencies of 200 blocks anywhere, read for the first time and once more.
 ///
 /// # Errors
 /// A read failed.
-pub fn twice(target: &Target, seed: u64) -> io::Result<[f64; 2]> {
+pub fn first_and_second_reads(target: &Target, seed: u64) -> io::Result<[f64; 2]> {
     let mut random = SmallRng::seed_from_u64(seed);
     let places: Vec<u64> = (0..200).map(|_| place(&mut random, target)).collect();
     let mut block = Aligned::new(SMALL);
     let mut pass = || -> io::Result<f64> {
-        let mut taken = Vec::new();
-        for at in &places {
+        let mut latencies = Vec::new();
+        for place in &places {
             let began = Instant::now();
-            target.file.read_exact_at(block.room(), *at)?;
-            taken.push(began.elapsed().as_nanos() as f64);
+            target.file.read_exact_at(block.room(), *place)?;
+            latencies.push(began.elapsed().as_nanos() as f64);
         }
-        Ok(median(&taken).unwrap_or(f64::NAN))
+        Ok(median(&latencies).unwrap_or(f64::NAN))
     };
     Ok([pass()?, pass()?])
 }
 
-fn together(turns: Vec<Turn>) -> Option<Round> {
+fn merge_turns(turns: Vec<Turn>) -> Option<Round> {
     let seconds: f64 = turns.iter().map(|turn| turn.seconds).sum();
     let mut all: Vec<f64> = turns.into_iter().flat_map(|turn| turn.latencies).collect();
     all.sort_unstable_by(f64::total_cmp);
@@ -144,7 +144,7 @@ fn together(turns: Vec<Turn>) -> Option<Round> {
 fn turn(target: &Target, work: Work, seed: u64) -> io::Result<Turn> {
     let began = Instant::now();
     let latencies = match work {
-        Work::RandomDeep => deep(target, seed)?,
+        Work::RandomDeep => at_depth(target, seed)?,
         _ => one_by_one(target, work, seed, FEWEST)?,
     };
     Ok(Turn {
@@ -154,19 +154,19 @@ fn turn(target: &Target, work: Work, seed: u64) -> io::Result<Turn> {
 }
 
 /// A thread for each request that is under way.
-fn deep(target: &Target, seed: u64) -> io::Result<Vec<f64>> {
+fn at_depth(target: &Target, seed: u64) -> io::Result<Vec<f64>> {
     std::thread::scope(|scope| {
         let start = |i: usize| {
             let seed = seed * 4096 + i as u64;
             scope.spawn(move || one_by_one(target, Work::Random, seed, 1))
         };
         let threads: Vec<_> = (0..DEPTH).map(start).collect();
-        let mut all = Vec::new();
+        let mut latencies_of_all = Vec::new();
         for thread in threads {
-            let taken = thread.join().map_err(|_| io::Error::other("a thread"))?;
-            all.extend(taken?);
+            let latencies = thread.join().map_err(|_| io::Error::other("a thread"))?;
+            latencies_of_all.extend(latencies?);
         }
-        Ok(all)
+        Ok(latencies_of_all)
     })
 }
 
@@ -191,7 +191,7 @@ fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Resu
             _ => place(&mut random, target),
         };
         begin += size as u64;
-        let one = Instant::now();
+        let operation_began = Instant::now();
         match work {
             Work::Write => target.file.write_all_at(block.room(), at)?,
             Work::Sync => {
@@ -200,7 +200,7 @@ fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Resu
             }
             _ => target.file.read_exact_at(block.room(), at)?,
         }
-        latencies.push(one.elapsed().as_nanos() as f64);
+        latencies.push(operation_began.elapsed().as_nanos() as f64);
     }
     Ok(latencies)
 }

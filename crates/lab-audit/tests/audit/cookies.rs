@@ -9,14 +9,19 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 
-fn seen(text: &str) -> CookieObservation {
+fn observe(text: &str) -> CookieObservation {
     let mut collector = Collector::new().expect("random numbers");
     collector.text(text).expect("cookies");
     collector.done()
 }
 
-fn audited(seen: &CookieObservation) -> Audit {
-    audit(vec!["test".into()], seen, &rules().expect("rules"), 10.0)
+fn audit_of(observation: &CookieObservation) -> Audit {
+    audit(
+        vec!["test".into()],
+        observation,
+        &rules().expect("rules"),
+        10.0,
+    )
 }
 
 /// A HAR of requests: URL, resource type, Cookie field, Set-Cookie fields.
@@ -53,11 +58,11 @@ fn cell(audit: &Audit, table: usize, row: &str, column: usize) -> f64 {
 /// Cookies of one name are told apart by where they go, and a line that deletes one has its name alone.
 #[test]
 fn cookies_of_one_name_have_places_of_their_own() {
-    let found = audited(&seen(&har(&[
+    let audit = audit_of(&observe(&har(&[
         ("https://a.example/", "document", "sid=1; old=2", &[]),
         ("https://b.example/x/", "document", "sid=2; sid=3", &[]),
     ])));
-    let places = found.findings.iter().filter(|f| f.rule == "cookie-copies");
+    let places = audit.findings.iter().filter(|f| f.rule == "cookie-copies");
     let places: Vec<&str> = places.map(|f| f.place.as_str()).collect();
     let all = ["old", "sid (a.example/)", "sid (b.example/)"];
     assert!(
@@ -65,7 +70,7 @@ fn cookies_of_one_name_have_places_of_their_own() {
             .all(|cookie| places.iter().any(|p| p.contains(cookie))),
         "{places:?}"
     );
-    let bad = found
+    let bad = audit
         .findings
         .iter()
         .find(|f| f.rule == "cookie-copies" && f.state == State::Bad);
@@ -79,7 +84,7 @@ fn cookies_of_one_name_have_places_of_their_own() {
 /// A page whose Cookie field of 583 bytes was said to hold 448 of Google Analytics.
 #[test]
 fn separators_and_quantcast_are_not_google_analytics() {
-    let said_to_be_google: [(&str, usize); 11] = [
+    let google_by_name: [(&str, usize); 11] = [
         ("__utma", 61),
         ("__utmb", 33),
         ("__utmc", 18),
@@ -92,14 +97,18 @@ fn separators_and_quantcast_are_not_google_analytics() {
         ("__qca", 42),
         ("__qseg", 35),
     ];
-    let own: [(&str, usize); 2] = [("user", 70), ("prefs", 61)];
+    let first_party: [(&str, usize); 2] = [("user", 70), ("prefs", 61)];
     let cookie =
         |(name, bytes): &(&str, usize)| format!("{name}={}", "v".repeat(bytes - name.len() - 1));
-    let cookies: Vec<String> = own.iter().chain(&said_to_be_google).map(cookie).collect();
+    let cookies: Vec<String> = first_party
+        .iter()
+        .chain(&google_by_name)
+        .map(cookie)
+        .collect();
     let field = cookies.join("; ");
     assert_eq!(field.len(), 583);
-    let seen = seen(&har(&[("http://forum.example/", "document", &field, &[])]));
-    let audit = audited(&seen);
+    let observation = observe(&har(&[("http://forum.example/", "document", &field, &[])]));
+    let audit = audit_of(&observation);
     let bytes = |owner: &str| cell(&audit, 0, owner, 2);
     let (google, quantcast) = (bytes("Google Analytics"), bytes("Quantcast"));
     assert_eq!(google + quantcast, 428.0);
@@ -130,30 +139,33 @@ fn no_value_is_kept_anywhere() {
         &format!("sid={secret}"),
         &[&format!("t={secret}; Path=/")],
     )]);
-    let seen = seen(&text);
-    let audit = audited(&seen);
-    let kept = format!("{seen:?}{}", serde_json::to_string(&audit).expect("JSON"));
-    assert!(!kept.contains(secret));
+    let observation = observe(&text);
+    let audit = audit_of(&observation);
+    let output = format!(
+        "{observation:?}{}",
+        serde_json::to_string(&audit).expect("JSON")
+    );
+    assert!(!output.contains(secret));
     assert_eq!(
-        seen.cookies[0].hash, seen.cookies[1].hash,
+        observation.cookies[0].hash, observation.cookies[1].hash,
         "equal values have equal hashes"
     );
 }
 
 #[test]
 fn jars_tables_and_lines_are_read() {
-    let jar = seen(
+    let jar = observe(
         "# Netscape HTTP Cookie File\n#HttpOnly_.a.example\tTRUE\t/\tTRUE\t4102444800\tsid\tabc\na.example\tFALSE\t/x\tFALSE\t0\tk\tv\n",
     );
     let [sid, k] = &jar.cookies[..] else {
         panic!("{jar:?}")
     };
-    let said = sid.attributes.as_ref().expect("attributes");
+    let attributes = sid.attributes.as_ref().expect("attributes");
     assert!(
-        said.http_only
-            && said.secure
-            && !said.host_only
-            && said.lifetime_s.is_some_and(|s| s > 1e8)
+        attributes.http_only
+            && attributes.secure
+            && !attributes.host_only
+            && attributes.lifetime_s.is_some_and(|s| s > 1e8)
     );
     assert!(
         k.path == "/x"
@@ -162,12 +174,17 @@ fn jars_tables_and_lines_are_read() {
                 .is_some_and(|a| a.host_only && a.lifetime_s.is_none())
     );
     assert_eq!(jar.requests[0].cookies, [0], "the second is for /x");
-    let table = seen(
+    let table = observe(
         "Name\tValue\tDomain\tPath\tExpires / Max-Age\tSize\tHttpOnly\tSecure\tSameSite\nsid\tabc\t.a.example\t/\tSession\t6\t✓\t\tLax\n",
     );
-    let said = table.cookies[0].attributes.as_ref().expect("attributes");
-    assert!(said.http_only && !said.secure && said.same_site == "Lax" && said.lifetime_s.is_none());
-    let lines = seen("Set-Cookie: a=1; Path=/; Secure; Max-Age=60\nCookie: a=1; b=22\n");
+    let attributes = table.cookies[0].attributes.as_ref().expect("attributes");
+    assert!(
+        attributes.http_only
+            && !attributes.secure
+            && attributes.same_site == "Lax"
+            && attributes.lifetime_s.is_none()
+    );
+    let lines = observe("Set-Cookie: a=1; Path=/; Secure; Max-Age=60\nCookie: a=1; b=22\n");
     let bytes: Vec<usize> = lines.cookies.iter().map(|c| c.bytes()).collect();
     assert_eq!(bytes, [3, 4]);
 }
@@ -331,7 +348,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
         ),
         ("https://static.example/i.png", "image", "", &[]),
     ]);
-    let good = audited(&seen(&good));
+    let good = audit_of(&observe(&good));
     let is_good = |f: &Finding| matches!(f.state, State::Good | State::NotApplicable);
     let not_good: Vec<_> = good.findings.iter().filter(|f| !is_good(f)).collect();
     assert!(not_good.is_empty(), "{not_good:#?}");
@@ -344,7 +361,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
     }
     let cases = cases();
     for (rule, state, text) in &cases {
-        let audit = audited(&seen(text));
+        let audit = audit_of(&observe(text));
         let states: Vec<State> = audit
             .findings
             .iter()
@@ -363,12 +380,12 @@ fn every_rule_has_a_good_and_a_bad_site() {
 }
 
 /// What a rule says of a HAR: what it saw, and the first line of its fix.
-fn told(text: &str, rule: &str) -> (String, String) {
-    let audit = audited(&seen(text));
-    let found = audit.findings.into_iter().find(|f| f.rule == rule);
-    let found = found.expect("a finding");
-    let line = found.fixes.first().map(|fix| fix.lines[0].clone());
-    (found.seen, line.unwrap_or_default())
+fn seen_and_fix(text: &str, rule: &str) -> (String, String) {
+    let audit = audit_of(&observe(text));
+    let finding = audit.findings.into_iter().find(|f| f.rule == rule);
+    let finding = finding.expect("a finding");
+    let line = finding.fixes.first().map(|fix| fix.lines[0].clone());
+    (finding.seen, line.unwrap_or_default())
 }
 
 #[test]
@@ -382,16 +399,16 @@ fn the_path_that_a_cookie_needs_is_computed() {
             ("https://a.example/app/i.png", "image", "k=1", &[]),
         ])
     };
-    let (seen, line) = told(&har(["/app/cart", "/app/me/orders"]), "cookie-path");
+    let (text, line) = seen_and_fix(&har(["/app/cart", "/app/me/orders"]), "cookie-path");
     assert!(
-        seen.contains("below /app; beyond that 1 static file carried"),
-        "{seen}"
+        text.contains("below /app; beyond that 1 static file carried"),
+        "{text}"
     );
     assert!(
         line.starts_with("Set-Cookie: k=…; Path=/app; Secure"),
         "{line}"
     );
-    let (_, line) = told(&har(["/app/cart", "/"]), "cookie-path");
+    let (_, line) = seen_and_fix(&har(["/app/cart", "/"]), "cookie-path");
     assert_eq!(line, "", "pages everywhere need it");
 }
 
@@ -400,16 +417,18 @@ fn the_path_that_a_cookie_needs_is_computed() {
 fn cookies_that_a_browser_does_not_have_are_not_sent() {
     let mut collector = Collector::new().expect("random numbers");
     let set = |lines: &[&str]| lines.iter().map(|l| l.to_string()).collect::<Vec<_>>();
-    let first = set(&["a=1; Path=/", "b=2; Path=/", "c=3; Domain=other.example"]);
-    collector.answer("www.a.example", "/", first.into_iter());
-    let then = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
-    collector.answer("www.a.example", "/", then.into_iter());
-    collector.would_send("www.a.example", "/", RequestKind::Page, None);
-    let seen = collector.done();
-    let sent = seen.requests[0].cookies.iter();
-    let names: Vec<&str> = sent.map(|at| seen.cookies[*at].name.as_str()).collect();
+    let added = set(&["a=1; Path=/", "b=2; Path=/", "c=3; Domain=other.example"]);
+    collector.add_answer("www.a.example", "/", added.into_iter());
+    let deleted = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
+    collector.add_answer("www.a.example", "/", deleted.into_iter());
+    collector.add_expected_request("www.a.example", "/", RequestKind::Page, None);
+    let observation = collector.done();
+    let sent = observation.requests[0].cookies.iter();
+    let names: Vec<&str> = sent
+        .map(|index| observation.cookies[*index].name.as_str())
+        .collect();
     assert_eq!(names, ["b"]);
-    assert_eq!((seen.cookies.len(), seen.skipped), (2, 1));
+    assert_eq!((observation.cookies.len(), observation.skipped), (2, 1));
 }
 
 #[test]
@@ -421,7 +440,7 @@ fn a_login_is_known_by_words_of_its_name() {
         value_bytes: 1,
         hash: String::new(),
         attributes: None,
-        gone: false,
+        is_deleted: false,
     };
     for name in [
         "JSESSIONID",
@@ -449,7 +468,7 @@ fn domains_tell_what_is_there_twice() {
         ),
         ("https://b.example/", "document", "alone=77", &[]),
     ]);
-    let audit = audited(&seen(&text));
+    let audit = audit_of(&observe(&text));
     let table = audit.tables.iter().position(|t| t.title == "Domains");
     let table = table.expect("a table");
     let of = |domain: &str| [1, 3, 4].map(|column| cell(&audit, table, domain, column));
@@ -463,7 +482,7 @@ fn domains_tell_what_is_there_twice() {
 #[test]
 fn an_owner_s_part_of_the_request_is_told() {
     let text = har(&[("https://a.example/", "document", "_ga=123; k=1", &[])]);
-    let audit = audited(&seen(&text));
+    let audit = audit_of(&observe(&text));
     // GET / HTTP/1.1, User-Agent with 100 letters, an empty line, and the field itself.
     let head = 16.0 + (10.0 + 2.0 + 100.0 + 2.0) + 2.0 + 22.0;
     assert_eq!(cell(&audit, 0, "Google Analytics", 4), 7.0 / head);
@@ -474,7 +493,7 @@ fn ten_thousand_cookies_are_told_in_a_few_findings() {
     let field: String = (0..10_000)
         .map(|i| format!("c{i}=\u{1b}[31m{i}; "))
         .collect();
-    let audit = audited(&seen(&har(&[(
+    let audit = audit_of(&observe(&har(&[(
         "https://a.example/",
         "document",
         &field,
@@ -501,9 +520,9 @@ fn what_holds_no_cookies_is_refused_in_words() {
     assert!(refused("hello").contains("what is read: a HAR"));
     assert!(refused("").contains("what is read: a HAR"));
     assert!(refused("a=1\0\t\n").contains("it is binary; what is read: a HAR"));
-    let without = seen(&har(&[("https://a.example/", "document", "", &[])]));
+    let without = observe(&har(&[("https://a.example/", "document", "", &[])]));
     assert!(without.notes[0].contains("Chrome leaves them out"));
-    let odd = seen(
+    let odd = observe(
         r#"{"log":{"entries":[{},1,null,{"request":{"url":"nonsense"}},{"request":{"url":"http://a/","headers":7}}]}}"#,
     );
     assert_eq!(odd.skipped, 4);
@@ -534,7 +553,7 @@ fn http2_has_each_kind_as_if_it_were_the_first() {
     let cookie = "sid=0123456789; theme=dark";
     let of = |order: [(&str, &str); 2]| {
         let entries = order.map(|(path, kind)| (path, kind, cookie, &[][..]));
-        let audit = audited(&seen(&har(&entries)));
+        let audit = audit_of(&observe(&har(&entries)));
         ["page", "API call"].map(|row| [3, 4, 5].map(|column| cell(&audit, 3, row, column)))
     };
     let (page, api) = (
@@ -550,10 +569,10 @@ fn http2_has_each_kind_as_if_it_were_the_first() {
 #[test]
 fn numbers_and_words_agree() {
     let image = "https://a.example/i.png";
-    let (seen, _) = told(&har(&[(image, "image", "k=1", &[])]), "cookie-static");
-    assert!(seen.ends_with("went with 1 static file."), "{seen}");
+    let (text, _) = seen_and_fix(&har(&[(image, "image", "k=1", &[])]), "cookie-static");
+    assert!(text.ends_with("went with 1 static file."), "{text}");
     let long = format!("Cookie: k={}", "v".repeat(183 << 10));
-    let audit = audited(&self::seen(&long));
+    let audit = audit_of(&observe(&long));
     let of = |rule: &str| {
         audit
             .findings
@@ -585,13 +604,13 @@ proptest! {
     fn any_text_is_read_or_refused(text in "[ -~\t\n\u{1b}é]{0,300}") {
         let mut collector = Collector::new().expect("random numbers");
         if collector.text(&text).is_ok() {
-            audited(&collector.done());
+            audit_of(&collector.done());
         }
     }
 
     #[test]
     fn any_fields_in_a_har_are_read(cookie in "\\PC{0,80}", set in "\\PC{0,80}", url in "https?://[a-z.:/?#\\[\\]@]{0,20}") {
         let text = har(&[(&url, "document", &cookie, &[&set]), (&url, "image", &cookie, &[])]);
-        audited(&seen(&text));
+        audit_of(&observe(&text));
     }
 }

@@ -697,12 +697,16 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
         );
         write(folder.path(), path, text);
         let audit = audit(folder.path());
-        let found = of(&audit, rule, place);
-        assert_eq!(found.state, *state, "{rule} of {place}: {}", found.seen);
-        let told = !found.seen.contains('{') && !found.seen.is_empty();
-        assert!(told && !found.seen.contains("–"), "{rule}: {}", found.seen);
+        let finding = of(&audit, rule, place);
+        assert_eq!(finding.state, *state, "{rule} of {place}: {}", finding.seen);
+        let is_complete = !finding.seen.contains('{') && !finding.seen.is_empty();
+        assert!(
+            is_complete && !finding.seen.contains("–"),
+            "{rule}: {}",
+            finding.seen
+        );
         if matches!(state, State::Bad | State::Advice) {
-            assert!(!found.fixes.is_empty(), "{rule} says what to do");
+            assert!(!finding.fixes.is_empty(), "{rule} says what to do");
         }
         match GOOD.iter().find(|(known, _)| known == path) {
             Some((_, text)) => write(folder.path(), path, text),
@@ -765,13 +769,13 @@ fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
         let rule = rules.iter().find(|rule| rule.id == finding.rule);
         let of = rule.expect("a rule").of.as_str();
         let lacking = OPTIONAL.contains(&finding.rule.as_str());
-        let wanted = match of {
+        let expected = match of {
             "copy" | "host" | "filesystem" if !lacking => State::Unknown,
             _ => State::NotApplicable,
         };
-        let told = (&finding.rule, &finding.seen);
-        assert_eq!(finding.state, wanted, "{told:?}");
-        assert!(finding.seen.ends_with('.'), "{told:?}");
+        let rule_and_text = (&finding.rule, &finding.seen);
+        assert_eq!(finding.state, expected, "{rule_and_text:?}");
+        assert!(finding.seen.ends_with('.'), "{rule_and_text:?}");
     }
 }
 
@@ -868,8 +872,8 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
         lab_audit::site::rules(),
     ];
     for rule in all.into_iter().flat_map(|rules| rules.expect("rules")) {
-        let said = [&rule.title, &rule.why, &rule.seen, &rule.see];
-        assert!(said.iter().all(|text| !text.is_empty()), "{}", rule.id);
+        let texts = [&rule.title, &rule.why, &rule.seen, &rule.see];
+        assert!(texts.iter().all(|text| !text.is_empty()), "{}", rule.id);
         assert!(rule.source.starts_with("https://"), "{}", rule.id);
         let fixed = |case: &lab_audit::rule::Case| {
             case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
@@ -877,8 +881,8 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
         assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
         // What is said of a good thing is not what is said of a bad one.
         let differs = |case: &lab_audit::rule::Case| {
-            let own = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
-            own || rule.seen.replace("{name}", "").contains('{')
+            let has_own_text = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
+            has_own_text || rule.seen.replace("{name}", "").contains('{')
         };
         assert!(
             rule.cases.iter().all(differs),
@@ -948,20 +952,26 @@ fn each_audit_takes_the_rules_of_its_classes() {
     ] {
         write(folder.path(), &format!("{name}.toml"), &text);
     }
-    let own = |rules: Vec<Rule>, classes: &[Class]| -> Vec<String> {
+    let own_rules = |rules: Vec<Rule>, classes: &[Class]| -> Vec<String> {
         let rules = with_folder(rules, folder.path(), classes).expect("rules");
-        let own = rules.iter().filter(|rule| rule.title == "Own");
-        own.map(|rule| rule.id.clone()).collect()
+        let own_rules = rules.iter().filter(|rule| rule.title == "Own");
+        own_rules.map(|rule| rule.id.clone()).collect()
     };
-    assert_eq!(own(host::rules().expect("rules"), &CLASSES), ["a-host"]);
+    assert_eq!(
+        own_rules(host::rules().expect("rules"), &CLASSES),
+        ["a-host"]
+    );
     let nets = net::rules().expect("rules");
     let count = nets.len();
-    assert_eq!(own(nets.clone(), &net::CLASSES), ["net-mtu", "an-address"]);
+    assert_eq!(
+        own_rules(nets.clone(), &net::CLASSES),
+        ["net-mtu", "an-address"]
+    );
     let rules = with_folder(nets, folder.path(), &net::CLASSES).expect("rules");
     assert_eq!(rules.len(), count + 1, "one took the place of another");
-    let of_cookies = own(Vec::new(), &cookies::CLASSES);
+    let of_cookies = own_rules(Vec::new(), &cookies::CLASSES);
     assert_eq!(of_cookies, ["a-cookie", "cookie-hosts"]);
-    let of_sites = own(Vec::new(), &site::CLASSES);
+    let of_sites = own_rules(Vec::new(), &site::CLASSES);
     assert_eq!(of_sites, ["a-cookie", "a-resource", "cookie-hosts"]);
 }
 
@@ -991,13 +1001,15 @@ fn a_rule_that_does_not_apply_says_why() {
         .findings
         .iter()
         .filter(|f| f.state == State::NotApplicable);
-    let whys: BTreeSet<&str> = of_kind.map(|f| f.seen.as_str()).collect();
+    let reasons: BTreeSet<&str> = of_kind.map(|f| f.seen.as_str()).collect();
     assert!(
-        whys.iter().any(|why| why.starts_with("Only where `")),
-        "{whys:?}"
+        reasons
+            .iter()
+            .any(|reason| reason.starts_with("Only where `")),
+        "{reasons:?}"
     );
     assert!(
-        !whys.contains("The rule is not about this one."),
-        "{whys:?}"
+        !reasons.contains("The rule is not about this one."),
+        "{reasons:?}"
     );
 }

@@ -10,8 +10,8 @@ mod net_lines;
 mod site;
 
 /// Says that a test is left out; fails where the reason is not what this machine lacks.
-fn left_out(why: &str) {
+fn left_out(reason: &str) {
     const LACKING: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
-    assert!(LACKING.iter().any(|word| why.contains(word)), "{why}");
-    println!("left out: {why}");
+    assert!(LACKING.iter().any(|word| reason.contains(word)), "{reason}");
+    println!("left out: {reason}");
 }

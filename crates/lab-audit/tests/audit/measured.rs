@@ -156,15 +156,15 @@ fn cases() -> Vec<Case> {
 fn every_rule_over_what_is_measured_finds_good_and_bad() {
     let rules = host::rules().expect("rules");
     let mut tested = BTreeSet::new();
-    for (rule, class, values, wanted) in cases() {
+    for (rule, class, values, expected) in cases() {
         let mut thing = Thing::new(class, "it");
         values
             .into_iter()
             .for_each(|(name, value)| thing.set(name, value));
-        let found = judge(&rules, &[thing], &CLASSES);
-        let of = found.iter().find(|f| f.rule == rule).expect("a finding");
-        assert_eq!(of.state, wanted, "{rule}");
-        tested.insert((rule.to_owned(), wanted));
+        let findings = judge(&rules, &[thing], &CLASSES);
+        let finding = findings.iter().find(|f| f.rule == rule).expect("a finding");
+        assert_eq!(finding.state, expected, "{rule}");
+        tested.insert((rule.to_owned(), expected));
     }
     for rule in rules.iter().filter(|r| MEASURED.contains(&r.of.as_str())) {
         for state in rule
@@ -181,17 +181,23 @@ fn every_rule_over_what_is_measured_finds_good_and_bad() {
 
 #[test]
 fn latencies_below_those_of_a_medium_are_those_of_a_cache() {
-    let told = |medium: &str, scratch, read, twice| cache(medium, scratch, read, twice).text();
-    assert_eq!(told("flash", false, 80e3, [85e3, 80e3]), "nothing");
-    assert_eq!(told("flash", true, 9e3, [9e3, 9e3]), "all reads");
-    assert_eq!(told("spinning", true, 0.2e6, [0.3e6, 0.2e6]), "all reads");
-    assert_eq!(told("spinning", false, 9e6, [9e6, 0.2e6]), "repeated reads");
+    let cache_of = |medium: &str, scratch, read, twice| cache(medium, scratch, read, twice).text();
+    assert_eq!(cache_of("flash", false, 80e3, [85e3, 80e3]), "nothing");
+    assert_eq!(cache_of("flash", true, 9e3, [9e3, 9e3]), "all reads");
     assert_eq!(
-        told("virtual", false, 300e3, [300e3, 60e3]),
+        cache_of("spinning", true, 0.2e6, [0.3e6, 0.2e6]),
+        "all reads"
+    );
+    assert_eq!(
+        cache_of("spinning", false, 9e6, [9e6, 0.2e6]),
         "repeated reads"
     );
-    assert_eq!(told("virtual", true, 300e3, [300e3, 300e3]), "unknown");
-    assert_eq!(told("memory", true, 1e3, [1e3, 1e3]), "nothing");
+    assert_eq!(
+        cache_of("virtual", false, 300e3, [300e3, 60e3]),
+        "repeated reads"
+    );
+    assert_eq!(cache_of("virtual", true, 300e3, [300e3, 300e3]), "unknown");
+    assert_eq!(cache_of("memory", true, 1e3, [1e3, 1e3]), "nothing");
 }
 
 /// A scratch file is written, a file of the reader is not; nothing is left.

@@ -11,13 +11,13 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 fn audit(name: &str, port: u16) -> Audit {
-    let asked = NetTarget {
+    let target = NetTarget {
         name: name.into(),
         port,
         tls: false,
     };
-    let looked = net::observe(&asked, 20, &mut |_| {});
-    net::audit(&[looked], &net::rules().expect("rules"))
+    let observation = net::observe(&target, 20, &mut |_| {});
+    net::audit(&[observation], &net::rules().expect("rules"))
 }
 
 fn state(audit: &Audit, rule: &str) -> State {
@@ -31,8 +31,8 @@ fn state(audit: &Audit, rule: &str) -> State {
 
 #[test]
 fn both_loopbacks_answer_and_are_compared() {
-    let looked = net::local(20, &mut |_| {});
-    let audit = net::audit(&[looked], &net::rules().expect("rules"));
+    let observation = net::local(20, &mut |_| {});
+    let audit = net::audit(&[observation], &net::rules().expect("rules"));
     for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
     }
@@ -81,13 +81,16 @@ fn an_address_that_this_machine_lacks_is_unknown() {
     };
     let of = |audit: &Audit, rule: &str, address: &str| {
         let mut of = audit.findings.iter().filter(|f| f.rule == rule);
-        let found = of.find(|f| f.place.ends_with(address)).expect("a finding");
-        (found.state, found.seen.clone())
+        let finding = of.find(|f| f.place.ends_with(address)).expect("a finding");
+        (finding.state, finding.seen.clone())
     };
     assert_eq!(of(&no_v6, "net-answers", "(127.0.0.1)").0, State::Good);
-    let (state, why) = of(&no_v6, "net-answers", "(::1)");
+    let (state, reason) = of(&no_v6, "net-answers", "(::1)");
     assert_eq!(state, State::Unknown);
-    assert!(why.contains("does not have ::1: Cannot assign"), "{why}");
+    assert!(
+        reason.contains("does not have ::1: Cannot assign"),
+        "{reason}"
+    );
     let Some(down) = with_root(in_space(&["link", "set", "lo", "down"], None)) else {
         return;
     };
@@ -120,22 +123,22 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
 }
 
 /// An audit over namespaces; nothing where they take root or iproute2.
-fn with_root(looked: Result<NetObservation, String>) -> Option<Audit> {
-    match looked {
-        Err(why) => {
-            crate::left_out(&why);
+fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
+    match observation {
+        Err(reason) => {
+            crate::left_out(&reason);
             None
         }
-        Ok(looked) => Some(net::audit(&[looked], &net::rules().expect("rules"))),
+        Ok(observation) => Some(net::audit(&[observation], &net::rules().expect("rules"))),
     }
 }
 
 /// What was seen of the address of a family.
-fn seen<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
+fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
     let mut of = audit.findings.iter().filter(|f| f.rule == rule);
-    let found = of.find(|f| f.seen.starts_with(family));
-    let found = found.expect("a finding of that family");
-    (found.state, &found.seen)
+    let finding = of.find(|f| f.seen.starts_with(family));
+    let finding = finding.expect("a finding of that family");
+    (finding.state, &finding.seen)
 }
 
 /// The far end takes packets up to 1,280 bytes, and nobody says so: the client's are of 1,500 bytes.
@@ -143,10 +146,10 @@ fn black_hole() -> Result<NetObservation, String> {
     let pair = Pair::new()?;
     let [near, far] = Pair::DEVICES;
     // Else the kernel hands over several segments as one, which no device refuses.
-    let whole = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
-    pair.client.within(|| whole(near))??;
+    let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
+    pair.client.within(|| unsegmented(near))??;
     pair.server.within(|| {
-        whole(far)?;
+        unsegmented(far)?;
         ip(&["link", "set", far, "mtu", "1280"])?;
         // It says that it takes large segments all the same, as if the small link were on the way.
         ip(&[
@@ -179,15 +182,15 @@ fn a_black_hole_for_large_packets_is_found() {
         return;
     };
     for family in ["IPv4", "IPv6"] {
-        let (state, words) = seen(&audit, "net-large", family);
+        let (state, words) = state_and_text(&audit, "net-large", family);
         assert_eq!(state, State::Bad, "{words}");
         assert!(words.contains("in packets of 500 bytes it is"), "{words}");
-        let (state, words) = seen(&audit, "net-larger", family);
+        let (state, words) = state_and_text(&audit, "net-larger", family);
         assert_eq!(state, State::Advice, "{words}");
         // A veth device takes the four bytes of a VLAN's tag beyond its MTU.
         let limit = ["1280", "1284"].map(|limit| format!("up to {limit} bytes"));
         assert!(limit.iter().any(|limit| words.contains(limit)), "{words}");
-        assert_eq!(seen(&audit, "net-answers", family).0, State::Good);
+        assert_eq!(state_and_text(&audit, "net-answers", family).0, State::Good);
     }
 }
 
@@ -223,24 +226,26 @@ fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
     client.within(|| through(["192.0.2.1", "2001:db8::1"]))??;
     server.within(|| through(["198.51.100.1", "2001:db8:1::1"]))??;
     let addresses = ["198.51.100.2", "2001:db8:1::2"];
-    let looked = net::between([client, server], addresses, 20, &mut |_| {})?;
-    Ok((looked, spaces))
+    let observation = net::between([client, server], addresses, 20, &mut |_| {})?;
+    Ok((observation, spaces))
 }
 
 #[test]
 fn a_router_that_says_what_is_too_large_is_no_black_hole() {
-    let made = behind_router().map(|(looked, _spaces)| looked);
-    let Some(audit) = with_root(made) else { return };
+    let observation = behind_router().map(|(observation, _spaces)| observation);
+    let Some(audit) = with_root(observation) else {
+        return;
+    };
     let hops = audit.facts.iter().filter(|(name, text)| {
         name.starts_with("round trip of") && text.contains("by ICMP, 1 router on the way back")
     });
     assert_eq!(hops.count(), 2, "{:?}", audit.facts);
     for family in ["IPv4", "IPv6"] {
-        assert_eq!(seen(&audit, "net-large", family).0, State::Good);
-        let (state, words) = seen(&audit, "net-larger", family);
+        assert_eq!(state_and_text(&audit, "net-large", family).0, State::Good);
+        let (state, words) = state_and_text(&audit, "net-larger", family);
         assert_eq!(state, State::Good, "{words}");
         assert!(words.contains("larger ones: refused"), "{words}");
-        let (state, words) = seen(&audit, "net-mtu", family);
+        let (state, words) = state_and_text(&audit, "net-mtu", family);
         assert_eq!(state, State::Advice, "{words}");
         assert!(words.contains("up to 1400 bytes"), "{words}");
     }
@@ -254,7 +259,7 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
         .expect("an address")
         .port();
     let closed = audit("127.0.0.1", port);
-    let (state_of, words) = seen(&closed, "net-answers", "IPv4");
+    let (state_of, words) = state_and_text(&closed, "net-answers", "IPv4");
     assert_eq!(state_of, State::Bad);
     assert!(words.contains("they were refused, after"), "{words}");
     let costs = closed.findings.iter().find(|f| f.rule == "net-answers");
@@ -264,7 +269,7 @@ fn what_does_not_answer_is_bad_and_what_nobody_can_look_up_is_unknown() {
     assert_eq!(state(&closed, "net-name"), State::NotApplicable);
     let space = match Namespace::new() {
         Ok(space) => space,
-        Err(why) => return crate::left_out(&why),
+        Err(reason) => return crate::left_out(&reason),
     };
     let nobody = space.within(|| audit("a.example", 80));
     let nobody = nobody.expect("a namespace");
@@ -293,7 +298,7 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
         let _ = stream.read(&mut [0; 4096]);
     });
     let stopped = audit("127.0.0.1", port);
-    let (_, words) = seen(&stopped, "net-request", "IPv4");
+    let (_, words) = state_and_text(&stopped, "net-request", "IPv4");
     assert!(
         words.ends_with("thus: the connection was closed."),
         "{words}"
@@ -320,35 +325,37 @@ fn into_the_void(pair: &Pair, addresses: &[&str]) -> Result<(), String> {
 
 #[test]
 fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
-    let made = Pair::new().and_then(|pair| {
+    let observation = Pair::new().and_then(|pair| {
         into_the_void(&pair, &Pair::SERVER[..1])?;
         net::over(&pair, 20, &mut |_| {})
     });
-    let Some(audit) = with_root(made) else { return };
-    let (found, words) = seen(&audit, "net-answers", "IPv4");
-    assert_eq!(found, State::Bad);
+    let Some(audit) = with_root(observation) else {
+        return;
+    };
+    let (verdict, words) = state_and_text(&audit, "net-answers", "IPv4");
+    assert_eq!(verdict, State::Bad);
     assert!(words.contains("nobody answered within 3"), "{words}");
-    assert_eq!(seen(&audit, "net-answers", "IPv6").0, State::Good);
+    assert_eq!(state_and_text(&audit, "net-answers", "IPv6").0, State::Good);
     assert_eq!(state(&audit, "net-families"), State::Unknown);
 }
 
 /// A machine whose packets nobody answers, and which has no resolver: nothing is bad, and nothing is slow.
 #[test]
 fn without_a_network_all_is_unknown() {
-    let made = Pair::new().and_then(|pair| {
+    let observation = Pair::new().and_then(|pair| {
         into_the_void(&pair, &Pair::SERVER)?;
         net::over(&pair, 20, &mut |_| {})
     });
-    let Some(silent) = with_root(made) else {
+    let Some(silent) = with_root(observation) else {
         return;
     };
     let away = Namespace::new().and_then(|space| {
-        let asked = NetTarget {
+        let target = NetTarget {
             name: Pair::SERVER[0].into(),
             port: 80,
             tls: false,
         };
-        space.within(|| net::observe(&asked, 20, &mut |_| {}))
+        space.within(|| net::observe(&target, 20, &mut |_| {}))
     });
     let Some(away) = with_root(away) else { return };
     for audit in [silent, away] {
@@ -398,12 +405,12 @@ fn a_handshake_that_always_fails_is_bad() {
     let audit = |name: &str| {
         let name = name.into();
         let tls = true;
-        let looked = net::observe(&NetTarget { name, port, tls }, 20, &mut |_| {});
-        net::audit(&[looked], &net::rules().expect("rules"))
+        let observation = net::observe(&NetTarget { name, port, tls }, 20, &mut |_| {});
+        net::audit(&[observation], &net::rules().expect("rules"))
     };
     let by_name = audit("localhost");
-    let (found, words) = seen(&by_name, "net-tls", "IPv4");
-    assert_eq!(found, State::Bad);
+    let (verdict, words) = state_and_text(&by_name, "net-tls", "IPv4");
+    assert_eq!(verdict, State::Bad);
     assert!(words.contains("100 % of the handshakes failed"), "{words}");
     // Without a name a server may refuse who does not say which it means.
     let by_address = audit("127.0.0.1");
@@ -423,11 +430,11 @@ fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
         }
     });
     let audit = audit("127.0.0.1", port);
-    let (found, words) = seen(&audit, "net-request", "IPv4");
-    assert_eq!(found, State::Bad);
+    let (state, words) = state_and_text(&audit, "net-request", "IPv4");
+    assert_eq!(state, State::Bad);
     assert!(words.contains("100 % of the HEAD requests"), "{words}");
-    let (found, words) = seen(&audit, "net-answers", "IPv4");
-    assert_eq!((found, words.contains("refused")), (State::Good, false));
+    let (state, words) = state_and_text(&audit, "net-answers", "IPv4");
+    assert_eq!((state, words.contains("refused")), (State::Good, false));
 }
 
 #[test]
@@ -459,7 +466,7 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
     let larger = |word: &str| vec![("larger", Value::word(word))];
     let ratios = |low, high| vec![("ratio_low", ratio(low)), ("ratio_high", ratio(high))];
     type Case<'a> = (&'a str, &'static str, Vec<(&'static str, Value)>, State);
-    let name = |found, v4, v6| vec![("found", found), ("ipv4", v4), ("ipv6", v6)];
+    let name = |has_address, v4, v6| vec![("found", has_address), ("ipv4", v4), ("ipv6", v6)];
     let large = |large, small| vec![("large_answered", large), ("small_answered", small)];
     use State::{Advice, Bad, Good, Unknown};
     let cases: Vec<Case> = vec![
@@ -573,14 +580,17 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
         ),
     ];
     let rules = net::rules().expect("rules");
-    for (rule, class, values, wanted) in &cases {
+    for (rule, class, values, expected) in &cases {
         let mut thing = Thing::new(class, "a");
         values
             .iter()
             .for_each(|(name, value)| thing.set(name, value.clone()));
-        let found = judge(&rules, &[thing], &net::CLASSES);
-        let of = found.iter().find(|f| f.rule == *rule).expect("a finding");
-        assert_eq!(of.state, *wanted, "{rule}");
+        let findings = judge(&rules, &[thing], &net::CLASSES);
+        let finding = findings
+            .iter()
+            .find(|f| f.rule == *rule)
+            .expect("a finding");
+        assert_eq!(finding.state, *expected, "{rule}");
     }
     let tested: BTreeSet<(&str, State)> = cases.iter().map(|(rule, _, _, s)| (*rule, *s)).collect();
     for rule in &rules {

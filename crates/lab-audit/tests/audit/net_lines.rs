@@ -79,15 +79,15 @@ fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
         (Family::V6, Family::V4, ECHOES / 5, State::Bad, "12.5 %"),
         (Family::V4, Family::V6, ECHOES, State::Advice, "2.5 %"),
     ];
-    for (slow, other, every, wanted, share) in cases {
-        let looked = match slower(slow, every) {
-            Ok(looked) => looked,
-            Err(why) => return crate::left_out(&why),
+    for (slow, other, every, expected, share) in cases {
+        let observation = match slower(slow, every) {
+            Ok(observation) => observation,
+            Err(reason) => return crate::left_out(&reason),
         };
-        let audit = net::audit(&[looked], &rules);
+        let audit = net::audit(&[observation], &rules);
         assert_eq!(
             states(&audit, "net-loss", share),
-            [wanted],
+            [expected],
             "{:?}",
             audit.findings
         );

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 type Pages = HashMap<&'static str, Vec<u8>>;
 
 /// The first lines of requests.
-type Asked = Arc<Mutex<Vec<String>>>;
+type RequestLog = Arc<Mutex<Vec<String>>>;
 
 /// Serves until the test ends. Its port.
 fn serve(pages: Pages) -> u16 {
@@ -31,21 +31,21 @@ fn serve(pages: Pages) -> u16 {
 }
 
 /// The same at an address, with what is asked.
-fn serve_at(address: &str, pages: Pages) -> (u16, Asked) {
+fn serve_at(address: &str, pages: Pages) -> (u16, RequestLog) {
     let listener = TcpListener::bind(address).expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let (pages, asked) = (Arc::new(pages), Asked::default());
-    let log = asked.clone();
+    let (pages, requests) = (Arc::new(pages), RequestLog::default());
+    let log = requests.clone();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (pages, log) = (pages.clone(), log.clone());
             thread::spawn(move || answer(stream, &pages, &log));
         }
     });
-    (port, asked)
+    (port, requests)
 }
 
-fn answer(mut stream: std::net::TcpStream, pages: &Pages, asked: &Asked) {
+fn answer(mut stream: std::net::TcpStream, pages: &Pages, requests: &RequestLog) {
     let mut request = Vec::new();
     let mut room = [0; 4096];
     while !request.windows(4).any(|w| w == b"\r\n\r\n") {
@@ -56,28 +56,29 @@ fn answer(mut stream: std::net::TcpStream, pages: &Pages, asked: &Asked) {
     }
     let request = String::from_utf8_lossy(&request).to_lowercase();
     let line = request.lines().next().unwrap_or_default();
-    asked.lock().expect("a log").push(line.to_owned());
+    requests.lock().expect("a log").push(line.to_owned());
     let mut words = request.split(' ');
     let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let missing = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\n\r\nnone".to_vec();
-    let found = pages.get(path).unwrap_or(&missing);
-    let again = request.contains("if-none-match") && !found.windows(9).any(|w| w == b"x-again: ");
+    let response = pages.get(path).unwrap_or(&missing);
+    let again =
+        request.contains("if-none-match") && !response.windows(9).any(|w| w == b"x-again: ");
     if again {
         let _ = stream.write_all(b"HTTP/1.1 304 Not Modified\r\n\r\n");
     } else if method == "head" {
-        let end = found
+        let end = response
             .windows(4)
             .position(|w| w == b"\r\n\r\n")
-            .map_or(found.len(), |at| at + 4);
-        let head = &found[..end];
+            .map_or(response.len(), |at| at + 4);
+        let head = &response[..end];
         let other = b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n";
         let refuses = head.windows(8).any(|w| w == b"x-head: ");
         let _ = stream.write_all(if refuses { other } else { head });
-    } else if found.ends_with(b"ENDLESS") {
-        let _ = stream.write_all(&found[..found.len() - 7]);
+    } else if response.ends_with(b"ENDLESS") {
+        let _ = stream.write_all(&response[..response.len() - 7]);
         while stream.write_all(&[b'x'; 4096]).is_ok() {}
     } else {
-        let _ = stream.write_all(found);
+        let _ = stream.write_all(response);
     }
 }
 
@@ -110,8 +111,8 @@ fn good() -> Pages {
     ])
 }
 
-fn look_at(pages: Pages, ajp_port: u16) -> Result<Audit, String> {
-    look_there(&format!("http://127.0.0.1:{}/", serve(pages)), ajp_port)
+fn inspect_pages(pages: Pages, ajp_port: u16) -> Result<Audit, String> {
+    inspect_url(&format!("http://127.0.0.1:{}/", serve(pages)), ajp_port)
 }
 
 const OPTIONS: Options = Options {
@@ -120,18 +121,18 @@ const OPTIONS: Options = Options {
     ajp_port: 0,
 };
 
-fn look_there(url: &str, ajp_port: u16) -> Result<Audit, String> {
+fn inspect_url(url: &str, ajp_port: u16) -> Result<Audit, String> {
     let url = Url::parse(url).expect("a URL");
     let options = Options {
         ajp_port,
         ..OPTIONS
     };
-    let seen = site::inspect(&url, &options, &mut |_| {})?;
-    Ok(site::audit(&url, &seen, &site::rules().expect("rules")))
+    let site = site::inspect(&url, &options, &mut |_| {})?;
+    Ok(site::audit(&url, &site, &site::rules().expect("rules")))
 }
 
 /// A port that nobody listens at.
-fn closed() -> u16 {
+fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
         .expect("a port")
         .local_addr()
@@ -140,7 +141,7 @@ fn closed() -> u16 {
 }
 
 fn audit(pages: Pages) -> Audit {
-    look_at(pages, closed()).expect("an audit")
+    inspect_pages(pages, closed_port()).expect("an audit")
 }
 
 fn states(audit: &Audit, rule: &str) -> Vec<State> {
@@ -181,8 +182,8 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
         .filter(|f| matches!(f.state, State::Bad | State::Advice))
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let own = rule::built_in("site", &site::CLASSES).expect("rules");
-    for rule in own.iter().filter(|r| !ELSEWHERE.contains(&r.id.as_str())) {
+    let rules = rule::built_in("site", &site::CLASSES).expect("rules");
+    for rule in rules.iter().filter(|r| !ELSEWHERE.contains(&r.id.as_str())) {
         let states = states(&well, &rule.id);
         assert!(states.contains(&State::Good), "{}: {states:?}", rule.id);
     }
@@ -341,16 +342,16 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
     for (rule, state, (path, answer)) in cases {
         let mut pages = good();
         pages.insert(path, answer);
-        let found = audit(pages);
+        let report = audit(pages);
         assert!(
-            states(&found, rule).contains(&state),
+            states(&report, rule).contains(&state),
             "{rule}: {:?}",
-            states(&found, rule)
+            states(&report, rule)
         );
         tested.insert((rule, state));
     }
     tested.extend(TWO_REDIRECTS);
-    for rule in own.iter().filter(|r| !ELSEWHERE.contains(&r.id.as_str())) {
+    for rule in rules.iter().filter(|r| !ELSEWHERE.contains(&r.id.as_str())) {
         for case in &rule.cases {
             let tested = tested.contains(&(rule.id.as_str(), case.state));
             assert!(tested, "{} {:?}", rule.id, case.state);
@@ -378,7 +379,7 @@ fn redirects_are_counted_and_end() {
         }
     });
     let url = format!("http://127.0.0.1:{port}/");
-    let endless = look_there(&url, closed()).expect("an audit");
+    let endless = inspect_url(&url, closed_port()).expect("an audit");
     assert_eq!(bad(&endless), ["server-redirects"]);
     let nothing = audit(Pages::from([("/", redirect("javascript:alert(1)"))]));
     assert_eq!(bad(&nothing), ["resource-there"]);
@@ -394,7 +395,8 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     let days = |days: f64| Value::ns(days * 86_400e9);
     let word = |text: &str| Value::word(text);
     let fine = "nothing is wrong with it";
-    let both = |reached: &Value| vec![("ipv6_address", yes.clone()), ("ipv6", reached.clone())];
+    let reached_is =
+        |reached: &Value| vec![("ipv6_address", yes.clone()), ("ipv6", reached.clone())];
     let v4 = |reached: &Value| vec![("ipv4_address", yes.clone()), ("ipv4", reached.clone())];
     let one = |name: &'static str, value: &Value| vec![(name, value.clone())];
     type Case<'a> = (&'a str, Vec<(&'static str, Value)>, State);
@@ -433,21 +435,24 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
         ("server-ipv4", v4(&yes), Good),
         ("server-ipv4", v4(&no), Bad),
         ("server-ipv4", one("ipv4_address", &no), Advice),
-        ("server-ipv6", both(&yes), Good),
-        ("server-ipv6", both(&no), Bad),
+        ("server-ipv6", reached_is(&yes), Good),
+        ("server-ipv6", reached_is(&no), Bad),
         ("server-ipv6", one("ipv6_address", &no), Advice),
         ("server-ajp", one("ajp", &no), Good),
         ("server-ajp", one("ajp", &yes), Bad),
     ];
     let rules = site::rules().expect("rules");
-    for (rule, values, wanted) in &cases {
+    for (rule, values, expected) in &cases {
         let mut thing = Thing::new("server", "a.example");
         values
             .iter()
             .for_each(|(name, value)| thing.set(name, value.clone()));
-        let found = judge(&rules, &[thing], &site::CLASSES);
-        let of = found.iter().find(|f| f.rule == *rule).expect("a finding");
-        assert_eq!(of.state, *wanted, "{rule}");
+        let findings = judge(&rules, &[thing], &site::CLASSES);
+        let finding = findings
+            .iter()
+            .find(|f| f.rule == *rule)
+            .expect("a finding");
+        assert_eq!(finding.state, *expected, "{rule}");
     }
     for rule in rules.iter().filter(|r| ELSEWHERE.contains(&r.id.as_str())) {
         for state in rule.cases.iter().map(|case| case.state).chain([Good]) {
@@ -462,18 +467,18 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
 fn plain_http_that_leads_nowhere_is_bad() {
     let space = match Namespace::new() {
         Ok(space) => space,
-        Err(why) => return crate::left_out(&why),
+        Err(reason) => return crate::left_out(&reason),
     };
-    let looked = space.within(|| {
+    let result = space.within(|| {
         let _server = serve_at("127.0.0.1:80", good());
-        look_there("http://127.0.0.1/", closed())
+        inspect_url("http://127.0.0.1/", closed_port())
     });
-    let found = looked.expect("a namespace").expect("an audit");
-    assert_eq!(states(&found, "server-https"), [State::Bad]);
+    let report = result.expect("a namespace").expect("an audit");
+    assert_eq!(states(&report, "server-https"), [State::Bad]);
 }
 
 /// Does something where `a.example` has these addresses, in a network of its own.
-fn named<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) -> Result<T, String> {
+fn with_hosts<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) -> Result<T, String> {
     let mut hosts = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
     for address in addresses {
         writeln!(hosts, "{address} a.example").map_err(|e| e.to_string())?;
@@ -487,9 +492,9 @@ fn named<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) -> Resu
 /// Shows the file at another path, to this thread alone.
 fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
     let file = CString::new(file.as_os_str().as_bytes()).expect("a path");
-    let mount = |what: *const c_char, path: &CStr, how: libc::c_ulong| {
+    let mount = |source: *const c_char, path: &CStr, flags: libc::c_ulong| {
         // SAFETY: all are strings that end with zero, or null where the kernel minds none (mount(2)).
-        unsafe { libc::mount(what, path.as_ptr(), ptr::null(), how, ptr::null()) }
+        unsafe { libc::mount(source, path.as_ptr(), ptr::null(), flags, ptr::null()) }
     };
     // SAFETY: it changes this thread's view alone.
     let done = unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_NEWNS) } == 0
@@ -502,35 +507,35 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
 /// One family of two is dead, whichever is tried first: it is told, and the other one is tried first from then on.
 #[test]
 fn a_family_that_is_dead_is_bad_and_is_tried_last() {
-    for (alive, other, wanted) in [
+    for (alive, other, expected) in [
         ("127.0.0.1", "::1", [State::Good, State::Bad]),
         ("::1", "127.0.0.1", [State::Bad, State::Good]),
     ] {
-        let looked = named([alive, other], || {
+        let result = with_hosts([alive, other], || {
             let address = SocketAddr::new(alive.parse().expect("an address"), 0);
-            let (port, asked) = serve_at(&address.to_string(), good());
+            let (port, requests) = serve_at(&address.to_string(), good());
             let url = Url::parse(&format!("http://a.example:{port}/")).expect("a URL");
             let mut client = Client::new(vec!["a.example".into()], 1000.0).expect("a client");
-            client.ask(Method::Get, &url, "").expect("an answer");
+            client.request(Method::Get, &url, "").expect("an answer");
             let first = client.addresses(&url).expect("addresses")[0];
-            let audit = look_there(url.as_str(), closed()).expect("an audit");
-            assert!(!asked.lock().expect("a log").is_empty());
+            let audit = inspect_url(url.as_str(), closed_port()).expect("an audit");
+            assert!(!requests.lock().expect("a log").is_empty());
             (first.ip().to_string(), audit)
         });
-        let (first, audit) = match looked {
-            Ok(looked) => looked,
-            Err(why) => return crate::left_out(&why),
+        let (first, audit) = match result {
+            Ok(result) => result,
+            Err(reason) => return crate::left_out(&reason),
         };
         assert_eq!(first, alive);
         let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
-        assert_eq!(families, wanted);
+        assert_eq!(families, expected);
     }
 }
 
 /// The server's port is closed once it has sent the page: the family that the page came over is not dead.
 #[test]
 fn the_family_of_the_page_is_reached() {
-    let looked = named(["127.0.0.1", "::1"], || {
+    let result = with_hosts(["127.0.0.1", "::1"], || {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         thread::spawn(move || {
@@ -539,14 +544,14 @@ fn the_family_of_the_page_is_reached() {
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(&page(WELL, "alone"));
         });
-        look_there(&format!("http://a.example:{port}/"), closed()).expect("an audit")
+        inspect_url(&format!("http://a.example:{port}/"), closed_port()).expect("an audit")
     });
-    match looked {
+    match result {
         Ok(audit) => {
             let families = ["server-ipv4", "server-ipv6"].map(|rule| states(&audit, rule)[0]);
             assert_eq!(families, [State::Good, State::Bad]);
         }
-        Err(why) => crate::left_out(&why),
+        Err(reason) => crate::left_out(&reason),
     }
 }
 
@@ -558,7 +563,7 @@ fn a_site_s_cookies_are_audited_too() {
         "/",
         page(&format!("{WELL}Set-Cookie: sid=77; Path=/\r\n"), HTML),
     );
-    let found = audit(pages);
+    let report = audit(pages);
     for (rule, state) in [
         ("cookie-secure", State::Bad),
         ("cookie-http-only", State::Bad),
@@ -566,9 +571,9 @@ fn a_site_s_cookies_are_audited_too() {
         ("cookie-static", State::Advice),
         ("cookie-wide", State::Good),
     ] {
-        assert_eq!(states(&found, rule), [state], "{rule}");
+        assert_eq!(states(&report, rule), [state], "{rule}");
     }
-    let titles: Vec<&str> = found.tables.iter().map(|t| t.title.as_str()).collect();
+    let titles: Vec<&str> = report.tables.iter().map(|t| t.title.as_str()).collect();
     assert!(titles.contains(&"Whose bytes a request carries") && titles.contains(&"Cookies"));
     // One that a redirect sets on the way counts too.
     let mut pages = good();
@@ -591,32 +596,39 @@ fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     );
     let mut pages = good();
     pages.insert("/", page(WELL, &html));
-    let (port, asked) = serve_at("127.0.0.1:0", pages);
-    let found = look_there(&format!("http://127.0.0.1:{port}/"), closed()).expect("an audit");
-    let others = found
+    let (port, requests) = serve_at("127.0.0.1:0", pages);
+    let report =
+        inspect_url(&format!("http://127.0.0.1:{port}/"), closed_port()).expect("an audit");
+    let others = report
         .tables
         .iter()
         .find(|t| t.title == "On other hosts, not asked");
     assert_eq!(others.expect("a table").rows.len(), 2);
-    let asked = asked.lock().expect("a log");
+    let requests = requests.lock().expect("a log");
     let reads = |line: &String| line.starts_with("get ") || line.starts_with("head ");
-    assert!(asked.len() > 10 && asked.iter().all(reads), "{asked:?}");
-    assert!(asked.iter().all(|line| !line.contains("/buy")), "{asked:?}");
+    assert!(
+        requests.len() > 10 && requests.iter().all(reads),
+        "{requests:?}"
+    );
+    assert!(
+        requests.iter().all(|line| !line.contains("/buy")),
+        "{requests:?}"
+    );
     assert!(asked_of_other.lock().expect("a log").is_empty());
 }
 
 /// At four requests a second the fourth begins three quarters of a second after the first, however fast the answers are.
 #[test]
 fn requests_are_at_least_as_far_apart_as_the_rate_says() {
-    let (port, asked) = serve_at("127.0.0.1:0", good());
+    let (port, requests) = serve_at("127.0.0.1:0", good());
     let mut client = Client::new(vec!["127.0.0.1".into()], 4.0).expect("a client");
     let url = Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL");
     let began = Instant::now();
     for _ in 0..4 {
-        client.ask(Method::Get, &url, "").expect("an answer");
+        client.request(Method::Get, &url, "").expect("an answer");
     }
     assert!(began.elapsed() >= Duration::from_millis(750));
-    assert_eq!(asked.lock().expect("a log").len(), 4);
+    assert_eq!(requests.lock().expect("a log").len(), 4);
 }
 
 #[test]
@@ -630,13 +642,16 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
         stream.write_all(&[0x41, 0x42, 0, 1, 9]).expect("a pong");
     });
     assert_eq!(
-        states(&look_at(good(), port).expect("an audit"), "server-ajp"),
+        states(
+            &inspect_pages(good(), port).expect("an audit"),
+            "server-ajp"
+        ),
         [State::Bad]
     );
     // Something else that listens there is no AJP.
     assert_eq!(
         states(
-            &look_at(good(), serve(good())).expect("an audit"),
+            &inspect_pages(good(), serve(good())).expect("an audit"),
             "server-ajp"
         ),
         [State::Good]
@@ -646,10 +661,10 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
 /// Of a name each address is asked, not its first one alone.
 #[test]
 fn ajp_is_found_at_each_address_of_a_name() {
-    let both = ["127.0.0.1", "::1"];
-    let found = named(both, || {
+    let loopbacks = ["127.0.0.1", "::1"];
+    let states = with_hosts(loopbacks, || {
         let (port, _) = serve_at("127.0.0.1:0", good());
-        both.map(|address| {
+        loopbacks.map(|address| {
             let listener = TcpListener::bind((address, 0)).expect("a port");
             let ajp = listener.local_addr().expect("an address").port();
             thread::spawn(move || {
@@ -659,12 +674,12 @@ fn ajp_is_found_at_each_address_of_a_name() {
                 }
             });
             let url = format!("http://a.example:{port}/");
-            states(&look_there(&url, ajp).expect("an audit"), "server-ajp")
+            states(&inspect_url(&url, ajp).expect("an audit"), "server-ajp")
         })
     });
-    match found {
-        Ok(found) => assert_eq!(found.concat(), [State::Bad; 2]),
-        Err(why) => crate::left_out(&why),
+    match states {
+        Ok(states) => assert_eq!(states.concat(), [State::Bad; 2]),
+        Err(reason) => crate::left_out(&reason),
     }
 }
 
@@ -673,11 +688,11 @@ fn ajp_is_found_at_each_address_of_a_name() {
 fn a_panic_inside_a_namespace_goes_through() {
     let space = match Namespace::new() {
         Ok(space) => space,
-        Err(why) => return crate::left_out(&why),
+        Err(reason) => return crate::left_out(&reason),
     };
     let panics = || -> Result<(), String> { space.within(|| panic!("as wanted")) };
-    let told = std::panic::catch_unwind(panics).expect_err("a panic");
-    assert_eq!(told.downcast_ref(), Some(&"as wanted"));
+    let panic = std::panic::catch_unwind(panics).expect_err("a panic");
+    assert_eq!(panic.downcast_ref(), Some(&"as wanted"));
 }
 
 /// For cookies the page and its files are asked for, each once, and nothing else.
@@ -687,38 +702,41 @@ fn cookies_take_the_page_and_its_files() {
     pages.insert("/", redirect("/home"));
     let cookie = format!("{WELL}Set-Cookie: sid=77; Path=/\r\n");
     pages.insert("/home", page(&cookie, HTML));
-    let (port, asked) = serve_at("127.0.0.1:0", pages);
+    let (port, requests) = serve_at("127.0.0.1:0", pages);
     let url = Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL");
-    let seen = site::load(&url, &OPTIONS, &mut |_| {}).expect("a site");
-    let asked = asked.lock().expect("a log").clone();
+    let site = site::load(&url, &OPTIONS, &mut |_| {}).expect("a site");
+    let requests = requests.lock().expect("a log").clone();
     let paths = ["/", "/home", "/s.12345678.css", "/j.12345678.js"];
-    assert_eq!(asked, paths.map(|path| format!("get {path} http/1.1")));
+    assert_eq!(requests, paths.map(|path| format!("get {path} http/1.1")));
     let mut collector = Collector::new().expect("random numbers");
-    site::cookies(&seen, &mut collector);
-    let seen = collector.done();
-    assert_eq!((seen.cookies.len(), seen.requests.len()), (1, 3));
+    site::cookies(&site, &mut collector);
+    let observation = collector.done();
+    assert_eq!(
+        (observation.cookies.len(), observation.requests.len()),
+        (1, 3)
+    );
     // Where there is no cookie, or no page, that is said.
     let none = audit(good());
     assert_eq!(states(&none, "input-read"), [State::NotApplicable]);
     let port = serve(only(&redirect("http://www.other.invalid/")));
     let url = Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL");
     let mut collector = Collector::new().expect("random numbers");
-    let seen = site::load(&url, &OPTIONS, &mut |_| {}).expect("a site");
-    site::cookies(&seen, &mut collector);
-    let told = collector.done().lacking.join(" ");
+    let site = site::load(&url, &OPTIONS, &mut |_| {}).expect("a site");
+    site::cookies(&site, &mut collector);
+    let gaps = collector.done().gaps.join(" ");
     assert!(
-        told.contains("benchlab audit cookies http://www.other.invalid/"),
-        "{told}"
+        gaps.contains("benchlab audit cookies http://www.other.invalid/"),
+        "{gaps}"
     );
 }
 
 #[test]
 fn all_that_is_not_asked_for_is_counted() {
     let images: String = (0..10_000).map(|i| format!("<img src={i}.png>")).collect();
-    let found = audit(only(&page(WELL, &images)));
-    let notes: Vec<&str> = found.facts.iter().map(|(_, text)| text.as_str()).collect();
-    let wanted = "9950 resources beyond --resources: not asked for.";
-    assert!(notes.contains(&wanted), "{notes:?}");
+    let report = audit(only(&page(WELL, &images)));
+    let notes: Vec<&str> = report.facts.iter().map(|(_, text)| text.as_str()).collect();
+    let expected = "9950 resources beyond --resources: not asked for.";
+    assert!(notes.contains(&expected), "{notes:?}");
 }
 
 /// A query may hold the user's session.
@@ -733,11 +751,11 @@ fn what_queries_say_is_not_kept() {
     pages.insert("/home?sid=s3cr3t", page(WELL, &html));
     let port = serve(pages);
     let url = format!("http://me:{secret}@127.0.0.1:{port}/?token={secret}");
-    let found = look_there(&url, closed()).expect("an audit");
-    let told = serde_json::to_string(&found).expect("JSON");
+    let report = inspect_url(&url, closed_port()).expect("an audit");
+    let json = serde_json::to_string(&report).expect("JSON");
     assert!(
-        told.contains("/i.png?token=…") && !told.contains(secret),
-        "{told}"
+        json.contains("/i.png?token=…") && !json.contains(secret),
+        "{json}"
     );
     let entry = |url: &str| {
         format!(
@@ -746,12 +764,12 @@ fn what_queries_say_is_not_kept() {
     };
     let entries = ["http://a.example/", "http://b.example/i.png"].map(entry);
     let har = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
-    let (url, seen) = site::of_har(&har).expect("a site");
-    let found = site::audit(&url, &seen, &site::rules().expect("rules"));
-    let told = serde_json::to_string(&found).expect("JSON");
+    let (url, site) = site::of_har(&har).expect("a site");
+    let report = site::audit(&url, &site, &site::rules().expect("rules"));
+    let json = serde_json::to_string(&report).expect("JSON");
     assert!(
-        told.contains("/i.png?t=…") && !told.contains(secret),
-        "{told}"
+        json.contains("/i.png?t=…") && !json.contains(secret),
+        "{json}"
     );
 }
 
@@ -763,12 +781,12 @@ fn a_policy_is_unknown_where_the_page_could_restrict_scripts() {
         ("script-src 'unsafe-inline'", State::Unknown),
         ("frame-ancestors 'none'", State::Unknown),
     ];
-    for (policy, wanted) in cases {
+    for (policy, expected) in cases {
         let fields = format!(
             "Content-Type: text/html\r\nContent-Encoding: compress\r\nContent-Security-Policy: {policy}\r\n"
         );
-        let found = audit(only(&page(&fields, HTML)));
-        assert_eq!(states(&found, "server-csp"), [wanted], "{policy}");
+        let report = audit(only(&page(&fields, HTML)));
+        assert_eq!(states(&report, "server-csp"), [expected], "{policy}");
     }
 }
 
@@ -785,7 +803,7 @@ fn an_encoded_page_is_read() {
     wide.window_log(24).expect("a window of 16 MiB");
     wide.write_all(HTML).expect("zstd");
     let wide = wide.finish().expect("zstd");
-    for (encoding, body, wanted) in [
+    for (encoding, body, expected) in [
         ("br", &brotli[..], State::Advice),
         ("zstd", &zstd, State::Advice),
         ("zstd", &wide, State::Unknown),
@@ -799,11 +817,15 @@ fn an_encoded_page_is_read() {
         answer.extend_from_slice(body);
         let mut pages = good();
         pages.insert("/", answer);
-        let found = audit(pages);
-        assert_eq!(states(&found, "server-integrity"), [wanted], "{encoding}");
-        let notes = format!("{:?}", found.facts);
+        let report = audit(pages);
         assert_eq!(
-            wanted == State::Unknown,
+            states(&report, "server-integrity"),
+            [expected],
+            "{encoding}"
+        );
+        let notes = format!("{:?}", report.facts);
+        assert_eq!(
+            expected == State::Unknown,
             notes.contains("What the page loads is not known"),
             "{notes}"
         );
@@ -814,9 +836,9 @@ fn an_encoded_page_is_read() {
     let har = format!(
         r#"{{"log":{{"entries":[{{"request":{{"url":"http://a.example/"}},"response":{{"status":200,"headers":{headers},"content":{{"text":"{text}"}}}}}}]}}}}"#
     );
-    let (url, seen) = site::of_har(&har).expect("a site");
-    let found = site::audit(&url, &seen, &site::rules().expect("rules"));
-    assert_eq!(states(&found, "server-integrity"), [State::Advice]);
+    let (url, site) = site::of_har(&har).expect("a site");
+    let report = site::audit(&url, &site, &site::rules().expect("rules"));
+    assert_eq!(states(&report, "server-integrity"), [State::Advice]);
 }
 
 #[test]
@@ -837,9 +859,9 @@ fn what_is_not_answered_is_unknown() {
     for path in ["/.env", "/s.12345678.css"] {
         pages.insert(path, Vec::new());
     }
-    let found = audit(pages);
-    assert_eq!(states(&found, "server-exposed"), [State::Unknown]);
-    assert!(states(&found, "resource-there").contains(&State::Unknown));
+    let report = audit(pages);
+    assert_eq!(states(&report, "server-exposed"), [State::Unknown]);
+    assert!(states(&report, "resource-there").contains(&State::Unknown));
     // Who asks to wait has not said what is there.
     let mut pages = good();
     let wait = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
@@ -858,7 +880,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         "HTTP/1.1 200 OK\r\n{}\r\n",
         "Set-Cookie: a=1\r\n".repeat(10_000)
     );
-    for (answer, why) in [
+    for (answer, reason) in [
         (
             "HTTP/1.1 200 OK\r\nX-Evil: \x1b[31mred\r\n\r\n",
             "control character",
@@ -877,31 +899,34 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
         ),
         (many.as_str(), "64 KiB"),
     ] {
-        let found = audit(only(answer.as_bytes()));
-        assert_eq!(bad(&found), ["resource-readable"], "{answer:.60}");
-        let told = found
+        let report = audit(only(answer.as_bytes()));
+        assert_eq!(bad(&report), ["resource-readable"], "{answer:.60}");
+        let unreadable = report
             .findings
             .iter()
             .find(|f| f.rule == "resource-readable");
-        assert!(told.is_some_and(|f| f.seen.contains(why)), "{told:?}");
+        assert!(
+            unreadable.is_some_and(|f| f.seen.contains(reason)),
+            "{unreadable:?}"
+        );
         for rule in [
             "server-csp",
             "server-version",
             "server-head",
             "server-complete",
         ] {
-            assert_eq!(states(&found, rule), [State::Unknown], "{rule}");
+            assert_eq!(states(&report, rule), [State::Unknown], "{rule}");
         }
-        assert_eq!(states(&found, "server-exposed"), [State::Good]);
-        assert_eq!(states(&found, "resource-there"), [State::NotApplicable]);
+        assert_eq!(states(&report, "server-exposed"), [State::Good]);
+        assert_eq!(states(&report, "resource-there"), [State::NotApplicable]);
     }
     // A thousand fields and more are many, and can be read.
     let many = format!(
         "HTTP/1.1 200 OK\r\n{}Content-Length: 0\r\n\r\n",
         "X: y\r\n".repeat(2_000)
     );
-    let found = audit(only(many.as_bytes()));
-    assert_eq!(states(&found, "resource-readable"), [State::Good]);
+    let report = audit(only(many.as_bytes()));
+    assert_eq!(states(&report, "resource-readable"), [State::Good]);
 }
 
 /// Each answer begins at once and never ends.
@@ -921,20 +946,25 @@ fn a_server_that_drips_is_given_up() {
         }
     });
     let began = Instant::now();
-    let found = look_there(&format!("http://127.0.0.1:{port}/"), closed()).expect("an audit");
+    let report =
+        inspect_url(&format!("http://127.0.0.1:{port}/"), closed_port()).expect("an audit");
     assert!(
         began.elapsed() < Duration::from_secs(60),
         "{:?}",
         began.elapsed()
     );
-    assert_eq!(states(&found, "server-complete"), [State::Bad]);
-    assert_eq!(states(&found, "server-exposed"), [State::Unknown]);
-    assert!(found.facts.iter().any(|(_, text)| text.contains("slow")));
+    assert_eq!(states(&report, "server-complete"), [State::Bad]);
+    assert_eq!(states(&report, "server-exposed"), [State::Unknown]);
+    assert!(report.facts.iter().any(|(_, text)| text.contains("slow")));
 }
 
 #[test]
 fn servers_of_bad_will_end_in_words() {
-    let refused = |answer: &[u8]| look_at(only(answer), closed()).err().unwrap_or_default();
+    let refused = |answer: &[u8]| {
+        inspect_pages(only(answer), closed_port())
+            .err()
+            .unwrap_or_default()
+    };
     assert!(refused(b"SSH-2.0-OpenSSH\r\n").contains("not HTTP/1.1"));
     assert!(!refused(b"").is_empty());
     // A page that does not end is looked at as far as it came.
@@ -946,29 +976,29 @@ fn servers_of_bad_will_end_in_words() {
     assert!(began.elapsed() < Duration::from_secs(60));
     // Nothing that a server sent is raw in what is told: Latin-1, bytes above, tabs in names of files.
     let odd = audit(only(b"HTTP/1.1 200 OK\r\nServer: \xff\xfe\r\nContent-Type: text/html\r\n\r\n<img src='/\x1b[31m.png'><img src=\"/\xc2\x9b.png\">"));
-    let told = serde_json::to_string(&odd).expect("JSON");
+    let json = serde_json::to_string(&odd).expect("JSON");
     assert!(
-        !told.contains('\u{1b}') && !told.contains('\u{9b}'),
-        "{told}"
+        !json.contains('\u{1b}') && !json.contains('\u{9b}'),
+        "{json}"
     );
 }
 
 #[test]
 fn a_redirect_to_another_host_is_told_and_not_followed() {
-    let (other, asked) = serve_at("127.0.0.2:0", good());
+    let (other, requests) = serve_at("127.0.0.2:0", good());
     let to = format!(
         "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.2:{other}/\r\nContent-Length: 0\r\n\r\n"
     );
     let elsewhere = audit(Pages::from([("/", to.into_bytes())]));
     assert_eq!(bad(&elsewhere), Vec::<&str>::new());
     let of = |rule: &str| elsewhere.findings.iter().find(|f| f.rule == rule);
-    let told = of("server-elsewhere").expect("a finding");
+    let finding = of("server-elsewhere").expect("a finding");
     assert!(
-        told.seen.contains(&format!("http://127.0.0.2:{other}/")),
-        "{told:?}"
+        finding.seen.contains(&format!("http://127.0.0.2:{other}/")),
+        "{finding:?}"
     );
     let command = format!("benchlab audit site http://127.0.0.2:{other}/");
-    assert_eq!(told.fixes[0].lines, [command]);
+    assert_eq!(finding.fixes[0].lines, [command]);
     // What its answer says of a page is not asked of a redirect.
     for rule in [
         "resource-there",
@@ -979,7 +1009,7 @@ fn a_redirect_to_another_host_is_told_and_not_followed() {
         assert_eq!(states(&elsewhere, rule), [State::NotApplicable], "{rule}");
     }
     assert_eq!(states(&elsewhere, "server-exposed"), [State::Good]);
-    assert!(asked.lock().expect("a log").is_empty());
+    assert!(requests.lock().expect("a log").is_empty());
 }
 
 #[test]
@@ -989,29 +1019,29 @@ fn a_har_is_audited_without_asking() {
          {"name":"ETag","value":"1"}],"content":{"size":6000,"text":"TEXT"}}},
         {"request":{"url":"http://b.example/x.js"},"response":{"status":200,"headers":[],"content":{}}},
         {"request":{"url":"http://a.example/blocked"},"response":{"status":0}}, {}, 7]}}"#;
-    let (url, seen) = site::of_har(&har.replace("TEXT", &"word ".repeat(1200))).expect("a site");
-    let found = site::audit(&url, &seen, &site::rules().expect("rules"));
-    assert_eq!(states(&found, "resource-compression"), [State::Bad]);
-    assert_eq!(states(&found, "server-version"), [State::Good]);
-    assert_eq!(states(&found, "server-csp"), [State::Advice]);
-    assert_eq!(states(&found, "server-exposed"), [State::NotApplicable]);
-    assert_eq!(states(&found, "server-http2"), [State::NotApplicable]);
-    assert_eq!(states(&found, "resource-revalidation"), [State::Unknown]);
+    let (url, site) = site::of_har(&har.replace("TEXT", &"word ".repeat(1200))).expect("a site");
+    let report = site::audit(&url, &site, &site::rules().expect("rules"));
+    assert_eq!(states(&report, "resource-compression"), [State::Bad]);
+    assert_eq!(states(&report, "server-version"), [State::Good]);
+    assert_eq!(states(&report, "server-csp"), [State::Advice]);
+    assert_eq!(states(&report, "server-exposed"), [State::NotApplicable]);
+    assert_eq!(states(&report, "server-http2"), [State::NotApplicable]);
+    assert_eq!(states(&report, "resource-revalidation"), [State::Unknown]);
     // Two of its entries are none.
-    assert_eq!(states(&found, "input-read"), [State::Unknown]);
+    assert_eq!(states(&report, "input-read"), [State::Unknown]);
     let rows = |title: &str| {
-        let table = found.tables.iter().find(|t| t.title == title);
+        let table = report.tables.iter().find(|t| t.title == title);
         table.expect("a table").rows.len()
     };
     assert_eq!(rows("Resources"), 1);
     assert_eq!(rows("On other hosts, not asked"), 1);
-    for (text, why) in [
+    for (text, reason) in [
         ("{", "not JSON"),
         ("{}", "no HAR"),
         (r#"{"log":{"entries":[]}}"#, "no answer"),
     ] {
         assert!(
-            site::of_har(text).err().is_some_and(|e| e.contains(why)),
+            site::of_har(text).err().is_some_and(|e| e.contains(reason)),
             "{text}"
         );
     }
@@ -1024,10 +1054,10 @@ fn the_server_of_a_har_is_that_behind_its_redirects() {
         {"request":{"url":"https://a.example/"},"serverIPAddress":"2001:db8::7","response":{"status":200,"httpVersion":"h2","headers":[
          {"name":"Server","value":"Apache/2.4.62"},{"name":"X-Powered-By","value":"PHP/8.2"},{"name":"Content-Type","value":"text/html"}],"content":{}}}]}}"#;
     let audited = |text: &str| {
-        let (url, seen) = site::of_har(text).expect("a site");
-        site::audit(&url, &seen, &site::rules().expect("rules"))
+        let (url, site) = site::of_har(text).expect("a site");
+        site::audit(&url, &site, &site::rules().expect("rules"))
     };
-    let found = audited(har);
+    let report = audited(har);
     for (rule, state) in [
         ("server-version", State::Advice),
         ("server-made-with", State::Bad),
@@ -1039,13 +1069,13 @@ fn the_server_of_a_har_is_that_behind_its_redirects() {
         ("server-tls13", State::NotApplicable),
         ("server-head", State::NotApplicable),
     ] {
-        assert_eq!(states(&found, rule), [state], "{rule}");
+        assert_eq!(states(&report, rule), [state], "{rule}");
     }
     // The page may be on another host than what was asked for first.
     let elsewhere = har.replace("https://a.example/", "https://www.a.example/");
-    let found = audited(&elsewhere);
-    assert_eq!(states(&found, "server-elsewhere"), [State::Good]);
-    assert_eq!(states(&found, "resource-there"), [State::Good]);
+    let report = audited(&elsewhere);
+    assert_eq!(states(&report, "server-elsewhere"), [State::Good]);
+    assert_eq!(states(&report, "resource-there"), [State::Good]);
     // A file without fields says nothing of the server.
     let bare = audited(
         r#"{"log":{"entries":[{"request":{"url":"http://a.example/"},"response":{"status":200}}]}}"#,
@@ -1064,7 +1094,7 @@ fn openssl(words: &[&str]) -> Option<(tempfile::TempDir, std::process::Child, u1
             .stdout(std::process::Stdio::null());
         command.stderr(std::process::Stdio::null()).spawn()
     };
-    let made = run(&[
+    let generator = run(&[
         "req",
         "-x509",
         "-newkey",
@@ -1079,8 +1109,8 @@ fn openssl(words: &[&str]) -> Option<(tempfile::TempDir, std::process::Child, u1
         "-out",
         "cert",
     ]);
-    made.ok()?.wait().expect("a certificate");
-    let port = closed();
+    generator.ok()?.wait().expect("a certificate");
+    let port = closed_port();
     let accept = port.to_string();
     let served = run(&[
         &[
@@ -1101,7 +1131,7 @@ fn openssl(words: &[&str]) -> Option<(tempfile::TempDir, std::process::Child, u1
 #[test]
 fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
     const OLD: [&str; 2] = ["-cipher", "DEFAULT@SECLEVEL=0"];
-    for (words, wanted) in [
+    for (words, expected) in [
         (&OLD[..], State::Bad),
         (&["-no_tls1", "-no_tls1_1"], State::Good),
     ] {
@@ -1112,20 +1142,20 @@ fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
         let options = Options {
             rate: 1000.0,
             resources: 0,
-            ajp_port: closed(),
+            ajp_port: closed_port(),
         };
-        let seen = site::inspect(&url, &options, &mut |_| {});
+        let site = site::inspect(&url, &options, &mut |_| {});
         server.kill().expect("an end");
         server.wait().expect("an end");
-        let found = site::audit(&url, &seen.expect("a site"), &site::rules().expect("rules"));
-        assert_eq!(states(&found, "server-old-tls"), [wanted]);
-        let told = found
+        let report = site::audit(&url, &site.expect("a site"), &site::rules().expect("rules"));
+        assert_eq!(states(&report, "server-old-tls"), [expected]);
+        let certificate = report
             .findings
             .iter()
             .find(|f| f.rule == "server-certificate");
         assert!(
-            told.is_some_and(|f| f.seen.contains("self-signed")),
-            "{told:?}"
+            certificate.is_some_and(|f| f.seen.contains("self-signed")),
+            "{certificate:?}"
         );
     }
 }
@@ -1140,7 +1170,7 @@ impl rustls::server::ResolvesServerCert for Fixed {
 }
 
 /// A server of TLS whose certificates are these bytes. Its port. `speak` has a connection before its handshake.
-fn certified(
+fn serve_certificate(
     key: &std::path::Path,
     certificates: &[Vec<u8>],
     speak: impl Fn(&mut rustls::ServerConnection, &mut std::net::TcpStream) + Send + 'static,
@@ -1184,17 +1214,17 @@ fn a_slow_handshake_is_waited_for() {
     use rustls::pki_types::pem::PemObject;
     let good = CertificateDer::from_pem_file(folder.path().join("cert")).expect("a certificate");
     let certificates = [good.to_vec()];
-    let port = certified(&folder.path().join("key"), &certificates, |tls, stream| {
+    let port = serve_certificate(&folder.path().join("key"), &certificates, |tls, stream| {
         thread::sleep(Duration::from_millis(700));
-        let mut both = rustls::Stream::new(tls, stream);
-        let _ = both.read(&mut [0; 4096]);
-        let _ = both.write_all(&page(WELL, "slow"));
-        let _ = both.flush();
+        let mut stream = rustls::Stream::new(tls, stream);
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(&page(WELL, "slow"));
+        let _ = stream.flush();
     });
     let url = format!("https://127.0.0.1:{port}/");
-    let found = look_there(&url, closed()).expect("an audit");
-    assert_eq!(states(&found, "server-tls13"), [State::Good]);
-    assert_eq!(states(&found, "resource-there"), [State::Good]);
+    let report = inspect_url(&url, closed_port()).expect("an audit");
+    assert_eq!(states(&report, "server-tls13"), [State::Good]);
+    assert_eq!(states(&report, "resource-there"), [State::Good]);
 }
 
 #[test]
@@ -1221,28 +1251,28 @@ fn malformed_certificates_end_in_words() {
         vec![long_name],
     ];
     for certificates in cases {
-        let port = certified(&folder.path().join("key"), &certificates, |tls, stream| {
+        let port = serve_certificate(&folder.path().join("key"), &certificates, |tls, stream| {
             let _ = tls.complete_io(stream);
         });
         let url = Url::parse(&format!("https://127.0.0.1:{port}/")).expect("a URL");
         let options = Options {
             rate: 1000.0,
             resources: 0,
-            ajp_port: closed(),
+            ajp_port: closed_port(),
         };
         let began = Instant::now();
-        let told = match site::inspect(&url, &options, &mut |_| {}) {
-            Err(why) => why,
-            Ok(seen) => {
-                let found = site::audit(&url, &seen, &site::rules().expect("rules"));
-                assert!(!states(&found, "server-certificate").contains(&State::Good));
-                serde_json::to_string(&found).expect("JSON")
+        let message = match site::inspect(&url, &options, &mut |_| {}) {
+            Err(reason) => reason,
+            Ok(site) => {
+                let report = site::audit(&url, &site, &site::rules().expect("rules"));
+                assert!(!states(&report, "server-certificate").contains(&State::Good));
+                serde_json::to_string(&report).expect("JSON")
             }
         };
         assert!(began.elapsed() < Duration::from_secs(60));
         assert!(
-            !told.is_empty() && !told.contains(char::is_control),
-            "{told:?}"
+            !message.is_empty() && !message.contains(char::is_control),
+            "{message:?}"
         );
     }
 }
