@@ -58,8 +58,8 @@ const PATHS: [&[u8]; 10] = [
     b"/actuator/health",
 ];
 
-/// What a client is, and what it is called: `None` for people.
-pub fn known(agent: &[u8]) -> Option<(PageKind, String)> {
+/// The kind and the name of a crawler or a health check, by its `User-Agent`; `None`: a person.
+pub fn classify(agent: &[u8]) -> Option<(PageKind, String)> {
     let text = String::from_utf8_lossy(&agent[..agent.len().min(400)]).to_ascii_lowercase();
     let has = |words: &[&'static str]| words.iter().find(|word| text.contains(**word)).copied();
     if let Some(word) = has(&CHECKS) {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn crawlers_and_checks_are_known() {
-        let name = |agent: &str| known(agent.as_bytes());
+        let name = |agent: &str| classify(agent.as_bytes());
         let google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
         assert_eq!(name(google), Some((PageKind::Bot, "googlebot".into())));
         assert_eq!(

@@ -21,16 +21,19 @@ const LONGEST_NAME: usize = 4096;
 
 /// Reads such a document. Errors: it cannot be read, or is none.
 pub fn read(
-    whole: Document,
+    document: Document,
     input: impl Read,
     (source, lines): (&mut WatchedSource, &mut LineCounts),
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
     let bytes = limited(input, MOST)?;
     source.bytes = bytes.len() as u64;
-    let (format, entries) = match whole {
-        Document::Statements => ("statements with totals, as CSV", statements(&bytes, tally)?),
-        Document::Monitor => ("a monitor's JSON", monitor(&bytes, tally)?),
+    let (format, entries) = match document {
+        Document::Statements => (
+            "statements with totals, as CSV",
+            read_statements(&bytes, tally)?,
+        ),
+        Document::Monitor => ("a monitor's JSON", read_monitor(&bytes, tally)?),
     };
     source.format = format.into();
     lines.entries += entries;
@@ -38,8 +41,8 @@ pub fn read(
 }
 
 /// Counts the statements of a CSV with a head; and gives back how many rows there were.
-fn statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
-    let wrong = |why: String| ReadError::Format(why);
+fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
+    let malformed = |reason: String| ReadError::Format(reason);
     let separator = if bytes
         .iter()
         .take_while(|b| **b != b'\n')
@@ -53,15 +56,15 @@ fn statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
         .delimiter(separator)
         .flexible(true)
         .from_reader(bytes);
-    let heads = csv.headers().map_err(|e| wrong(e.to_string()))?.clone();
+    let headers = csv.headers().map_err(|e| malformed(e.to_string()))?.clone();
     let column = |names: &[&str]| {
-        let wanted = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
-        heads.iter().position(wanted)
+        let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
+        headers.iter().position(is_named)
     };
     let text = column(&["query", "digest_text"])
-        .ok_or_else(|| wrong("a column query is missing".into()))?;
+        .ok_or_else(|| malformed("a column query is missing".into()))?;
     let calls = column(&["calls", "count_star"])
-        .ok_or_else(|| wrong("a column calls is missing".into()))?;
+        .ok_or_else(|| malformed("a column calls is missing".into()))?;
     // PostgreSQL writes ms, the performance schema ps.
     let total = [
         (&["total_exec_time", "total_time"][..], 1e6),
@@ -71,12 +74,12 @@ fn statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
         .iter()
         .find_map(|(names, scale)| Some((column(names)?, *scale)));
     let (total, scale) = total
-        .ok_or_else(|| wrong("a column total_exec_time or SUM_TIMER_WAIT is missing".into()))?;
+        .ok_or_else(|| malformed("a column total_exec_time or SUM_TIMER_WAIT is missing".into()))?;
     let max = column(&["max_exec_time", "max_time", "max_timer_wait"]);
     let errors = column(&["sum_errors"]);
     let mut rows = 0;
     for row in csv.byte_records() {
-        let row = row.map_err(|e| wrong(e.to_string()))?;
+        let row = row.map_err(|e| malformed(e.to_string()))?;
         let number = |column: Option<usize>| {
             let text = std::str::from_utf8(row.get(column?)?).ok()?;
             text.trim()
@@ -125,22 +128,24 @@ struct MonitorPage {
     queries: Vec<MonitorPage>,
 }
 
-fn monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
-    let wrong = |why: String| ReadError::Format(format!("a monitor's JSON: {why}"));
-    let monitor: Monitor = serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string()))?;
+fn read_monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
+    let malformed = |reason: String| ReadError::Format(format!("a monitor's JSON: {reason}"));
+    let monitor: Monitor = serde_json::from_slice(bytes).map_err(|e| malformed(e.to_string()))?;
     if monitor.monitor != 1 {
-        return Err(wrong(format!(
+        return Err(malformed(format!(
             "version {} is not known, only 1",
             monitor.monitor
         )));
     }
     let width = monitor.bucket_width;
     if !(width > 0.0 && width <= 0.1) {
-        return Err(wrong("bucket_width must be above 0 and at most 0.1".into()));
+        return Err(malformed(
+            "bucket_width must be above 0 and at most 0.1".into(),
+        ));
     }
     let queries: usize = monitor.pages.iter().map(|p| p.queries.len()).sum();
     if monitor.pages.len() + queries > MOST_PAGES {
-        return Err(wrong(format!(
+        return Err(malformed(format!(
             "there are more than {MOST_PAGES} pages and queries"
         )));
     }
@@ -148,7 +153,7 @@ fn monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
     for page in &monitor.pages {
         entries = entries.saturating_add(page.count);
         let route = page.name.strip_prefix("GET ").unwrap_or(&page.name);
-        tally.add_page(counted(page, PageKind::Page, name(route), width).map_err(wrong)?);
+        tally.add_page(watched_page(page, PageKind::Page, name(route), width).map_err(malformed)?);
         for &(start, count, errors, total) in &page.hours {
             if (0..1 << 40).contains(&start) && count.max(total) < 1 << 62 {
                 tally.add_hour(start, count, errors, total);
@@ -156,14 +161,15 @@ fn monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
         }
         for query in &page.queries {
             tally.add_page(
-                counted(query, PageKind::Query, name(&query.name), width).map_err(wrong)?,
+                watched_page(query, PageKind::Query, name(&query.name), width)
+                    .map_err(malformed)?,
             );
         }
     }
     Ok(entries)
 }
 
-fn counted(
+fn watched_page(
     page: &MonitorPage,
     kind: PageKind,
     name: String,

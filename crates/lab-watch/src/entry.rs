@@ -6,7 +6,7 @@
 pub struct Entry<'a> {
     /// When it was, in seconds since 1970; `None`: the log does not say.
     pub time_s: Option<i64>,
-    /// What the log's clock was ahead of UTC, s.
+    /// By how much the log's clock was ahead of UTC, s.
     pub offset_s: i32,
     /// How long it took, ns.
     pub duration_ns: Option<u64>,
@@ -14,13 +14,13 @@ pub struct Entry<'a> {
     pub method: &'a [u8],
     /// The path with its query, or a statement.
     pub target: &'a [u8],
-    /// It is a statement.
+    /// Whether it is a statement.
     pub is_query: bool,
-    /// 0: not known. A statement that failed has 500.
+    /// The status code; 0: not known. A statement that failed has 500.
     pub status: u16,
     /// Bytes sent.
     pub bytes: u64,
-    /// What the client says of itself.
+    /// The `User-Agent`.
     pub agent: &'a [u8],
 }
 

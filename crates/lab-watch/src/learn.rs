@@ -47,12 +47,12 @@ pub fn learn(routes: &[Counted]) -> Variables {
             }
             values.retain(|value, _| !is_named(value));
             if is_variable(&values) {
-                let all: u64 = values.values().sum();
+                let total: u64 = values.values().sum();
                 let frequent = values
                     .iter()
-                    .filter(|(_, n)| **n as f64 >= FREQUENT * all as f64);
-                let kept = frequent.map(|(value, _)| value.to_string()).collect();
-                variables.0.insert(parent.into(), kept);
+                    .filter(|(_, n)| **n as f64 >= FREQUENT * total as f64);
+                let frequent_values = frequent.map(|(value, _)| value.to_string()).collect();
+                variables.0.insert(parent.into(), frequent_values);
             }
         }
         for (i, before) in before.iter_mut().enumerate() {
@@ -79,8 +79,10 @@ impl Variables {
     }
 
     fn push(&self, before: &mut String, segment: &str) {
-        let kept = self.0.get(before.as_str());
-        let is_variable = kept.is_some_and(|kept| !is_named(segment) && !kept.contains(segment));
+        let frequent_values = self.0.get(before.as_str());
+        let is_variable = frequent_values.is_some_and(|frequent_values| {
+            !is_named(segment) && !frequent_values.contains(segment)
+        });
         before.push('/');
         before.push_str(if is_variable { NAME } else { segment });
     }

@@ -51,13 +51,13 @@ impl LogsRead {
 
     /// Adds what became of lines.
     pub fn count(&mut self, lines: &LineCounts) {
-        let all = &mut self.lines;
-        all.all += lines.all;
-        all.entries += lines.entries;
-        all.other += lines.other;
-        all.malformed += lines.malformed;
-        all.too_long += lines.too_long;
-        all.cut_off += lines.cut_off;
+        let total = &mut self.lines;
+        total.all += lines.all;
+        total.entries += lines.entries;
+        total.other += lines.other;
+        total.malformed += lines.malformed;
+        total.too_long += lines.too_long;
+        total.cut_off += lines.cut_off;
     }
 }
 
@@ -106,9 +106,9 @@ fn predecessors(log: &Path) -> Vec<PathBuf> {
         let age = if digits.len() >= 8 { -number } else { number };
         Some((age, path))
     };
-    let mut found: Vec<(i64, PathBuf)> = entries.filter_map(|e| age(e.path())).collect();
-    found.sort_by(|a, b| b.cmp(a));
-    found.into_iter().map(|(_, path)| path).collect()
+    let mut by_age: Vec<(i64, PathBuf)> = entries.filter_map(|e| age(e.path())).collect();
+    by_age.sort_by(|a, b| b.cmp(a));
+    by_age.into_iter().map(|(_, path)| path).collect()
 }
 
 #[cfg(test)]
@@ -128,8 +128,8 @@ mod tests {
         ] {
             std::fs::write(folder.path().join(name), "").expect("a file");
         }
-        let found = predecessors(&folder.path().join("a.log"));
-        let names: Vec<_> = found
+        let files = predecessors(&folder.path().join("a.log"));
+        let names: Vec<_> = files
             .iter()
             .filter_map(|p| p.file_name()?.to_str())
             .collect();
@@ -137,8 +137,8 @@ mod tests {
         for name in ["c.log-20260501", "c.log-20260430.gz"] {
             std::fs::write(folder.path().join(name), "").expect("a file");
         }
-        let found = predecessors(&folder.path().join("c.log"));
-        let names: Vec<_> = found
+        let files = predecessors(&folder.path().join("c.log"));
+        let names: Vec<_> = files
             .iter()
             .filter_map(|p| p.file_name()?.to_str())
             .collect();

@@ -9,7 +9,7 @@ use lab_model::{PageKind, WatchedPage};
 use std::collections::HashMap;
 
 /// Pages that a report keeps one by one.
-const KEPT: usize = 2_000;
+const MOST_KEPT: usize = 2_000;
 
 /// The name of all pages that were answered with 404 alone.
 pub const NOT_FOUND: &str = "(no such page)";
@@ -22,10 +22,10 @@ struct Named<'p> {
     page: &'p Page,
 }
 
-/// The pages that a report keeps, those that take most one by one; and how many are in none but [`OTHERS`]. There may be a
-/// hundred thousand, so that no copy of all is made.
-pub fn kept(pages: &[Page], rules: &Rules, width: Width) -> (Vec<WatchedPage>, u64) {
-    let variables = learned(pages, rules);
+/// The pages of a report, those that take most one by one, and how many were merged into [`OTHERS`]. No copy of all
+/// pages is made: there may be 100,000.
+pub fn report_pages(pages: &[Page], rules: &Rules, width: Width) -> (Vec<WatchedPage>, u64) {
+    let variables = learn_variables(pages, rules);
     let named = |page| Named {
         name: name_of(page, &variables, rules),
         page,
@@ -39,24 +39,24 @@ pub fn kept(pages: &[Page], rules: &Rules, width: Width) -> (Vec<WatchedPage>, u
     });
     let mut kept = Vec::new();
     let mut others: Vec<Page> = Vec::new();
-    let mut unkept = 0;
+    let mut merged_count = 0;
     for (place, group) in groups.into_iter().enumerate() {
         let (kind, name) = group[0].key();
-        let is_kept = place < KEPT || !kind.is_use();
+        let is_kept = place < MOST_KEPT || !kind.is_use();
         if is_kept && name != OTHERS {
-            kept.push(together(group).watched(width));
+            kept.push(merge_group(group).watched(width));
             continue;
         }
-        unkept += u64::from(name != OTHERS);
-        let known = others.iter().position(|page| page.kind == kind);
-        let at = known.unwrap_or(others.len());
-        if known.is_none() {
+        merged_count += u64::from(name != OTHERS);
+        let existing = others.iter().position(|page| page.kind == kind);
+        let index = existing.unwrap_or(others.len());
+        if existing.is_none() {
             others.push(Page::new(kind, OTHERS.into()));
         }
-        group.iter().for_each(|n| others[at].merge(n.page));
+        group.iter().for_each(|n| others[index].merge(n.page));
     }
     kept.extend(others.into_iter().map(|page| page.watched(width)));
-    (kept, unkept)
+    (kept, merged_count)
 }
 
 impl Named<'_> {
@@ -65,7 +65,7 @@ impl Named<'_> {
     }
 }
 
-/// What pages take: time, and where none is known requests.
+/// The cost of a group: time in ns, then requests.
 fn cost(group: &[Named]) -> (u64, u64) {
     group.iter().fold((0, 0), |(time, requests), named| {
         let (t, r) = named.page.cost();
@@ -73,7 +73,7 @@ fn cost(group: &[Named]) -> (u64, u64) {
     })
 }
 
-fn together(group: &[Named]) -> Page {
+fn merge_group(group: &[Named]) -> Page {
     let mut page = Page {
         name: group[0].name.clone(),
         ..group[0].page.clone()
@@ -83,20 +83,20 @@ fn together(group: &[Named]) -> Page {
 }
 
 /// Pages with their new names, those of one name put together.
-pub fn folded(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Page> {
-    let mut places: HashMap<(PageKind, String), usize> = HashMap::new();
-    let mut folded: Vec<Page> = Vec::new();
+pub fn merge_renamed(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Page> {
+    let mut indexes: HashMap<(PageKind, String), usize> = HashMap::new();
+    let mut merged: Vec<Page> = Vec::new();
     for mut page in pages {
         page.name = name_of(&page, variables, rules);
-        match places.get(&(page.kind, page.name.clone())) {
-            Some(&place) => folded[place].merge(&page),
+        match indexes.get(&(page.kind, page.name.clone())) {
+            Some(&index) => merged[index].merge(&page),
             None => {
-                places.insert((page.kind, page.name.clone()), folded.len());
-                folded.push(page);
+                indexes.insert((page.kind, page.name.clone()), merged.len());
+                merged.push(page);
             }
         }
     }
-    folded
+    merged
 }
 
 /// Where methods end and routes begin in a page's name.
@@ -108,8 +108,8 @@ fn route_at(name: &str) -> usize {
     }
 }
 
-/// A page's name with the variable segments of its route named.
-pub fn renamed(variables: &Variables, name: &str) -> String {
+/// A page's name with variable segments of its route as `{name}`.
+pub fn rename_page(variables: &Variables, name: &str) -> String {
     let (method, route) = name.split_at(route_at(name));
     match route {
         "" => name.to_string(),
@@ -117,15 +117,15 @@ pub fn renamed(variables: &Variables, name: &str) -> String {
     }
 }
 
-/// What varies in the routes of pages that exist, and that no rule names.
-pub fn learned(pages: &[Page], rules: &Rules) -> Variables {
+/// Learns the variable segments from routes of pages that exist and that no rule names.
+pub fn learn_variables(pages: &[Page], rules: &Rules) -> Variables {
     let mut routes: HashMap<&str, u64> = HashMap::new();
     for page in pages
         .iter()
         .filter(|p| p.kind == PageKind::Page && !p.is_missing())
     {
         let route = &page.name[route_at(&page.name)..];
-        if !route.is_empty() && !rules.names(route) {
+        if !route.is_empty() && !rules.has_route_named(route) {
             *routes.entry(route).or_default() += page.requests;
         }
     }
@@ -133,24 +133,24 @@ pub fn learned(pages: &[Page], rules: &Rules) -> Variables {
     learn(&routes)
 }
 
-/// What a page is called once it is known what varies.
+/// The name of a page, given the variable segments.
 fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     if page.is_missing() {
         return NOT_FOUND.into();
     }
-    let is_named = rules.names(&page.name[route_at(&page.name)..]);
+    let is_named = rules.has_route_named(&page.name[route_at(&page.name)..]);
     if page.kind == PageKind::Page && !is_named {
-        renamed(variables, &page.name)
+        rename_page(variables, &page.name)
     } else {
         page.name.clone()
     }
 }
 
-/// Of all pages what they become.
-pub fn renamed_all(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
-    let became = |page: &Page| {
+/// How each page is renamed.
+pub fn renames(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
+    let rename = |page: &Page| {
         let name = name_of(page, variables, rules);
         (page.kind, page.name.clone(), name)
     };
-    pages.iter().map(became).collect()
+    pages.iter().map(rename).collect()
 }

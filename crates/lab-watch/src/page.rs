@@ -19,12 +19,12 @@ const WIDTHS: [(i64, i64); 4] = [
 ];
 
 impl Width {
-    /// The first.
+    /// The shortest.
     pub const MINUTE: Width = Width(0);
-    /// The last.
+    /// The longest.
     pub const LONGEST: Width = Width(WIDTHS.len() - 1);
 
-    /// In s.
+    /// The length of a cell, s.
     pub fn seconds(self) -> i64 {
         WIDTHS[self.0].0
     }
@@ -90,7 +90,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Nothing yet.
+    /// A page without requests.
     pub fn new(kind: PageKind, name: String) -> Page {
         Page {
             kind,
@@ -100,12 +100,12 @@ impl Page {
         }
     }
 
-    /// What it takes: time, and where none is known requests.
+    /// What pages are ordered by: time in ns, then requests.
     pub fn cost(&self) -> (u64, u64) {
         (self.total_ns, self.requests)
     }
 
-    /// All that was asked for did not exist.
+    /// Whether all of its requests were answered with 404.
     pub fn is_missing(&self) -> bool {
         self.kind == PageKind::Page && self.requests > 0 && self.not_found == self.requests
     }
@@ -150,7 +150,7 @@ impl Page {
                 self.cells = Vec::new();
                 return false;
             }
-            is_new = self.find(start);
+            is_new = self.select_cell(start);
         }
         let cell = &mut self.cells[self.last as usize];
         cell.requests = cell.requests.saturating_add(1);
@@ -164,27 +164,27 @@ impl Page {
     }
 
     #[cold]
-    fn find(&mut self, start: i32) -> bool {
+    fn select_cell(&mut self, start: i32) -> bool {
         // Most logs are in the order of time.
-        let found = match self.cells.last() {
+        let position = match self.cells.last() {
             Some(last) if last.start < start => Err(self.cells.len()),
             _ => self.cells.binary_search_by_key(&start, |c| c.start),
         };
-        let (Ok(at) | Err(at)) = found;
-        if found.is_err() {
+        let (Ok(index) | Err(index)) = position;
+        if position.is_err() {
             if self.cells.len() == self.cells.capacity() {
                 self.cells.reserve_exact(1 + self.cells.len() / 4);
             }
             self.cells.insert(
-                at,
+                index,
                 Cell {
                     start,
                     ..Cell::default()
                 },
             );
         }
-        self.last = at as u32;
-        found.is_err()
+        self.last = index as u32;
+        position.is_err()
     }
 
     /// Puts cells together in longer ones.
@@ -199,7 +199,7 @@ impl Page {
     }
 
     fn merge_cell(&mut self, other: &Cell) {
-        self.find(other.start);
+        self.select_cell(other.start);
         let cell = &mut self.cells[self.last as usize];
         cell.requests = cell.requests.saturating_add(other.requests);
         cell.errors = cell.errors.saturating_add(other.errors);
@@ -208,7 +208,7 @@ impl Page {
         cell.sum_ln += other.sum_ln;
     }
 
-    /// Adds all of another one.
+    /// Adds the counts of another page.
     pub fn merge(&mut self, other: &Page) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);
@@ -241,33 +241,33 @@ impl Page {
         }
     }
 
-    /// As it is kept.
+    /// As a run file keeps it.
     pub fn watched(self, width: Width) -> WatchedPage {
         let cell = |c: Cell| WatchedCell {
             start_s: i64::from(c.start) * width.seconds(),
             requests: c.requests.into(),
             errors: c.errors.into(),
             timed: c.timed.into(),
-            total_ns: stored(c.total_ns),
+            total_ns: storable(c.total_ns),
             sum_ln: c.sum_ln,
         };
         WatchedPage {
             kind: self.kind,
             name: self.name,
-            requests: stored(self.requests),
-            errors: stored(self.errors),
-            client_errors: stored(self.client_errors),
-            timed: stored(self.timed),
-            total_ns: stored(self.total_ns),
-            max_ns: stored(self.max_ns),
-            bytes: stored(self.bytes),
+            requests: storable(self.requests),
+            errors: storable(self.errors),
+            client_errors: storable(self.client_errors),
+            timed: storable(self.timed),
+            total_ns: storable(self.total_ns),
+            max_ns: storable(self.max_ns),
+            bytes: storable(self.bytes),
             times: self.times.counts(),
             cells: self.cells.into_iter().map(cell).collect(),
         }
     }
 }
 
-/// A number as SQLite can keep it.
-fn stored(n: u64) -> u64 {
+/// A number that SQLite can store: at most 2^63 - 1.
+fn storable(n: u64) -> u64 {
     n.min(i64::MAX as u64)
 }

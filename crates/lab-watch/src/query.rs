@@ -3,7 +3,7 @@
 
 use crate::route::{cut, printable};
 
-/// Bytes of a statement that are looked at.
+/// Bytes of a statement that are read.
 const READ: usize = 4096;
 
 /// A statement without what varies.
@@ -53,7 +53,7 @@ pub fn fold(statement: &[u8]) -> String {
     while matches!(folded.last(), Some(b' ' | b';')) {
         folded.pop();
     }
-    cut(printable(&lists(&folded)))
+    cut(printable(&fold_lists(&folded)))
 }
 
 fn space(folded: &mut Vec<u8>) {
@@ -62,7 +62,7 @@ fn space(folded: &mut Vec<u8>) {
     }
 }
 
-/// A sign before a number is a part of it, unless something stands before the sign.
+/// Appends `?` for a literal. A sign before it is a part of it, unless an operand is before the sign.
 fn literal(folded: &mut Vec<u8>) {
     if let [.., before, b'-'] = folded[..]
         && matches!(before, b' ' | b'(' | b',' | b'=')
@@ -77,7 +77,7 @@ fn in_word(folded: &[u8]) -> bool {
     folded.last().is_some_and(is_word)
 }
 
-/// The length of what is in quotes, which are doubled or escaped within.
+/// The length of a quoted text with its quotes, which are doubled or escaped within.
 fn quoted(text: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while at < text.len() {
@@ -107,7 +107,7 @@ fn numeral(text: &[u8]) -> usize {
 }
 
 /// `(?, ?, ?)`, and rows of them, are `(…)`.
-fn lists(text: &[u8]) -> Vec<u8> {
+fn fold_lists(text: &[u8]) -> Vec<u8> {
     let mut folded: Vec<u8> = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
@@ -129,8 +129,8 @@ fn lists(text: &[u8]) -> Vec<u8> {
                     .trim_ascii_end()
                     .ends_with("(…)".as_bytes());
             if is_row {
-                let kept = before[..before.len() - 1].trim_ascii_end().len();
-                folded.truncate(kept);
+                let row_end = before[..before.len() - 1].trim_ascii_end().len();
+                folded.truncate(row_end);
             } else {
                 folded.extend("(…)".as_bytes());
             }

@@ -3,7 +3,7 @@
 
 use crate::documents;
 use crate::entry::{Entry, Line};
-use crate::format::{Document, Found, Hints, Reader, find};
+use crate::format::{Document, Hints, LogFormat, Reader, find};
 use crate::read_error::ReadError;
 #[cfg(target_arch = "x86_64")]
 use crate::registers::Avx2;
@@ -17,10 +17,10 @@ use std::ops::Range;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
-/// Longer lines are no log's.
+/// Bytes of a line; a longer one is counted and skipped.
 pub const LONGEST_LINE: usize = 64 << 10;
-/// Bytes from which the format is found out.
-const LOOKED_AT: usize = 64 << 10;
+/// Bytes from which the format is found.
+const SAMPLE_BYTES: usize = 64 << 10;
 /// Between two calls of `progress`, bytes.
 const PROGRESS: u64 = 32 << 20;
 
@@ -37,10 +37,10 @@ pub struct Log {
     pub lines: LineCounts,
     hints: Hints,
     reader: Option<Reader>,
-    /// The beginning of a line, or all until the format is known.
+    /// The beginning of a line; before the format is known, all bytes so far.
     part: Vec<u8>,
-    /// Within a line that is too long.
-    skips: bool,
+    /// Whether the rest of a line that is too long is skipped.
+    skips_line: bool,
 }
 
 impl Log {
@@ -55,7 +55,7 @@ impl Log {
             hints: hints.clone(),
             reader: None,
             part: Vec::new(),
-            skips: false,
+            skips_line: false,
         }
     }
 
@@ -69,20 +69,20 @@ impl Log {
         self.source.bytes += bytes.len() as u64;
         let mut bytes = bytes;
         if self.reader.is_none() {
-            let wanted = LOOKED_AT.saturating_sub(self.part.len());
+            let missing = SAMPLE_BYTES.saturating_sub(self.part.len());
             let first;
-            (first, bytes) = bytes.split_at(wanted.min(bytes.len()));
+            (first, bytes) = bytes.split_at(missing.min(bytes.len()));
             self.part.extend(first);
-            if self.part.len() < LOOKED_AT {
+            if self.part.len() < SAMPLE_BYTES {
                 return Ok(());
             }
             self.begin(tally)?;
         }
-        self.lines_of(bytes, tally);
+        self.read_lines(bytes, tally);
         Ok(())
     }
 
-    /// Finds the format out of what is there. Error: it is not known.
+    /// Finds the format from the bytes so far. Error: it is not known.
     fn begin(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.reader.is_some() {
             return Ok(());
@@ -90,8 +90,8 @@ impl Log {
         // A last line may be cut off.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let reader = match find(&self.part[..end], &self.hints).map_err(ReadError::Format)? {
-            Found::Lines(reader) => *reader,
-            Found::Document(_) => {
+            LogFormat::Lines(reader) => *reader,
+            LogFormat::Document(_) => {
                 return Err(ReadError::Format(
                     "it is read as a whole, not line by line".into(),
                 ));
@@ -100,11 +100,11 @@ impl Log {
         self.source.format = reader.words.clone();
         self.reader = Some(reader);
         let bytes = std::mem::take(&mut self.part);
-        self.lines_of(&bytes, tally);
+        self.read_lines(&bytes, tally);
         Ok(())
     }
 
-    /// Finds the format out if a whole line is there: of a log that grows slowly. Error: it is not known.
+    /// Finds the format as soon as there is one line, for a log that grows slowly. Error: it is not known.
     pub fn begin_if_whole(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.part.contains(&b'\n') {
             self.begin(tally)
@@ -113,47 +113,52 @@ impl Log {
         }
     }
 
-    fn lines_of(&mut self, mut bytes: &[u8], tally: &mut Tally) {
-        if self.skips {
+    fn read_lines(&mut self, mut bytes: &[u8], tally: &mut Tally) {
+        if self.skips_line {
             let Some(end) = memchr(b'\n', bytes) else {
                 return;
             };
             bytes = &bytes[end + 1..];
-            self.skips = false;
+            self.skips_line = false;
         }
         if !self.part.is_empty() {
             let Some(end) = memchr(b'\n', bytes) else {
-                return self.keep(bytes);
+                return self.keep_part(bytes);
             };
             self.part.extend(&bytes[..end]);
             bytes = &bytes[end + 1..];
             let part = std::mem::take(&mut self.part);
-            self.line(&part, tally);
+            self.read_line(&part, tally);
             self.part = part;
             self.part.clear();
         }
-        let rest = self.whole_lines(bytes, tally);
-        self.keep(rest);
+        let rest = self.read_complete_lines(bytes, tally);
+        self.keep_part(rest);
     }
 
-    /// Reads lines that are whole, and gives back what is behind them.
-    fn whole_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
+    /// Reads complete lines, and returns what is behind them.
+    fn read_complete_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = Avx2::new() {
             // SAFETY: a `Avx2` is only where the processor has all of these.
-            return unsafe { self.whole_lines_wide(bytes, wide, tally) };
+            return unsafe { self.read_complete_lines_avx2(bytes, wide, tally) };
         }
-        self.whole_lines_by(bytes, Baseline, tally)
+        self.read_complete_lines_by(bytes, Baseline, tally)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn whole_lines_wide<'b>(&mut self, bytes: &'b [u8], wide: Avx2, tally: &mut Tally) -> &'b [u8] {
-        self.whole_lines_by(bytes, wide, tally)
+    fn read_complete_lines_avx2<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        wide: Avx2,
+        tally: &mut Tally,
+    ) -> &'b [u8] {
+        self.read_complete_lines_by(bytes, wide, tally)
     }
 
     #[inline(always)]
-    fn whole_lines_by<'b>(
+    fn read_complete_lines_by<'b>(
         &mut self,
         mut bytes: &'b [u8],
         width: impl Width,
@@ -161,7 +166,7 @@ impl Log {
     ) -> &'b [u8] {
         let mut entries = Vec::with_capacity(Tally::TOGETHER);
         loop {
-            // A closure would not be compiled for the width.
+            // Not a closure: that would not be compiled for the width.
             while let Some(reader) = &mut self.reader
                 && let Some((entry, length)) = reader.line_ahead(bytes, width)
             {
@@ -184,17 +189,17 @@ impl Log {
             let Some(end) = memchr(b'\n', bytes) else {
                 return bytes;
             };
-            self.line(&bytes[..end], tally);
+            self.read_line(&bytes[..end], tally);
             bytes = &bytes[end + 1..];
         }
     }
 
     /// Keeps the beginning of a line.
-    fn keep(&mut self, bytes: &[u8]) {
+    fn keep_part(&mut self, bytes: &[u8]) {
         if self.part.len() + bytes.len() > LONGEST_LINE {
             self.lines.all += 1;
             self.lines.too_long += 1;
-            self.skips = true;
+            self.skips_line = true;
             self.part = Vec::new();
         } else {
             self.part.extend(bytes);
@@ -202,7 +207,7 @@ impl Log {
     }
 
     #[inline(never)]
-    fn line(&mut self, line: &[u8], tally: &mut Tally) {
+    fn read_line(&mut self, line: &[u8], tally: &mut Tally) {
         let line = match line {
             [line @ .., b'\r'] => line,
             line => line,
@@ -230,11 +235,11 @@ impl Log {
             return Ok(());
         }
         self.begin(tally)?;
-        self.skips = false;
+        self.skips_line = false;
         if !self.part.is_empty() {
             let part = std::mem::take(&mut self.part);
             let malformed = self.lines.malformed;
-            self.line(&part, tally);
+            self.read_line(&part, tally);
             self.lines.cut_off += self.lines.malformed - malformed;
             self.lines.malformed = malformed;
         }
@@ -249,14 +254,14 @@ impl Log {
 /// Fetches text that is read a few lines later: processors fetch by themselves but to the end of a page of memory.
 #[inline(always)]
 fn fetch_text(text: &[u8]) {
-    for at in FETCHED.step_by(CACHE_LINE) {
-        if let Some(byte) = text.get(at) {
+    for offset in FETCHED.step_by(CACHE_LINE) {
+        if let Some(byte) = text.get(offset) {
             registers::fetch(byte);
         }
     }
 }
 
-/// Takes the compression off, if there is one: gzip or zstd, found by their first bytes.
+/// Decompresses gzip and zstd, which are found by their first bytes; other input is passed on.
 pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut input = BufReader::with_capacity(CHUNK, input);
     // A pipe may give fewer bytes than asked for.
@@ -276,8 +281,8 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     })
 }
 
-/// Reads a log to its end. `progress` is told the bytes now and then, and says whether to go on. What was read before an
-/// error is counted. Errors: it cannot be read, or its format is not known.
+/// Reads a log to its end. `progress` gets the bytes so far now and then, and says whether to go on. What was read
+/// before an error is counted. Errors: it cannot be read, or its format is not known.
 pub fn read(
     input: impl Read,
     log: &mut Log,
@@ -286,12 +291,12 @@ pub fn read(
 ) -> Result<(), ReadError> {
     let mut input = decompressed(input)?;
     let mut buffer = vec![0; CHUNK];
-    let mut told = 0;
+    let mut reported = 0;
     let n = fill(&mut input, &mut buffer)?;
-    if let Some(whole) = as_a_whole(&buffer[..n], &log.hints) {
+    if let Some(document) = document_kind(&buffer[..n], &log.hints) {
         let begin = buffer[..n].to_vec();
         return documents::read(
-            whole,
+            document,
             io::Cursor::new(begin).chain(input),
             (&mut log.source, &mut log.lines),
             tally,
@@ -305,9 +310,9 @@ pub fn read(
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => break Some(e),
         }
-        if log.source.bytes >= told + PROGRESS {
-            told = log.source.bytes;
-            if !progress(told) {
+        if log.source.bytes >= reported + PROGRESS {
+            reported = log.source.bytes;
+            if !progress(reported) {
                 log.end(tally)?;
                 return Err(ReadError::Stopped);
             }
@@ -332,9 +337,9 @@ fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(n)
 }
 
-fn as_a_whole(begin: &[u8], hints: &Hints) -> Option<Document> {
+fn document_kind(begin: &[u8], hints: &Hints) -> Option<Document> {
     match find(begin, hints) {
-        Ok(Found::Document(whole)) => Some(whole),
+        Ok(LogFormat::Document(document)) => Some(document),
         _ => None,
     }
 }

@@ -43,7 +43,7 @@ const PAGE: &str = "message page {
     REQUIRED BINARY name (UTF8);
 }";
 
-/// What became of a page: its kind, the name that rows have, and a later one.
+/// A renamed page: its kind, the name that rows have, and the name in the report.
 pub type Renamed = (PageKind, String, String);
 
 /// Writes rows into a folder.
@@ -58,10 +58,10 @@ pub struct Records {
     written: u64,
     in_file: u64,
     all: u64,
-    /// What became of pages when they were put together.
+    /// Pages that were renamed when pages were merged.
     renamed: Vec<Renamed>,
-    /// What could not be written, told at the end: reading is not stopped for it.
-    failed: Option<ParquetError>,
+    /// The first error. It is reported at the end, since reading goes on without records.
+    error: Option<ParquetError>,
 }
 
 /// A row; its page by its place.
@@ -95,7 +95,7 @@ impl Records {
             in_file: 0,
             all: 0,
             renamed: Vec::new(),
-            failed: None,
+            error: None,
         })
     }
 
@@ -120,30 +120,29 @@ impl Records {
         }
     }
 
-    /// Pages are put together; `became`: of each what it became.
-    pub fn rename(&mut self, pages: &[Page], became: Vec<Renamed>) {
+    /// Notes that pages were merged under new names.
+    pub fn rename(&mut self, pages: &[Page], renames: Vec<Renamed>) {
         self.flush(pages);
-        self.renamed.extend(became);
+        self.renamed.extend(renames);
     }
 
-    /// Writes what is left, and what became of the pages at the end. Error: something could not be written, and how many
-    /// records were.
-    pub fn finish(mut self, pages: &[Page], became: Vec<Renamed>) -> io::Result<()> {
+    /// Writes the last rows, and the table of pages. Error: something could not be written, and how many records were.
+    pub fn finish(mut self, pages: &[Page], renames: Vec<Renamed>) -> io::Result<()> {
         self.flush(pages);
         if let Err(e) = self.close() {
             self.give_up(e);
         }
         let path = self.folder.join("pages.parquet");
-        let named = write_pages(&path, &last_names(self.renamed, became));
-        if named.is_err() {
+        let pages_written = write_pages(&path, &last_names(self.renamed, renames));
+        if pages_written.is_err() {
             let _ = fs::remove_file(&path);
         }
-        let failed = self.failed.or(named.err());
-        failed.map_or(Ok(()), |e| {
+        let error = self.error.or(pages_written.err());
+        error.map_or(Ok(()), |e| {
             let (written, all) = (self.written, self.all);
-            let why = words(&e);
+            let reason = error_text(&e);
             Err(io::Error::other(format!(
-                "{why}; {written} of {all} records were written"
+                "{reason}; {written} of {all} records were written"
             )))
         })
     }
@@ -151,7 +150,7 @@ impl Records {
     fn flush(&mut self, pages: &[Page]) {
         let rows = std::mem::take(&mut self.rows);
         self.all += rows.len() as u64;
-        if rows.is_empty() || self.failed.is_some() {
+        if rows.is_empty() || self.error.is_some() {
             return;
         }
         if let Err(e) = self.write(&rows, pages) {
@@ -187,11 +186,11 @@ impl Records {
         Ok(())
     }
 
-    /// Nothing more is written. A file without its end cannot be read.
+    /// Stops writing, and removes the open file: without its end it cannot be read.
     fn give_up(&mut self, e: ParquetError) {
         self.file = None;
         let _ = fs::remove_file(self.path());
-        self.failed = Some(e);
+        self.error = Some(e);
     }
 
     /// The file that is written.
@@ -201,8 +200,8 @@ impl Records {
     }
 }
 
-/// What went wrong, without the library's own words around it.
-fn words(e: &ParquetError) -> String {
+/// The cause of an error, without the library's words around it.
+fn error_text(e: &ParquetError) -> String {
     match e {
         ParquetError::External(cause) => cause.to_string(),
         e => e.to_string(),
@@ -320,18 +319,18 @@ fn put(
     column.close()
 }
 
-/// Of each name that a row can have the last one.
+/// The last name of each name that a row can have.
 fn last_names(earlier: Vec<Renamed>, last: Vec<Renamed>) -> Vec<Renamed> {
-    let known = last
+    let last_names = last
         .iter()
         .map(|(kind, page, name)| ((*kind, page.as_str()), name));
-    let known: HashMap<(PageKind, &str), &String> = known.collect();
-    let of = |kind, name: &str| known.get(&(kind, name)).map(|name| (*name).clone());
+    let last_names: HashMap<(PageKind, &str), &String> = last_names.collect();
+    let last_name = |kind, name: &str| last_names.get(&(kind, name)).map(|name| (*name).clone());
     let earlier = earlier
         .into_iter()
-        .filter(|(kind, page, _)| !known.contains_key(&(*kind, page.as_str())))
+        .filter(|(kind, page, _)| !last_names.contains_key(&(*kind, page.as_str())))
         .map(|(kind, page, name)| {
-            let name = of(kind, &name).unwrap_or(name);
+            let name = last_name(kind, &name).unwrap_or(name);
             (kind, page, name)
         });
     let earlier: Vec<Renamed> = earlier.collect();

@@ -2,7 +2,7 @@
 //! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves; and memory
 //! that is asked for before it is needed.
 
-/// A 1 in each byte.
+/// A word with 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 /// Bytes of a register.
 const BLOCK: usize = 16;
@@ -12,7 +12,7 @@ const LONGEST: usize = 19;
 /// How many bytes are compared at once, with what the processor has.
 pub trait Width: Copy {
     /// A bit for each byte that is one of those wanted, the first one's the lowest.
-    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32;
+    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
 
 /// What every processor of the architecture has.
@@ -21,9 +21,9 @@ pub struct Baseline;
 
 impl Width for Baseline {
     #[inline(always)]
-    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32 {
+    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         let (low, high) = block.split_at(BLOCK);
-        let [low, high] = [low, high].map(|half| matches(last_block(half).0, wanted));
+        let [low, high] = [low, high].map(|half| matches(last_block(half).0, needles));
         low | high << BLOCK
     }
 }
@@ -49,15 +49,15 @@ impl Avx2 {
 #[cfg(target_arch = "x86_64")]
 impl Width for Avx2 {
     #[inline(always)]
-    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], wanted: [u8; N]) -> u32 {
+    fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
         // SAFETY: a `Avx2` is only where the processor has AVX2; both types are 32 bytes, of any values.
         unsafe {
             let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);
             let mut any = _mm256_setzero_si256();
-            for byte in wanted {
-                let found = _mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte.cast_signed()));
-                any = _mm256_or_si256(any, found);
+            for byte in needles {
+                let hits = _mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte.cast_signed()));
+                any = _mm256_or_si256(any, hits);
             }
             _mm256_movemask_epi8(any).cast_unsigned()
         }
@@ -66,53 +66,53 @@ impl Width for Avx2 {
 
 /// Asks for what will be read soon, so that reading it does not wait for the memory.
 #[inline(always)]
-pub fn fetch<T>(what: &T) {
+pub fn fetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is a part of x86-64; nothing is read, and the place is that of a reference.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast());
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = what;
+    let _ = value;
 }
 
-/// Where the first of these bytes is, none of which is 0.
+/// The index of the first of these bytes in a text. None of them is 0.
 #[inline(always)]
-pub fn find<const N: usize>(width: impl Width, wanted: [u8; N], text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while let Some(block) = text[at..].first_chunk() {
-        let found = width.matches(block, wanted);
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize);
+pub fn find<const N: usize>(width: impl Width, needles: [u8; N], text: &[u8]) -> Option<usize> {
+    let mut offset = 0;
+    while let Some(block) = text[offset..].first_chunk() {
+        let hits = width.matches(block, needles);
+        if hits != 0 {
+            return Some(offset + hits.trailing_zeros() as usize);
         }
-        at += block.len();
+        offset += block.len();
     }
-    find_in_few(wanted, &text[at..]).map(|found| at + found)
+    find_in_short(needles, &text[offset..]).map(|index| offset + index)
 }
 
-/// The same in less bytes than are compared at once.
+/// [`find`] in a text shorter than what is compared at once.
 #[inline(never)]
-fn find_in_few<const N: usize>(wanted: [u8; N], text: &[u8]) -> Option<usize> {
+fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize> {
     if let Some(block) = text.first_chunk() {
-        let found = matches(u128::from_le_bytes(*block), wanted);
-        if found != 0 {
-            return Some(found.trailing_zeros() as usize);
+        let hits = matches(u128::from_le_bytes(*block), needles);
+        if hits != 0 {
+            return Some(hits.trailing_zeros() as usize);
         }
     }
     let (last, begin) = last_block(text);
-    let found = matches(last, wanted);
-    (found != 0).then(|| begin + found.trailing_zeros() as usize)
+    let hits = matches(last, needles);
+    (hits != 0).then(|| begin + hits.trailing_zeros() as usize)
 }
 
-/// Whether a digit stands behind one of these bytes, which is not 0.
+/// Whether a digit follows this byte anywhere in a text. The byte is not 0.
 #[inline]
-pub fn has_digit_behind(wanted: u8, text: &[u8]) -> bool {
+pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     let mut before = 0;
     let mut has_pair = |block| {
-        let found = matches(block, [wanted]);
-        let is_pair = (found << 1 | before) & digits(block) != 0;
-        before = found >> (BLOCK - 1);
+        let hits = matches(block, [byte]);
+        let is_pair = (hits << 1 | before) & digits(block) != 0;
+        before = hits >> (BLOCK - 1);
         is_pair
     };
     let (blocks, rest) = text.as_chunks::<BLOCK>();
@@ -154,14 +154,14 @@ fn digits(block: u128) -> u32 {
 /// A bit for each byte that is one of those wanted, the first one's the lowest.
 #[inline]
 #[cfg(target_arch = "x86_64")]
-fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
+fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     use std::arch::x86_64::*;
     // SAFETY: SSE2 is a part of x86-64; both types are 16 bytes, of which each may have any value.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
-        let found = wanted.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
+        let hits = needles.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
         let none = _mm_setzero_si128();
-        let any = found.into_iter().fold(none, |a, b| _mm_or_si128(a, b));
+        let any = hits.into_iter().fold(none, |a, b| _mm_or_si128(a, b));
         _mm_movemask_epi8(any).cast_unsigned()
     }
 }
@@ -169,10 +169,10 @@ fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
 /// A bit for each byte that is one of those wanted, the first one's the lowest.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
-fn matches<const N: usize>(block: u128, wanted: [u8; N]) -> u32 {
+fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     let bytes = block.to_le_bytes().into_iter().rev();
     bytes.fold(0, |bits, byte| {
-        bits << 1 | u32::from(wanted.contains(&byte))
+        bits << 1 | u32::from(needles.contains(&byte))
     })
 }
 
@@ -262,7 +262,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_found_is_the_first(text in text()) {
-            let first = |wanted: &[u8]| text.iter().position(|b| wanted.contains(b));
+            let first = |needles: &[u8]| text.iter().position(|b| needles.contains(b));
             prop_assert_eq!(find(Baseline, [b'"'], &text), first(b"\""));
             prop_assert_eq!(find(Baseline, [b'?', b';', b'#'], &text), first(b"?;#"));
             prop_assert_eq!(find(Baseline, [0xff, 0x80], &text), first(b"\xff\x80"));

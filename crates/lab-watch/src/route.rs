@@ -18,8 +18,8 @@ pub fn path(target: &[u8]) -> &[u8] {
         return path;
     }
     match memchr::memmem::find(path, b"://") {
-        Some(at) => {
-            let rest = &path[at + 3..];
+        Some(scheme_end) => {
+            let rest = &path[scheme_end + 3..];
             memchr::memchr(b'/', rest).map_or(b"/", |slash| &rest[slash..])
         }
         None => path,
@@ -58,21 +58,23 @@ pub fn fold(path: &[u8], name: &mut String) -> bool {
     if segments.next().is_some() {
         name.push_str("/…");
     }
-    cut_behind(begin, name);
+    cut_after(begin, name);
     varies
 }
 
 /// A name of at most [`LONGEST`] bytes.
 pub fn cut(mut name: String) -> String {
-    cut_behind(0, &mut name);
+    cut_after(0, &mut name);
     name
 }
 
 /// Leaves at most [`LONGEST`] bytes of what begins there.
-fn cut_behind(begin: usize, name: &mut String) {
+fn cut_after(begin: usize, name: &mut String) {
     let most = begin + LONGEST;
     if name.len() > most {
-        let end = (begin..=most).rev().find(|at| name.is_char_boundary(*at));
+        let end = (begin..=most)
+            .rev()
+            .find(|index| name.is_char_boundary(*index));
         name.truncate(end.unwrap_or(begin));
         name.push('…');
     }
@@ -90,8 +92,8 @@ fn push_printable(text: &[u8], name: &mut String) {
         Ok(plain) if text.iter().all(|b| matches!(b, b' '..=b'~')) => name.push_str(plain),
         _ => {
             let text = String::from_utf8_lossy(text);
-            let shown = |c| if is_plain(c) { c } else { '\u{fffd}' };
-            name.extend(text.chars().map(shown));
+            let printable_or_replaced = |c| if is_plain(c) { c } else { '\u{fffd}' };
+            name.extend(text.chars().map(printable_or_replaced));
         }
     }
 }
@@ -145,8 +147,8 @@ fn kind(word: &[u8]) -> Option<&'static str> {
     }
     let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
     if n == 36 && [8, 13, 18, 23].iter().all(|at| word[*at] == b'-') {
-        let mut without = word.iter().filter(|b| **b != b'-');
-        if without.all(u8::is_ascii_hexdigit) {
+        let mut hex_digits = word.iter().filter(|b| **b != b'-');
+        if hex_digits.all(u8::is_ascii_hexdigit) {
             return Some("{uuid}");
         }
     }
@@ -160,8 +162,8 @@ fn kind(word: &[u8]) -> Option<&'static str> {
     if n >= 20 && digits >= 3 && word.iter().all(is_token) {
         return Some("{token}");
     }
-    let decimal = |b: &u8| b.is_ascii_digit() || matches!(b, b',' | b'.' | b'-' | b'+');
-    (digits * 2 > n && word.iter().all(decimal)).then_some("{id}")
+    let is_decimal = |b: &u8| b.is_ascii_digit() || matches!(b, b',' | b'.' | b'-' | b'+');
+    (digits * 2 > n && word.iter().all(is_decimal)).then_some("{id}")
 }
 
 /// `2026-05-01`.
@@ -210,7 +212,7 @@ mod tests {
     }
 
     /// Segment by segment and word by word, as the reference.
-    fn plain(path: &str) -> String {
+    fn reference_route(path: &str) -> String {
         let is_edge = |c: char| ".-_,~:@".contains(c);
         let folded = |segment: &str| match kind(segment.as_bytes()) {
             Some(kind) => kind.to_string(),
@@ -242,11 +244,11 @@ mod tests {
         fn routes_are_those_of_their_segments(path in "/[a-f0-9./@_-]{0,80}", before in "(|POST )") {
             let mut name = before.clone();
             let varies = fold(path.as_bytes(), &mut name);
-            let wanted = plain(&path);
-            prop_assert_eq!(&name[before.len()..], &wanted);
+            let expected = reference_route(&path);
+            prop_assert_eq!(&name[before.len()..], &expected);
             let segments = path[1..].split('/').take(DEEPEST);
             let others = segments.filter(|s| !is_number(s.as_bytes()));
-            let varies_besides = others.map(|s| plain(&format!("/{s}"))).any(|s| s.contains('{'));
+            let varies_besides = others.map(|s| reference_route(&format!("/{s}"))).any(|s| s.contains('{'));
             prop_assert_eq!(varies, varies_besides);
         }
 

@@ -36,13 +36,15 @@ impl Rules {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = |why: &str| format!("line {}: {line:?}: {why}", number + 1);
+            let malformed = |reason: &str| format!("line {}: {line:?}: {reason}", number + 1);
             if let Some(word) = line.strip_prefix("bot ") {
                 rules.bots.push(word.trim().to_ascii_lowercase());
             } else if let Some(path) = line.strip_prefix("health ") {
-                rules.checks.push(Route::new(path.trim()).map_err(wrong)?);
+                rules
+                    .checks
+                    .push(Route::new(path.trim()).map_err(malformed)?);
             } else {
-                rules.routes.push(Route::new(line).map_err(wrong)?);
+                rules.routes.push(Route::new(line).map_err(malformed)?);
             }
         }
         Ok(rules)
@@ -52,16 +54,16 @@ impl Rules {
     pub fn route(&self, path: &[u8]) -> Option<&str> {
         self.routes
             .iter()
-            .find(|r| r.fits(path))
+            .find(|r| r.matches(path))
             .map(|r| r.name.as_str())
     }
 
     /// Whether it is asked for by health checks alone.
     pub fn is_check(&self, path: &[u8]) -> bool {
-        self.checks.iter().any(|r| r.fits(path))
+        self.checks.iter().any(|r| r.matches(path))
     }
 
-    /// What a client is.
+    /// The kind and the name of a client that a rule takes for a bot.
     pub fn agent(&self, agent: &[u8]) -> Option<(PageKind, String)> {
         if self.bots.is_empty() {
             return None;
@@ -71,7 +73,7 @@ impl Rules {
         Some((PageKind::Bot, word.clone()))
     }
 
-    /// Whether any tells a segment of digits alone from others.
+    /// Whether any rule has a fixed segment of digits alone.
     pub fn distinguish_numbers(&self) -> bool {
         let mut segments = self
             .routes
@@ -82,8 +84,8 @@ impl Rules {
             .any(|s| matches!(s, Segment::Fixed(text) if crate::route::is_number(text.as_bytes())))
     }
 
-    /// Whether a name was given by a rule.
-    pub fn names(&self, route: &str) -> bool {
+    /// Whether a rule gives a route this name.
+    pub fn has_route_named(&self, route: &str) -> bool {
         self.routes.iter().any(|r| r.name == route)
     }
 }
@@ -110,7 +112,7 @@ impl Route {
         })
     }
 
-    fn fits(&self, path: &[u8]) -> bool {
+    fn matches(&self, path: &[u8]) -> bool {
         let Some(path) = path.strip_prefix(b"/") else {
             return false;
         };

@@ -73,8 +73,8 @@ impl Sketch {
     /// Adds a value by its bucket.
     #[inline]
     pub fn add(&mut self, bucket: u16) {
-        let place = bucket.wrapping_sub(self.first) as usize;
-        match self.counts.get_mut(place) {
+        let index = bucket.wrapping_sub(self.first) as usize;
+        match self.counts.get_mut(index) {
             Some(count) if *count < u16::MAX => *count += 1,
             _ => self.add_many(bucket, 1),
         }
@@ -105,8 +105,8 @@ impl Sketch {
             self.counts = vec![0];
         } else if bucket < self.first {
             let first = bucket.saturating_sub(4);
-            let more = vec![0; usize::from(self.first - first)];
-            self.counts.splice(0..0, more);
+            let empty = vec![0; usize::from(self.first - first)];
+            self.counts.splice(0..0, empty);
             self.first = first;
         } else if usize::from(bucket - self.first) >= self.counts.len() {
             let length = usize::from(bucket - self.first) + 1;
@@ -126,7 +126,7 @@ impl Sketch {
 
     /// Buckets that hold something, ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (u16, u64)> {
-        let some = self.counts.iter().enumerate().map(|(i, count)| {
+        let counted = self.counts.iter().enumerate().map(|(i, count)| {
             let bucket = self.first + i as u16;
             let carried = self
                 .carries
@@ -135,7 +135,7 @@ impl Sketch {
                 .map_or(0, |(_, n)| *n);
             (bucket, u64::from(*count).saturating_add(carried << 16))
         });
-        some.filter(|(_, count)| *count > 0)
+        counted.filter(|(_, count)| *count > 0)
     }
 
     /// Values with how many there are of each.

@@ -5,7 +5,7 @@ use crate::agent;
 use crate::entry::Entry;
 use crate::hour::Hour;
 use crate::learn::Variables;
-use crate::named::{OTHERS, folded, kept, learned, renamed, renamed_all};
+use crate::named::{OTHERS, learn_variables, merge_renamed, rename_page, renames, report_pages};
 use crate::page::{Page, Width};
 use crate::part::TallyPart;
 use crate::peak::Peak;
@@ -23,17 +23,17 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::ops::Range;
 
-/// Pages that are told apart.
+/// Pages that are counted one by one.
 const MOST_PAGES: usize = 100_000;
 /// Memory of pages from which on those that take least lose their cells, and then new ones are no longer told apart, bytes.
 const MEMORY: usize = 100 << 20;
-/// Pages that processors keep near, at some KiB each: for them nothing is fetched.
+/// With so few pages (some KiB each) the processor's cache holds all, and nothing is prefetched.
 const FEW_PAGES: usize = 1_000;
-/// Entries after which the memory is looked at again.
+/// Entries after which the memory is checked again.
 const CHECKED: u32 = 1 << 20;
 /// Cells of all pages together; beyond it the pages that take least lose theirs.
 const MOST_CELLS: usize = 1_000_000;
-/// Hours that are told apart: 22 years.
+/// Hours that are counted one by one: 22 years.
 const MOST_HOURS: usize = 200_000;
 /// Entries of the cache of paths, at first and at most, as powers of two.
 const CACHE: (u32, u32) = (12, 18);
@@ -45,15 +45,15 @@ const JUMP: i64 = 60;
 /// A path that was seen, by its hash; two paths with one hash are taken as one, which of a million paths has a chance of
 /// 10^-7.
 #[derive(Clone, Copy, Default)]
-struct KnownPath {
+struct CachedPath {
     hash: u64,
     /// Its page, plus 1.
     page: u32,
-    /// It has segments that are variables by their looks and no numbers, so that many such paths may come once.
+    /// Whether it has variable segments that are no numbers, so that many such paths may come once.
     varies: bool,
 }
 
-/// Hashes of what an entry's page is known by.
+/// Hashes by which an entry's page is found.
 #[derive(Clone, Copy, Default)]
 struct Keys {
     agent: u64,
@@ -90,10 +90,10 @@ pub struct Tally {
     rules_tell_numbers: bool,
     random: RandomState,
     logarithms: Vec<f64>,
-    cache: Vec<KnownPath>,
+    cache: Vec<CachedPath>,
     evicted: usize,
-    /// People: page `u32::MAX`.
-    agents: Vec<KnownPath>,
+    /// By the agent's hash. People have the page `u32::MAX`.
+    agents: Vec<CachedPath>,
     names: HashMap<String, u32, RandomState>,
     name: String,
     pages: Vec<Page>,
@@ -108,7 +108,7 @@ pub struct Tally {
     last_s: i64,
     /// In the order in which they came.
     hours: Vec<Hour>,
-    places: HashMap<i64, usize>,
+    hour_indexes: HashMap<i64, usize>,
     hour: usize,
     seconds: Peak,
     minutes: Peak,
@@ -116,24 +116,24 @@ pub struct Tally {
     every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
-    /// Pages were put together once, since there were too many.
+    /// Whether pages were merged once, since there were too many.
     has_learned: bool,
     merged: u64,
-    /// In which entries are kept one by one.
+    /// Where entries are kept one by one.
     records: Option<Records>,
 }
 
 impl Tally {
-    /// Nothing.
+    /// An empty tally.
     pub fn new(rules: Rules) -> Tally {
         Tally {
             rules_tell_numbers: rules.distinguish_numbers(),
             rules,
             random: RandomState::default(),
             logarithms: sketch::logarithms(),
-            cache: vec![KnownPath::default(); 1 << CACHE.0],
+            cache: vec![CachedPath::default(); 1 << CACHE.0],
             evicted: 0,
-            agents: vec![KnownPath::default(); AGENTS],
+            agents: vec![CachedPath::default(); AGENTS],
             names: HashMap::default(),
             name: String::new(),
             pages: Vec::new(),
@@ -145,7 +145,7 @@ impl Tally {
             first_s: i64::MAX,
             last_s: i64::MIN,
             hours: Vec::new(),
-            places: HashMap::new(),
+            hour_indexes: HashMap::new(),
             hour: 0,
             seconds: Peak::new(1),
             minutes: Peak::new(60),
@@ -175,11 +175,8 @@ impl Tally {
         let Some(records) = self.records.take() else {
             return Ok(());
         };
-        let variables = learned(&self.pages, &self.rules);
-        records.finish(
-            &self.pages,
-            renamed_all(&self.pages, &variables, &self.rules),
-        )
+        let variables = learn_variables(&self.pages, &self.rules);
+        records.finish(&self.pages, renames(&self.pages, &variables, &self.rules))
     }
 
     /// A part of what is counted in several places.
@@ -208,7 +205,7 @@ impl Tally {
     pub fn merge(&mut self, part: TallyPart) {
         if part.first_s <= part.last_s {
             self.clock_jumps += part.clock_jumps;
-            self.reach(part.first_s, part.last_s);
+            self.extend_times(part.first_s, part.last_s);
         }
         while self.width < part.width.min(Width::LONGEST) {
             self.widen();
@@ -219,23 +216,23 @@ impl Tally {
                 width = width.next();
                 page.widen(width);
             }
-            let at = self.named(page.kind, &page.name);
-            self.pages[at].merge(&page);
+            let index = self.page_named(page.kind, &page.name);
+            self.pages[index].merge(&page);
         }
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
         if self.cells > MOST_CELLS {
             self.drop_cells();
         }
-        for theirs in part.hours {
-            let hour = self.hour_at(theirs.start);
-            hour.offset_s = theirs.offset_s;
-            hour.requests += theirs.requests;
-            hour.errors += theirs.errors;
-            hour.total_ns = hour.total_ns.saturating_add(theirs.total_ns);
-            hour.times.merge(&theirs.times);
+        for other in part.hours {
+            let hour = self.hour_at(other.start);
+            hour.offset_s = other.offset_s;
+            hour.requests += other.requests;
+            hour.errors += other.errors;
+            hour.total_ns = hour.total_ns.saturating_add(other.total_ns);
+            hour.times.merge(&other.times);
         }
-        if let (Some(all), Some(theirs)) = (&mut self.every_second, &part.seconds) {
-            all.merge(theirs);
+        if let (Some(seconds), Some(other)) = (&mut self.every_second, &part.seconds) {
+            seconds.merge(other);
         }
         self.merged += part.merged;
     }
@@ -255,7 +252,7 @@ impl Tally {
             let mut keys = [Keys::default(); Tally::TOGETHER];
             for (keys, entry) in keys.iter_mut().zip(entries) {
                 *keys = self.keys(entry);
-                registers::fetch(&self.cache[self.place(keys.path)]);
+                registers::fetch(&self.cache[self.cache_slot(keys.path)]);
             }
             for (keys, entry) in keys.iter().zip(entries) {
                 self.fetch_page(entry, keys.path);
@@ -269,9 +266,9 @@ impl Tally {
     /// Fetches where an entry will be counted, if its path is known.
     #[inline]
     fn fetch_page(&self, entry: &Entry, path: u64) {
-        let seen = self.cache[self.place(path)];
-        if seen.hash == path
-            && let Some(at) = (seen.page as usize).checked_sub(1)
+        let cached = self.cache[self.cache_slot(path)];
+        if cached.hash == path
+            && let Some(at) = (cached.page as usize).checked_sub(1)
         {
             self.pages[at].fetch(entry.duration_ns.map(bucket));
         }
@@ -288,16 +285,16 @@ impl Tally {
         if self.unchecked >= CHECKED {
             self.fit_memory();
         }
-        let at = self.page_of(entry, keys);
+        let page_index = self.page_of(entry, keys);
         if let Some(records) = &mut self.records {
-            records.add(entry, at, &self.pages);
+            records.add(entry, page_index, &self.pages);
         }
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
         if let Some(time) = entry.time_s {
-            self.clock(time);
+            self.advance_clock(time);
         }
-        let page = &mut self.pages[at];
+        let page = &mut self.pages[page_index];
         page.requests += 1;
         page.bytes = page.bytes.saturating_add(entry.bytes);
         page.errors += u64::from(is_error);
@@ -319,43 +316,43 @@ impl Tally {
         }
         if page.has_cells {
             let cell = self.minute.cell;
-            let known = match duration {
+            let duration_and_ln = match duration {
                 Some((ns, bucket)) => Some((ns, self.logarithms[usize::from(bucket)])),
                 None => None,
             };
-            if page.add_to_cell(cell, is_error, known) {
+            if page.add_to_cell(cell, is_error, duration_and_ln) {
                 self.cells += 1;
                 if self.cells > MOST_CELLS {
                     self.drop_cells();
                 }
             }
         }
-        if self.pages[at].kind.is_use() {
+        if self.pages[page_index].kind.is_use() {
             self.add_to_hour(time, entry.offset_s, is_error, duration);
         }
     }
 
     /// Counts what is known as totals alone.
     pub fn add_page(&mut self, page: WatchedPage) {
-        let at = self.named(page.kind, &page.name);
-        self.pages[at].add_all(&page);
+        let index = self.page_named(page.kind, &page.name);
+        self.pages[index].add_all(&page);
     }
 
     /// Counts an hour whose distribution is not known.
     pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
-        self.clock(start_s);
+        self.advance_clock(start_s);
         let hour = self.hour_at(start_s.div_euclid(3600));
         hour.requests += requests;
         hour.errors += errors;
         hour.total_ns = hour.total_ns.saturating_add(total_ns);
     }
 
-    /// How long cells are by now.
+    /// Notes the time of an entry: the span of the log, and jumps of its clock.
     #[inline]
-    fn clock(&mut self, time: i64) {
+    fn advance_clock(&mut self, time: i64) {
         if time < self.first_s || time > self.last_s {
             self.first_s = self.first_s.min(time);
-            self.fit(time.max(self.last_s));
+            self.widen_for(time.max(self.last_s));
         }
         if time < self.last_s.saturating_sub(JUMP) {
             self.clock_jumps += 1;
@@ -363,9 +360,9 @@ impl Tally {
         self.last_s = time;
     }
 
-    /// Has cells long enough for all times from the first to this one.
+    /// Makes cells long enough for all times from the first to this one.
     #[inline]
-    fn fit(&mut self, last: i64) {
+    fn widen_for(&mut self, last: i64) {
         let span = last.saturating_sub(self.first_s);
         while self.width.is_short_for(span) {
             self.widen();
@@ -381,11 +378,11 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Times of another log, whose order says nothing of this one's.
-    fn reach(&mut self, first: i64, last: i64) {
+    /// Adds the span of another log, which is no jump of this one's clock.
+    fn extend_times(&mut self, first: i64, last: i64) {
         self.first_s = self.first_s.min(first);
         self.last_s = self.last_s.max(last);
-        self.fit(self.last_s);
+        self.widen_for(self.last_s);
     }
 
     #[inline]
@@ -395,24 +392,24 @@ impl Tally {
         {
             return page;
         }
-        let place = self.place(keys.path);
-        let seen = self.cache[place];
-        if seen.hash == keys.path && seen.page > 0 {
-            return seen.page as usize - 1;
+        let slot = self.cache_slot(keys.path);
+        let cached = self.cache[slot];
+        if cached.hash == keys.path && cached.page > 0 {
+            return cached.page as usize - 1;
         }
         let (page, varies) = self.page_of_path(entry, path_of(entry));
-        let seen = KnownPath {
+        let cached = CachedPath {
             hash: keys.path,
             page: page as u32 + 1,
             varies,
         };
-        self.keep(self.place(keys.path), seen);
+        self.cache_path(self.cache_slot(keys.path), cached);
         page
     }
 
-    /// Where a path is in the cache.
+    /// The index of a hash in the cache.
     #[inline]
-    fn place(&self, hash: u64) -> usize {
+    fn cache_slot(&self, hash: u64) -> usize {
         hash as usize & (self.cache.len() - 1)
     }
 
@@ -426,7 +423,7 @@ impl Tally {
         }
     }
 
-    /// Of two paths that differ in numbers alone it is the same, so that they are one in the cache.
+    /// The hash of a path. Paths that differ in numbers alone have the same, and are one in the cache.
     #[inline]
     fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
         let mut hasher = self.random.build_hasher();
@@ -442,35 +439,35 @@ impl Tally {
         hasher.finish()
     }
 
-    /// Puts a path into the cache, which grows if many do not fit. One that varies takes no other's place.
-    fn keep(&mut self, place: usize, seen: KnownPath) {
-        let before = self.cache[place];
-        let is_other = before.page > 0 && !before.varies;
-        if is_other && seen.varies {
+    /// Puts a path into the cache, which grows if many are evicted. A path that varies evicts no other.
+    fn cache_path(&mut self, slot: usize, cached: CachedPath) {
+        let evicted = self.cache[slot];
+        let evicts_stable = evicted.page > 0 && !evicted.varies;
+        if evicts_stable && cached.varies {
             return;
         }
-        self.evicted += usize::from(is_other);
-        self.cache[place] = seen;
+        self.evicted += usize::from(evicts_stable);
+        self.cache[slot] = cached;
         if self.evicted > self.cache.len() && self.cache.len() < 1 << CACHE.1 {
             self.evicted = 0;
-            self.cache = vec![KnownPath::default(); self.cache.len() * 4];
+            self.cache = vec![CachedPath::default(); self.cache.len() * 4];
         }
     }
 
     /// The page of a crawler or a health check; `None`: a person asks.
     #[inline]
     fn page_of_agent(&mut self, agent: &[u8], hash: u64) -> Option<usize> {
-        let place = hash as usize & (AGENTS - 1);
-        if self.agents[place].hash != hash {
-            let known = self.rules.agent(agent).or_else(|| agent::known(agent));
-            let page = known.map_or(u32::MAX, |(kind, name)| self.named(kind, &name) as u32);
-            self.agents[place] = KnownPath {
+        let slot = hash as usize & (AGENTS - 1);
+        if self.agents[slot].hash != hash {
+            let client = self.rules.agent(agent).or_else(|| agent::classify(agent));
+            let page = client.map_or(u32::MAX, |(kind, name)| self.page_named(kind, &name) as u32);
+            self.agents[slot] = CachedPath {
                 hash,
                 page,
                 varies: false,
             };
         }
-        let page = self.agents[place].page;
+        let page = self.agents[slot].page;
         (page != u32::MAX).then_some(page as usize)
     }
 
@@ -478,7 +475,7 @@ impl Tally {
     #[inline(never)]
     fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
-            return (self.named(PageKind::Query, &query::fold(path)), false);
+            return (self.page_named(PageKind::Query, &query::fold(path)), false);
         }
         let is_check = self.rules.is_check(path) || agent::is_check(path);
         let kind = if is_check {
@@ -488,7 +485,7 @@ impl Tally {
         };
         let mut name = std::mem::take(&mut self.name);
         name.clear();
-        name.push(mark(kind));
+        name.push(kind_mark(kind));
         name.push_str(method(entry.method));
         let varies = match self.rules.route(path) {
             Some(route) => {
@@ -499,7 +496,7 @@ impl Tally {
         };
         let page = match self.names.get(&name) {
             Some(page) => *page as usize,
-            None => self.named_anew(kind, &name[1..]),
+            None => self.add_page_named(kind, &name[1..]),
         };
         self.name = name;
         (page, varies)
@@ -518,25 +515,25 @@ impl Tally {
         varies
     }
 
-    /// The page of that name, a new one if need be.
-    fn named(&mut self, kind: PageKind, name: &str) -> usize {
-        match self.names.get(&marked(kind, name)) {
+    /// The index of the page of that name, which is made if need be.
+    fn page_named(&mut self, kind: PageKind, name: &str) -> usize {
+        match self.names.get(&page_key(kind, name)) {
             Some(page) => *page as usize,
-            None => self.named_anew(kind, name),
+            None => self.add_page_named(kind, name),
         }
     }
 
-    /// The page that is to have a name that no page has yet.
+    /// The index of a page for a new name: a new page, or [`OTHERS`] where there is no room.
     #[cold]
-    fn named_anew(&mut self, kind: PageKind, name: &str) -> usize {
+    fn add_page_named(&mut self, kind: PageKind, name: &str) -> usize {
         if self.pages.len() >= MOST_PAGES || self.is_full {
             if !self.has_learned {
                 self.compact();
-                let name = self.variables_of(kind, name);
-                return self.named(kind, &name);
+                let name = self.rename(kind, name);
+                return self.page_named(kind, &name);
             }
             self.merged += 1;
-            return match self.names.get(&marked(kind, OTHERS)) {
+            return match self.names.get(&page_key(kind, OTHERS)) {
                 Some(others) => *others as usize,
                 None => self.new_page(kind, OTHERS),
             };
@@ -545,14 +542,14 @@ impl Tally {
     }
 
     fn new_page(&mut self, kind: PageKind, name: &str) -> usize {
-        let at = self.pages.len();
-        self.names.insert(marked(kind, name), at as u32);
+        let index = self.pages.len();
+        self.names.insert(page_key(kind, name), index as u32);
         self.pages.push(Page::new(kind, name.into()));
-        if at % 4096 == 4095 {
+        if index % 4096 == 4095 {
             self.fit_memory();
             self.is_full = self.memory() > MEMORY;
         }
-        at
+        index
     }
 
     /// Frees cells where pages take more memory than they may, for their distributions grow with the log.
@@ -567,32 +564,32 @@ impl Tally {
         self.pages.iter().map(Page::memory).sum()
     }
 
-    fn variables_of(&self, kind: PageKind, name: &str) -> String {
+    fn rename(&self, kind: PageKind, name: &str) -> String {
         match kind {
-            PageKind::Page => renamed(&self.variables, name),
+            PageKind::Page => rename_page(&self.variables, name),
             _ => name.to_string(),
         }
     }
 
-    /// Learns what varies in the pages there are, and puts them together.
+    /// Learns variable segments from the pages so far, and merges pages of one name.
     fn compact(&mut self) {
         self.has_learned = true;
-        self.variables = learned(&self.pages, &self.rules);
+        self.variables = learn_variables(&self.pages, &self.rules);
         if let Some(records) = &mut self.records {
-            let became = renamed_all(&self.pages, &self.variables, &self.rules);
-            records.rename(&self.pages, became);
+            let renames_done = renames(&self.pages, &self.variables, &self.rules);
+            records.rename(&self.pages, renames_done);
         }
         let pages = std::mem::take(&mut self.pages);
-        self.pages = folded(pages, &self.variables, &self.rules);
-        self.cache.fill(KnownPath::default());
-        self.agents.fill(KnownPath::default());
-        let key = |(at, page): (usize, &Page)| (marked(page.kind, &page.name), at as u32);
+        self.pages = merge_renamed(pages, &self.variables, &self.rules);
+        self.cache.fill(CachedPath::default());
+        self.agents.fill(CachedPath::default());
+        let key = |(at, page): (usize, &Page)| (page_key(page.kind, &page.name), at as u32);
         self.names = self.pages.iter().enumerate().map(key).collect();
         self.is_full = self.memory() > MEMORY;
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Half of the pages with cells lose them: those that take least. `false`: none did.
+    /// Drops the cells of half of the pages with cells: those that take least. False: there was none to drop.
     #[cold]
     fn drop_cells(&mut self) -> bool {
         let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
@@ -617,8 +614,8 @@ impl Tally {
     ) {
         self.seconds.add(time);
         self.minutes.add(self.minute.start);
-        if let Some(all) = &mut self.every_second {
-            all.add(time);
+        if let Some(seconds) = &mut self.every_second {
+            seconds.add(time);
         }
         let hour = self.hour_at(self.minute.hour);
         hour.requests += 1;
@@ -633,19 +630,19 @@ impl Tally {
     #[inline]
     fn hour_at(&mut self, start: i64) -> &mut Hour {
         if self.hours.get(self.hour).is_none_or(|h| h.start != start) {
-            self.hour = self.place_of_hour(start);
+            self.hour = self.hour_index(start);
         }
         &mut self.hours[self.hour]
     }
 
     #[cold]
-    fn place_of_hour(&mut self, start: i64) -> usize {
-        if let Some(place) = self.places.get(&start) {
-            return *place;
+    fn hour_index(&mut self, start: i64) -> usize {
+        if let Some(index) = self.hour_indexes.get(&start) {
+            return *index;
         }
         // Times of more hours than any log has are counted with the last one.
         if self.hours.len() < MOST_HOURS {
-            self.places.insert(start, self.hours.len());
+            self.hour_indexes.insert(start, self.hours.len());
             self.hours.push(Hour {
                 start,
                 ..Hour::default()
@@ -662,7 +659,7 @@ impl Tally {
     /// The most requests in so many seconds.
     fn peak(&self, length: i64, counted: &Peak) -> Option<(i64, u64)> {
         match &self.every_second {
-            Some(all) => all.highest(length),
+            Some(seconds) => seconds.highest(length),
             None => counted.highest(),
         }
     }
@@ -677,7 +674,7 @@ impl Tally {
 
     /// What was counted so far, with routes learned from it.
     pub fn watched(&self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
-        let (pages, unkept) = kept(&self.pages, &self.rules, self.width);
+        let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);
         let hour = |h: &Hour| WatchedHour {
             start_s: h.start * 3600,
             offset_s: h.offset_s,
@@ -696,7 +693,7 @@ impl Tally {
             peak: self.peak(1, &self.seconds),
             peak_minute: self.peak(60, &self.minutes),
             clock_jumps: self.clock_jumps,
-            merged_pages: self.merged + unkept,
+            merged_pages: self.merged + merged_pages,
             pages,
             hours,
             ..Watched::default()
@@ -714,8 +711,8 @@ fn path_of<'a>(entry: &Entry<'a>) -> &'a [u8] {
     }
 }
 
-/// Tells kinds apart in names.
-fn mark(kind: PageKind) -> char {
+/// A letter before a name, so that pages of different kinds have different keys.
+fn kind_mark(kind: PageKind) -> char {
     match kind {
         PageKind::Page => 'p',
         PageKind::Query => 'q',
@@ -724,11 +721,11 @@ fn mark(kind: PageKind) -> char {
     }
 }
 
-fn marked(kind: PageKind, name: &str) -> String {
-    format!("{}{name}", mark(kind))
+fn page_key(kind: PageKind, name: &str) -> String {
+    format!("{}{name}", kind_mark(kind))
 }
 
-/// What stands before a route for a method.
+/// The method before a route in a page's name; empty for GET.
 fn method(name: &[u8]) -> &'static str {
     match name {
         b"" | b"GET" => "",

@@ -58,8 +58,8 @@ fn month(name: &[u8]) -> Option<u64> {
         b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
         b"Dec",
     ];
-    let at = NAMES.iter().position(|n| n[..] == *name)?;
-    Some(at as u64 + 1)
+    let index = NAMES.iter().position(|n| n[..] == *name)?;
+    Some(index as u64 + 1)
 }
 
 /// `10/Oct/2000:13:55:36`, as if it were UTC.
@@ -158,9 +158,9 @@ pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
 #[derive(Clone, Debug)]
 pub struct Zone {
     zone: TimeZone,
-    /// It is no guess.
+    /// Whether it was given by hand, and is no guess.
     pub is_given: bool,
-    /// The last hour asked for, and its offset.
+    /// The last quarter of an hour that was asked for, and its offset.
     last: (i64, i32),
 }
 

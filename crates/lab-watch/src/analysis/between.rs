@@ -7,13 +7,13 @@ use lab_stats::analysis::Interval;
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 
-/// Days of each log without which there is no interval.
+/// The fewest days of each log from which there is an interval.
 pub const FEWEST: usize = 3;
 
 /// A page in both logs.
 #[derive(Clone, Debug)]
 pub struct CommonPage<'w> {
-    /// First and second.
+    /// The page in the first and in the second log.
     pub pages: [&'w WatchedPage; 2],
     /// Its part of all time in each.
     pub shares: [f64; 2],
@@ -21,7 +21,7 @@ pub struct CommonPage<'w> {
     pub ratio: Option<Interval>,
 }
 
-/// Both logs.
+/// The pages of two logs.
 #[derive(Clone, Debug, Default)]
 pub struct BetweenLogs<'w> {
     /// Pages of both, those that take most in either first.
@@ -38,13 +38,13 @@ pub fn between<'w>(first: &'w Watched, second: &'w Watched) -> BetweenLogs<'w> {
         used(log).find(|p| p.kind == page.kind && p.name == page.name)
     };
     let totals = logs.map(|log| {
-        let of = |kind| {
+        let total_of = |kind| {
             used(log)
                 .filter(|p| p.kind == kind)
                 .map(|p| p.total_ns as f64)
                 .sum::<f64>()
         };
-        move |kind| f64::max(of(kind), 1.0)
+        move |kind| f64::max(total_of(kind), 1.0)
     });
     let pairs: Vec<[&WatchedPage; 2]> = used(first)
         .filter_map(|page| Some([page, find(second, page)?]))
@@ -53,7 +53,7 @@ pub fn between<'w>(first: &'w Watched, second: &'w Watched) -> BetweenLogs<'w> {
         alpha: ALPHA,
         family: pairs.len().max(1),
     };
-    let one = |pages: [&'w WatchedPage; 2]| {
+    let common_page = |pages: [&'w WatchedPage; 2]| {
         let days: Vec<Vec<f64>> = (0..2)
             .map(|i| {
                 daily(logs[i], pages[i])
@@ -62,15 +62,17 @@ pub fn between<'w>(first: &'w Watched, second: &'w Watched) -> BetweenLogs<'w> {
                     .collect()
             })
             .collect();
-        let enough = days.iter().all(|d: &Vec<f64>| d.len() >= FEWEST);
-        let ratio = enough.then(|| change(&days[0], &days[1], level)).flatten();
+        let has_enough_days = days.iter().all(|d: &Vec<f64>| d.len() >= FEWEST);
+        let ratio = has_enough_days
+            .then(|| change(&days[0], &days[1], level))
+            .flatten();
         CommonPage {
             pages,
             shares: [0, 1].map(|i| pages[i].total_ns as f64 / totals[i](pages[i].kind)),
             ratio: ratio.map(|r| r.interval),
         }
     };
-    let mut both: Vec<CommonPage> = pairs.into_iter().map(one).collect();
+    let mut both: Vec<CommonPage> = pairs.into_iter().map(common_page).collect();
     both.sort_by(|a, b| {
         let most = |b: &CommonPage| b.shares[0].max(b.shares[1]);
         most(b).total_cmp(&most(a))

@@ -14,7 +14,7 @@ pub struct Headroom {
     pub point: PointId,
     /// The 99th percentile there, ns.
     pub p99_ns: f64,
-    /// The load run went beyond: the bound was passed at a higher load.
+    /// Whether the load run passed the bound at a higher load, so that the capacity is not a lower bound alone.
     pub is_known: bool,
     /// The log's highest requests per second: over its fullest minute, and over its fullest second.
     pub peaks: [f64; 2],
@@ -24,7 +24,7 @@ pub struct Headroom {
     pub times: Interval,
 }
 
-/// Compares them. Error, in words: what is missing.
+/// Compares the peak of a log with a load run. Error: what is missing, in words.
 pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Headroom, String> {
     let minute = watched
         .peak_minute
@@ -33,9 +33,9 @@ pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Headroom
         / 60.0;
     let second = watched.peak.map_or(minute, |(_, n)| n as f64);
     let value = |point: PointId, metric: &Metric| {
-        let of =
+        let is_wanted_cell =
             |c: &&lab_stats::results::Cell| c.key.point == Some(point) && c.key.metric == *metric;
-        load.cells.iter().find(of).map(|c| c.value)
+        load.cells.iter().find(is_wanted_cell).map(|c| c.value)
     };
     let mut points: Vec<PointId> = load.cells.iter().filter_map(|c| c.key.point).collect();
     points.sort_unstable();
@@ -49,14 +49,14 @@ pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Headroom
     if measured.is_empty() {
         return Err("the load run has no response times".into());
     }
-    let kept = measured.iter().filter(|(_, _, p99)| p99.high <= limit_ns);
-    let best = kept.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    let within_limit = measured.iter().filter(|(_, _, p99)| p99.high <= limit_ns);
+    let best = within_limit.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
     let (point, capacity, p99) = best
         .ok_or("the load run passed the bound of p99 at every load: it does not tell a capacity")?;
-    let passed = measured
+    let is_passed = measured
         .iter()
         .any(|(_, rate, p99)| p99.estimate > limit_ns && rate.estimate >= capacity.estimate * 0.5);
-    let by = |f: fn(f64, f64) -> f64, low: f64, high: f64| Interval {
+    let compare = |f: fn(f64, f64) -> f64, low: f64, high: f64| Interval {
         estimate: f(minute, capacity.estimate),
         low: f(minute, low),
         high: f(minute, high),
@@ -66,14 +66,14 @@ pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Headroom
         capacity: *capacity,
         point: *point,
         p99_ns: p99.estimate,
-        is_known: passed,
+        is_known: is_passed,
         peaks: [minute, second],
-        used: by(
+        used: compare(
             |peak, capacity| peak / capacity,
             capacity.high,
             capacity.low,
         ),
-        times: by(
+        times: compare(
             |peak, capacity| capacity / peak,
             capacity.low,
             capacity.high,

@@ -13,9 +13,9 @@ use lab_stats::ratio::Level;
 use lab_stats::warmup::change_points;
 use lab_stats::{normal, order};
 
-/// Days without which nothing is said of changes.
+/// The fewest days of a page on which changes are sought.
 pub const FEWEST: usize = 10;
-/// Days on each side of a change.
+/// The fewest days on each side of a change.
 const LEAST: usize = 3;
 /// What a change point costs, × ln(days), in units of the noise's variance.
 const PENALTY: f64 = 8.0;
@@ -23,7 +23,7 @@ const PENALTY: f64 = 8.0;
 const LEAST_NOISE: f64 = 0.002;
 /// Days before a release and after it that are compared.
 const AROUND: i64 = 28;
-/// A change by less is none that anybody has to know.
+/// A smaller change, as a logarithm, is not reported.
 const MATTERS: f64 = 0.05;
 
 /// A page that changed.
@@ -59,7 +59,7 @@ pub struct Released<'w> {
     pub at_s: i64,
     /// Pages with enough days on both sides; those that changed most first.
     pub pages: Vec<Changed<'w>>,
-    /// Pages that have not.
+    /// The number of pages with too few days.
     pub too_few: usize,
 }
 
@@ -89,10 +89,10 @@ pub fn changes(watched: &Watched) -> Changes<'_> {
         .filter(|(_, days)| days.len() >= FEWEST)
         .collect();
     let days = series.iter().map(|(_, days)| days.len()).max().unwrap_or(0);
-    let mut found = Changes {
+    let mut changes = Changes {
         tested: long.len(),
         days,
-        releases: released(watched, &series),
+        releases: release_changes(watched, &series),
         ..Changes::default()
     };
     let level = Level {
@@ -100,27 +100,27 @@ pub fn changes(watched: &Watched) -> Changes<'_> {
         family: (long.len() * days).max(1),
     };
     for (page, days) in long {
-        let points = points(watched, page, days, level);
+        let points = certain_points(watched, page, days, level);
         if points.is_empty() {
-            found.trends.extend(trend(page, days, found.tested));
+            changes.trends.extend(trend(page, days, changes.tested));
         }
-        found.points.extend(points);
+        changes.points.extend(points);
     }
-    found
+    changes
         .points
-        .sort_by(|a, b| size(&b.ratio).total_cmp(&size(&a.ratio)));
-    found
+        .sort_by(|a, b| log_distance(&b.ratio).total_cmp(&log_distance(&a.ratio)));
+    changes
 }
 
-fn size(ratio: &Interval) -> f64 {
+fn log_distance(ratio: &Interval) -> f64 {
     ratio.estimate.ln().abs()
 }
 
-fn excludes_1(ratio: &Interval) -> bool {
-    ratio.level > 0.0 && (ratio.low > 1.0 || ratio.high < 1.0) && size(ratio) >= MATTERS
+fn is_change(ratio: &Interval) -> bool {
+    ratio.level > 0.0 && (ratio.low > 1.0 || ratio.high < 1.0) && log_distance(ratio) >= MATTERS
 }
 
-fn points<'w>(
+fn certain_points<'w>(
     watched: &Watched,
     page: &'w WatchedPage,
     days: &[(i64, f64)],
@@ -128,18 +128,18 @@ fn points<'w>(
 ) -> Vec<Changed<'w>> {
     let values: Vec<f64> = days.iter().map(|(_, v)| *v).collect();
     let noise = noise(&values);
-    let found = change_points(&values, PENALTY * noise * noise, LEAST);
+    let indexes = change_points(&values, PENALTY * noise * noise, LEAST);
     let mut edges = vec![0];
-    edges.extend(&found);
+    edges.extend(&indexes);
     edges.push(values.len());
     let mut points = Vec::new();
-    for three in edges.windows(3) {
-        let (before, after) = (&values[three[0]..three[1]], &values[three[1]..three[2]]);
+    for bounds in edges.windows(3) {
+        let (before, after) = (&values[bounds[0]..bounds[1]], &values[bounds[1]..bounds[2]]);
         let Some(ratio) = change(before, after, level) else {
             continue;
         };
-        if ratio.supports_verdict() && excludes_1(&ratio.interval) {
-            let at_s = days[three[1]].0 * DAY - offset_s(watched);
+        if ratio.supports_verdict() && is_change(&ratio.interval) {
+            let at_s = days[bounds[1]].0 * DAY - offset_s(watched);
             points.push(Changed {
                 page,
                 at_s,
@@ -154,12 +154,12 @@ fn points<'w>(
 
 /// The release that can be behind a change from that day on: it was on that day or on the day before.
 fn release_at(watched: &Watched, at_s: i64) -> Option<String> {
-    let near = |(time, _): &&(i64, String)| (at_s - DAY..at_s + DAY).contains(time);
+    let is_near = |(time, _): &&(i64, String)| (at_s - DAY..at_s + DAY).contains(time);
     watched
         .releases
         .iter()
         .rev()
-        .find(near)
+        .find(is_near)
         .map(|(_, name)| name.clone())
 }
 
@@ -180,15 +180,18 @@ fn trend<'w>(page: &'w WatchedPage, days: &[(i64, f64)], family: usize) -> Optio
     let sxx: f64 = x.iter().map(|x| (x - mx).powi(2)).sum();
     let sxy: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
     let slope = sxy / sxx;
-    let off: Vec<f64> = x
+    let residuals: Vec<f64> = x
         .iter()
         .zip(&y)
         .map(|(x, y)| y - my - slope * (x - mx))
         .collect();
-    let squares: f64 = off.iter().map(|o| o * o).sum();
+    let squares: f64 = residuals.iter().map(|o| o * o).sum();
     // Days that depend on their neighbours count as fewer (Bayley & Hammersley 1946, first order).
-    let lag =
-        off.windows(2).map(|two| two[0] * two[1]).sum::<f64>() / squares.max(f64::MIN_POSITIVE);
+    let lag = residuals
+        .windows(2)
+        .map(|pair| pair[0] * pair[1])
+        .sum::<f64>()
+        / squares.max(f64::MIN_POSITIVE);
     let inflation = ((1.0 + lag) / (1.0 - lag).max(0.05)).max(1.0);
     let error = (squares / (n - 2.0) / sxx * inflation).sqrt();
     let freedom = ((n - 2.0) / inflation).max(1.0) as u32;
@@ -200,55 +203,55 @@ fn trend<'w>(page: &'w WatchedPage, days: &[(i64, f64)], family: usize) -> Optio
         high: week(slope + t * error),
         level: 1.0 - ALPHA,
     };
-    let over_all = (slope * (x[x.len() - 1] - x[0])).abs();
+    let total_change = (slope * (x[x.len() - 1] - x[0])).abs();
     let is_certain = per_week.low > 1.0 || per_week.high < 1.0;
-    (is_certain && over_all >= MATTERS).then_some(Trend { page, per_week })
+    (is_certain && total_change >= MATTERS).then_some(Trend { page, per_week })
 }
 
 /// Days before each release and after it, up to the next ones.
-fn released<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released<'w>> {
+fn release_changes<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released<'w>> {
     let offset = offset_s(watched);
     let level = Level {
         alpha: ALPHA,
         family: (series.len() * watched.releases.len()).max(1),
     };
     let all = watched.releases.iter().enumerate();
-    let one = |(i, (at_s, name)): (usize, &(i64, String))| {
+    let release = |(i, (at_s, name)): (usize, &(i64, String))| {
         let day = |time: i64| (time + offset).div_euclid(DAY);
-        let here = day(*at_s);
+        let release_day = day(*at_s);
         let earliest = i
             .checked_sub(1)
             .map_or(i64::MIN, |i| day(watched.releases[i].0) + 1)
-            .max(here - AROUND);
+            .max(release_day - AROUND);
         let latest = watched
             .releases
             .get(i + 1)
             .map_or(i64::MAX, |next| day(next.0))
-            .min(here + AROUND + 1);
+            .min(release_day + AROUND + 1);
         // A release at midnight has its whole day behind it; any other day is of both.
         let first = if (at_s + offset).rem_euclid(DAY) == 0 {
-            here
+            release_day
         } else {
-            here + 1
+            release_day + 1
         };
-        let mut released = Released {
+        let mut release_pages = Released {
             name: name.clone(),
             at_s: *at_s,
             pages: Vec::new(),
             too_few: 0,
         };
         for (page, days) in series {
-            let of = |from: i64, to: i64| -> Vec<f64> {
-                let here = days.iter().filter(|(day, _)| (from..to).contains(day));
-                here.map(|(_, v)| *v).collect()
+            let values_in = |from: i64, to: i64| -> Vec<f64> {
+                let in_range = days.iter().filter(|(day, _)| (from..to).contains(day));
+                in_range.map(|(_, v)| *v).collect()
             };
-            let (before, after) = (of(earliest, here), of(first, latest));
+            let (before, after) = (values_in(earliest, release_day), values_in(first, latest));
             if before.len() < LEAST || after.len() < LEAST {
-                released.too_few += 1;
+                release_pages.too_few += 1;
                 continue;
             }
             if let Some(ratio) = change(&before, &after, level) {
-                released.pages.push(Changed {
+                release_pages.pages.push(Changed {
                     page,
                     at_s: *at_s,
                     ratio: ratio.interval,
@@ -257,19 +260,19 @@ fn released<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released<'w>> {
                 });
             }
         }
-        released.pages.sort_by(|a, b| {
-            let rank = |c: &Changed| (excludes_1(&c.ratio), size(&c.ratio));
+        release_pages.pages.sort_by(|a, b| {
+            let rank = |c: &Changed| (is_change(&c.ratio), log_distance(&c.ratio));
             let (a, b) = (rank(a), rank(b));
             b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
         });
-        released
+        release_pages
     };
-    all.map(one).collect()
+    all.map(release).collect()
 }
 
 impl Changed<'_> {
     /// Whether the interval says that it changed, by enough to matter.
     pub fn is_certain(&self) -> bool {
-        excludes_1(&self.ratio)
+        is_change(&self.ratio)
     }
 }

@@ -49,29 +49,29 @@ impl FromStr for Gate {
 
     fn from_str(text: &str) -> Result<Gate, String> {
         let text = text.trim();
-        let wrong = |why: &str| {
-            let shown = text.escape_default();
-            format!("`{shown}` is no gate: {why}; an example is `p99(/search)>300ms`")
+        let malformed = |reason: &str| {
+            let escaped = text.escape_default();
+            format!("`{escaped}` is no gate: {reason}; an example is `p99(/search)>300ms`")
         };
         // A page's name can hold `<` and `>`.
-        let close = text.rfind(')').map_or(0, |at| at + 1);
-        let at = close
+        let close = text.rfind(')').map_or(0, |end| end + 1);
+        let operator = close
             + text[close..]
                 .find(['<', '>'])
-                .ok_or_else(|| wrong("it needs > or < and a bound"))?;
-        let above = text[at..].starts_with('>');
-        let bound = text[at + 1..]
+                .ok_or_else(|| malformed("it needs > or < and a bound"))?;
+        let above = text[operator..].starts_with('>');
+        let bound = text[operator + 1..]
             .strip_prefix('=')
-            .unwrap_or(&text[at + 1..])
+            .unwrap_or(&text[operator + 1..])
             .trim();
-        let (name, page) = match text[..at].trim().split_once('(') {
+        let (name, page) = match text[..operator].trim().split_once('(') {
             Some((name, page)) => {
                 let page = page
                     .strip_suffix(')')
-                    .ok_or_else(|| wrong("a ) is missing"))?;
+                    .ok_or_else(|| malformed("a ) is missing"))?;
                 (name.trim(), Some(page.trim().to_string()))
             }
-            None => (text[..at].trim(), None),
+            None => (text[..operator].trim(), None),
         };
         let figure = match name {
             "mean" => Figure::Mean,
@@ -84,7 +84,7 @@ impl FromStr for Gate {
                 let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
                 let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
                 Figure::Quantile(percent.ok_or_else(|| {
-                    wrong("p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate is wanted")
+                    malformed("p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate is wanted")
                 })? / 100.0)
             }
         };
@@ -92,9 +92,9 @@ impl FromStr for Gate {
             text: text.into(),
             page,
             above,
-            bound: figure
-                .bound(bound)
-                .ok_or_else(|| wrong("the bound needs a unit that fits, such as 300ms or 1%"))?,
+            bound: figure.bound(bound).ok_or_else(|| {
+                malformed("the bound needs a unit that fits, such as 300ms or 1%")
+            })?,
             figure,
         })
     }
@@ -149,8 +149,8 @@ impl Figure {
 impl Gate {
     /// Looks at what was watched.
     pub fn judge(&self, watched: &Watched) -> Judged {
-        let found = self.value(watched);
-        let is_crossed = found.as_ref().is_ok_and(|v| {
+        let result = self.value(watched);
+        let is_crossed = result.as_ref().is_ok_and(|v| {
             if self.above {
                 *v > self.bound
             } else {
@@ -159,11 +159,11 @@ impl Gate {
         });
         Judged {
             gate: self.text.clone(),
-            words: match &found {
+            words: match &result {
                 Ok(value) => self.figure.words(*value),
-                Err(why) => why.clone(),
+                Err(reason) => reason.clone(),
             },
-            value: found.ok(),
+            value: result.ok(),
             is_crossed,
             bound: self.bound,
         }
@@ -177,8 +177,9 @@ impl Gate {
         let page = match &self.page {
             Some(name) => {
                 let name = name.strip_prefix("GET ").unwrap_or(name);
-                let mut used = watched.pages.iter().filter(|p| p.kind.is_use());
-                used.find(|p| p.name == name)
+                let mut pages = watched.pages.iter().filter(|p| p.kind.is_use());
+                pages
+                    .find(|p| p.name == name)
                     .cloned()
                     .ok_or_else(|| format!("there is no page {name}"))?
             }
@@ -193,8 +194,8 @@ impl Gate {
             Figure::Errors => page.errors as f64 / page.requests.max(1) as f64,
             Figure::Requests => page.requests as f64,
             Figure::Share => {
-                let same = watched.pages.iter().filter(|p| p.kind == page.kind);
-                page.total_ns as f64 / same.map(|p| p.total_ns).sum::<u64>().max(1) as f64
+                let same_kind = watched.pages.iter().filter(|p| p.kind == page.kind);
+                page.total_ns as f64 / same_kind.map(|p| p.total_ns).sum::<u64>().max(1) as f64
             }
             Figure::Rate => 0.0,
         };

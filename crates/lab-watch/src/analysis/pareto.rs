@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of the time that the smallest set makes.
 pub const MOST: f64 = 0.8;
-/// Stretches of time that an interval needs.
+/// The fewest stretches of time from which there is an interval.
 const FEWEST: usize = 8;
-/// Pages that draws tell apart.
-const TOLD_APART: usize = 300;
+/// Pages that draws of the bootstrap hold apart; the others are one sum.
+const MOST_SEPARATE: usize = 300;
 /// Pages whose shares have intervals.
 pub const WITH_INTERVALS: usize = 15;
-/// Where the draws come from.
+/// The seed of the draws.
 const SEED: u64 = 0x7761_7463;
 
 /// What pages are ordered by.
@@ -108,8 +108,8 @@ pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
         .map_or(pages.len(), |at| at + 1);
     let matrix = Matrix::new(watched, &pages, has_time);
     let intervals = matrix.intervals();
-    if let Some(found) = &intervals {
-        for (ranked, interval) in ranked.iter_mut().zip(&found[1..]) {
+    if let Some(bounds) = &intervals {
+        for (ranked, interval) in ranked.iter_mut().zip(&bounds[1..]) {
             ranked.share_interval = Some(*interval);
         }
     }
@@ -117,7 +117,7 @@ pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
         by,
         pages: ranked,
         smallest,
-        interval: intervals.map(|found| found[0]),
+        interval: intervals.map(|bounds| bounds[0]),
         blocks: (matrix.length, matrix.blocks),
     })
 }
@@ -137,15 +137,15 @@ fn places(pages: &[&WatchedPage], value: impl Fn(&WatchedPage) -> f64) -> Vec<us
 fn median_mean(pages: &[&WatchedPage]) -> impl Fn(usize) -> f64 {
     let mean = |p: &&WatchedPage| p.mean_ns().unwrap_or(0.0);
     let mut sorted: Vec<f64> = pages.iter().map(mean).collect();
-    let own = sorted.clone();
+    let means = sorted.clone();
     sorted.sort_by(f64::total_cmp);
     move |page| {
         let n = sorted.len() - 1;
         if n == 0 {
-            return own[page];
+            return means[page];
         }
-        // Where the page itself stands, which is left out.
-        let at = sorted.partition_point(|m| *m < own[page]);
+        // The position of the page itself, which is left out.
+        let at = sorted.partition_point(|m| *m < means[page]);
         let other = |i: usize| sorted[if i < at { i } else { i + 1 }];
         (other((n - 1) / 2) + other(n / 2)) / 2.0
     }
@@ -157,7 +157,7 @@ struct Matrix {
     blocks: usize,
     /// Page by page.
     amounts: Vec<Vec<f64>>,
-    /// Of the pages that are not told apart.
+    /// The sum of the pages beyond [`MOST_SEPARATE`].
     rest: Vec<f64>,
 }
 
@@ -171,10 +171,10 @@ impl Matrix {
         // Days before weeks: they are what repeats.
         let order = [lengths[1], lengths[2], lengths[3], lengths[0]];
         let fits = order.into_iter().filter(|length| *length >= watched.cell_s);
-        let found = fits
+        let stretches = fits
             .map(|length| (length, starts(length)))
             .find(|(_, s)| s.len() >= FEWEST);
-        let (length, starts) = found.unwrap_or_default();
+        let (length, starts) = stretches.unwrap_or_default();
         let index: BTreeMap<i64, usize> = starts
             .into_iter()
             .enumerate()
@@ -183,21 +183,23 @@ impl Matrix {
         let amount = |ns: u64, requests: u64| if has_time { ns } else { requests } as f64;
         let add_cells = |row: &mut [f64], page: &WatchedPage| {
             for cell in &page.cells {
-                if let Some(&at) = index.get(&cell.start_s.div_euclid(length.max(1))) {
-                    row[at] += amount(cell.total_ns, cell.requests);
+                if let Some(&index_of_start) = index.get(&cell.start_s.div_euclid(length.max(1))) {
+                    row[index_of_start] += amount(cell.total_ns, cell.requests);
                 }
             }
         };
-        let mut known = vec![0.0; index.len()];
-        pages.iter().for_each(|page| add_cells(&mut known, page));
-        let all_known = known.iter().sum::<f64>().max(1.0);
+        let mut known_amounts = vec![0.0; index.len()];
+        pages
+            .iter()
+            .for_each(|page| add_cells(&mut known_amounts, page));
+        let all_known = known_amounts.iter().sum::<f64>().max(1.0);
         let add = |row: &mut [f64], page: &WatchedPage| {
             if !page.cells.is_empty() {
                 return add_cells(row, page);
             }
-            // Where no times of a page are kept, it is taken to come when the others do.
+            // A page without cells is assumed to be spread over time as the others are.
             let part = amount(page.total_ns, page.requests) / all_known;
-            let amounts = row.iter_mut().zip(&known);
+            let amounts = row.iter_mut().zip(&known_amounts);
             amounts.for_each(|(sum, known)| *sum += part * known);
         };
         let row = |page: &&WatchedPage| {
@@ -205,13 +207,15 @@ impl Matrix {
             add(&mut row, page);
             row
         };
-        let told = pages.len().min(TOLD_APART);
+        let separate = pages.len().min(MOST_SEPARATE);
         let mut rest = vec![0.0; index.len()];
-        pages[told..].iter().for_each(|page| add(&mut rest, page));
+        pages[separate..]
+            .iter()
+            .for_each(|page| add(&mut rest, page));
         Matrix {
             length,
             blocks: index.len(),
-            amounts: pages[..told].iter().map(row).collect(),
+            amounts: pages[..separate].iter().map(row).collect(),
             rest,
         }
     }
@@ -221,11 +225,12 @@ impl Matrix {
         if self.blocks < FEWEST {
             return None;
         }
-        let mut found = bootstrap::intervals(self.blocks, SEED, ALPHA, |counts| self.draw(counts))?;
+        let mut intervals =
+            bootstrap::intervals(self.blocks, SEED, ALPHA, |counts| self.draw(counts))?;
         // A set has a whole number of pages.
-        found[0].low = found[0].low.floor();
-        found[0].high = found[0].high.ceil();
-        Some(found)
+        intervals[0].low = intervals[0].low.floor();
+        intervals[0].high = intervals[0].high.ceil();
+        Some(intervals)
     }
 
     fn draw(&self, counts: &[u32]) -> Option<[f64; WITH_INTERVALS + 1]> {
@@ -242,12 +247,12 @@ impl Matrix {
             *value = sum / all;
         }
         sums.sort_by(|a, b| b.total_cmp(a));
-        let mut passed = 0.0;
-        let enough = sums.iter().position(|sum| {
-            passed += sum;
-            passed >= MOST * all
+        let mut sum_so_far = 0.0;
+        let last_needed = sums.iter().position(|sum| {
+            sum_so_far += sum;
+            sum_so_far >= MOST * all
         });
-        values[0] = enough.map_or(sums.len(), |at| at + 1) as f64;
+        values[0] = last_needed.map_or(sums.len(), |at| at + 1) as f64;
         Some(values)
     }
 }

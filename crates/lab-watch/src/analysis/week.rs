@@ -12,9 +12,9 @@ use lab_stats::analysis::Interval;
 use lab_stats::{normal, order};
 use std::collections::BTreeMap;
 
-/// Weeks that are needed to tell what is usual at an hour of the week.
+/// The fewest weeks from which the usual rate of an hour of the week is estimated.
 pub const WEEKS: usize = 4;
-/// An hour with fewer times what is usual is no spike, however certain.
+/// An hour with less than this multiple of the usual requests is no spike, however certain.
 pub const LEAST: f64 = 1.5;
 /// The variance of a median of normal values as a multiple of that of their mean (Kenney & Keeping, 1962).
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
@@ -32,7 +32,7 @@ pub struct Slot {
     pub requests: u64,
     /// Those that failed.
     pub errors: u64,
-    /// The durations.
+    /// Durations in ns, with how many requests took each.
     times: BTreeMap<u64, u64>,
 }
 
@@ -52,7 +52,7 @@ impl Slot {
 pub fn slots(watched: &Watched) -> Vec<Vec<Slot>> {
     let mut slots = vec![vec![Slot::default(); SLOTS.1]; SLOTS.0];
     for hour in &watched.hours {
-        let (day, of_day) = place(hour.start_s + i64::from(hour.offset_s));
+        let (day, of_day) = slot_of(hour.start_s + i64::from(hour.offset_s));
         let slot = &mut slots[day][of_day];
         slot.hours += 1;
         slot.requests += hour.requests;
@@ -65,7 +65,7 @@ pub fn slots(watched: &Watched) -> Vec<Vec<Slot>> {
 }
 
 /// Weekday from Monday, and hour, of a local time in seconds since 1970, which was a Thursday.
-fn place(local_s: i64) -> (usize, usize) {
+fn slot_of(local_s: i64) -> (usize, usize) {
     let (day, hour) = (
         local_s.div_euclid(86_400),
         local_s.rem_euclid(86_400) / 3600,
@@ -89,9 +89,9 @@ pub struct Spikes {
 /// An hour of the week that stands out.
 #[derive(Clone, Debug)]
 pub struct Weekly {
-    /// From Monday.
+    /// The weekday: 0 is Monday.
     pub weekday: usize,
-    /// From 0.
+    /// The hour of the day, 0 to 23.
     pub hour: usize,
     /// Requests as a multiple of those at the same hour of other days.
     pub ratio: Interval,
@@ -102,9 +102,9 @@ pub struct Weekly {
 /// An hour that stands out.
 #[derive(Clone, Debug)]
 pub struct Single {
-    /// When it began, in seconds since 1970, and in the log's time.
+    /// When it began, in seconds since 1970.
     pub start_s: i64,
-    /// The same as the log's clock showed it.
+    /// When it began by the log's clock, in seconds since 1970.
     pub local_s: i64,
     /// Requests as a multiple of what is usual.
     pub ratio: Interval,
@@ -114,7 +114,7 @@ pub struct Single {
 
 /// Tests all hours but the first and the last, which can be cut off.
 pub fn spikes(watched: &Watched) -> Spikes {
-    let hours = filled(&watched.hours);
+    let hours = without_gaps(&watched.hours);
     let mut spikes = Spikes {
         weeks: hours.len() / (7 * 24),
         ..Spikes::default()
@@ -132,7 +132,7 @@ pub fn spikes(watched: &Watched) -> Spikes {
         }
     }
     let is_weekly = |single: &Single| {
-        let (weekday, hour) = place(single.local_s);
+        let (weekday, hour) = slot_of(single.local_s);
         spikes
             .weekly
             .iter()
@@ -146,78 +146,78 @@ pub fn spikes(watched: &Watched) -> Spikes {
 }
 
 /// An hour's requests, and when it was.
-struct Tested {
+struct TestedHour {
     start_s: i64,
     local_s: i64,
     requests: u64,
 }
 
-impl Tested {
+impl TestedHour {
     fn log(&self) -> f64 {
         (self.requests as f64 + 0.5).ln()
     }
 }
 
-/// All hours but the first and the last, those without requests too.
-fn filled(hours: &[WatchedHour]) -> Vec<Tested> {
-    let mut filled: Vec<Tested> = Vec::new();
+/// All hours but the first and the last, with those that the log lacks as hours without requests.
+fn without_gaps(hours: &[WatchedHour]) -> Vec<TestedHour> {
+    let mut hours_tested: Vec<TestedHour> = Vec::new();
     for hour in hours {
-        // A gap of years is none of a log.
+        // A longer gap comes from a wrong time, not from a quiet server.
         const LONGEST: i64 = 366 * 24;
-        if let Some(last) = filled.last() {
+        if let Some(last) = hours_tested.last() {
             let gap = (hour.start_s - last.start_s) / 3600 - 1;
             let (from, offset) = (last.start_s, last.local_s - last.start_s);
             for i in 1..=gap.min(LONGEST) {
-                filled.push(Tested {
+                hours_tested.push(TestedHour {
                     start_s: from + i * 3600,
                     local_s: from + i * 3600 + offset,
                     requests: 0,
                 });
             }
         }
-        filled.push(Tested {
+        hours_tested.push(TestedHour {
             start_s: hour.start_s,
             local_s: hour.start_s + i64::from(hour.offset_s),
             requests: hour.requests,
         });
     }
-    if filled.len() > 2 {
-        filled.pop();
-        filled.remove(0);
+    if hours_tested.len() > 2 {
+        hours_tested.pop();
+        hours_tested.remove(0);
     }
-    filled
+    hours_tested
 }
 
 /// The logarithms of the requests by weekday and hour, and how much they scatter.
 struct Week {
     values: Vec<Vec<Vec<f64>>>,
-    /// The variance that weeks differ by, of logarithms.
-    between: f64,
+    /// The variance between weeks, of logarithms.
+    between_weeks: f64,
 }
 
 impl Week {
-    fn new(hours: &[Tested]) -> Week {
+    fn new(hours: &[TestedHour]) -> Week {
         let mut values = vec![vec![Vec::new(); SLOTS.1]; SLOTS.0];
         for hour in hours {
-            let (weekday, of_day) = place(hour.local_s);
+            let (weekday, of_day) = slot_of(hour.local_s);
             values[weekday][of_day].push(hour.log());
         }
         let mut week = Week {
             values,
-            between: 0.0,
+            between_weeks: 0.0,
         };
         let slots = week
             .values
             .iter()
             .flatten()
             .filter(|slot| slot.len() >= WEEKS - 1);
-        let off: Vec<(f64, f64, f64)> = slots
-            .flat_map(|slot| (0..slot.len()).filter_map(|i| off(slot, i)))
+        let deviations: Vec<(f64, f64, f64)> = slots
+            .flat_map(|slot| (0..slot.len()).filter_map(|i| deviation(slot, i)))
             .collect();
         // The least variance between weeks with which the median of the standardized differences is a normal's.
         let is_enough = |between: f64| {
-            let scaled = off.iter().map(|(off, usual, factor)| {
-                off.abs() / ((between + poisson(*usual)) * factor).sqrt()
+            let scaled = deviations.iter().map(|(deviation, usual, factor)| {
+                deviation.abs() / ((between + poisson(*usual)) * factor).sqrt()
             });
             order::median(&scaled.collect::<Vec<f64>>()).is_none_or(|median| median <= MAD)
         };
@@ -231,22 +231,22 @@ impl Week {
                     low = middle;
                 }
             }
-            week.between = high;
+            week.between_weeks = high;
         }
         week
     }
 
-    /// The variance of an hour's logarithm where this is usual.
+    /// The variance of an hour's logarithm, given the usual logarithm.
     fn variance(&self, usual: f64) -> f64 {
-        self.between + poisson(usual)
+        self.between_weeks + poisson(usual)
     }
 
-    fn single(&self, hour: &Tested, reach: f64) -> Option<Single> {
-        let (weekday, of_day) = place(hour.local_s);
+    fn single(&self, hour: &TestedHour, reach: f64) -> Option<Single> {
+        let (weekday, of_day) = slot_of(hour.local_s);
         let slot = &self.values[weekday][of_day];
-        let own = slot.iter().position(|v| *v == hour.log())?;
-        let (off, usual, factor) = off(slot, own).filter(|_| slot.len() >= WEEKS)?;
-        let ratio = ratio(off, reach * (self.variance(usual) * factor).sqrt())?;
+        let index = slot.iter().position(|v| *v == hour.log())?;
+        let (deviation, usual, factor) = deviation(slot, index).filter(|_| slot.len() >= WEEKS)?;
+        let ratio = ratio(deviation, reach * (self.variance(usual) * factor).sqrt())?;
         Some(Single {
             start_s: hour.start_s,
             local_s: hour.local_s,
@@ -256,16 +256,16 @@ impl Week {
     }
 
     fn weekly(&self, weekday: usize, hour: usize, reach: f64) -> Option<Weekly> {
-        let mine = &self.values[weekday][hour];
+        let values = &self.values[weekday][hour];
         let other_days = (0..SLOTS.0).filter(|day| *day != weekday);
         let others: Vec<f64> = other_days
             .filter_map(|day| order::median(&self.values[day][hour]))
             .collect();
-        if mine.len() < WEEKS - 1 || others.len() < SLOTS.0 - 1 {
+        if values.len() < WEEKS - 1 || others.len() < SLOTS.0 - 1 {
             return None;
         }
-        let (level, usual) = (order::median(mine)?, order::median(&others)?);
-        let n = mine.len() as f64;
+        let (level, usual) = (order::median(values)?, order::median(&others)?);
+        let n = values.len() as f64;
         let variance = self.variance(usual) * MEDIAN / n * (1.0 + MEDIAN / others.len() as f64);
         Some(Weekly {
             weekday,
@@ -276,17 +276,21 @@ impl Week {
     }
 }
 
-/// How far a value lies off the median of the others, that median, and by what the variance of an hour is multiplied for
-/// the difference.
-fn off(slot: &[f64], own: usize) -> Option<(f64, f64, f64)> {
+/// The difference of a value from the median of the others, that median, and the factor by which the variance of the
+/// difference exceeds that of an hour.
+fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     let others: Vec<f64> = slot
         .iter()
         .enumerate()
-        .filter(|(i, _)| *i != own)
+        .filter(|(i, _)| *i != index)
         .map(|(_, v)| *v)
         .collect();
     let usual = order::median(&others)?;
-    Some((slot[own] - usual, usual, 1.0 + MEDIAN / others.len() as f64))
+    Some((
+        slot[index] - usual,
+        usual,
+        1.0 + MEDIAN / others.len() as f64,
+    ))
 }
 
 /// The variance of the logarithm of a number of arrivals around this one (delta method).
@@ -294,7 +298,7 @@ fn poisson(usual: f64) -> f64 {
     1.0 / usual.exp().max(1.0)
 }
 
-/// A ratio that is a spike; `None`: it is none.
+/// The ratio of a spike from its logarithm and half the width of its interval; `None`: it is no spike.
 fn ratio(log: f64, half: f64) -> Option<Interval> {
     let is_spike = log - half > 0.0 && log >= LEAST.ln();
     is_spike.then(|| Interval {

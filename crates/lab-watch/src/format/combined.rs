@@ -12,10 +12,10 @@ use crate::registers::{self, Baseline, Width, leading_number};
 use crate::time::{ClfTimes, number, scaled};
 use memchr::{memchr, memchr2};
 
-/// Where the duration stands behind the other fields.
+/// Where the duration is among the fields behind the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duration {
-    /// What stands before it in its field, such as `rt=`.
+    /// The text before it in its field, such as `rt=`.
     pub key: Vec<u8>,
     /// Which of the fields that begin with the key, from 0.
     pub place: usize,
@@ -36,7 +36,7 @@ pub struct Combined {
 }
 
 impl Combined {
-    /// With durations there.
+    /// Of lines with such durations.
     pub fn new(duration: Option<Duration>) -> Combined {
         Combined {
             duration,
@@ -103,16 +103,16 @@ const METHOD: usize = 16;
 /// Method and target of a request line; of something else the whole of it as a target.
 #[inline(always)]
 pub fn method_and_target(request: &[u8]) -> (&[u8], &[u8]) {
-    // Most requests.
+    // Most requests are of this form.
     if let Some(rest) = request.strip_prefix(b"GET ")
         && let Some(target) = rest.strip_suffix(b" HTTP/1.1")
     {
         return (&request[..3], target);
     }
-    asked_otherwise(request)
+    split_request_line(request)
 }
 
-fn asked_otherwise(request: &[u8]) -> (&[u8], &[u8]) {
+fn split_request_line(request: &[u8]) -> (&[u8], &[u8]) {
     let letters = request.iter().take(METHOD + 1);
     let n = letters.take_while(|b| b.is_ascii_uppercase()).count();
     let (method, rest) = match request.split_at(n) {
@@ -155,7 +155,7 @@ impl<'a> Fields<'a> {
         let [b']', b' ', b'"', rest @ ..] = behind else {
             return None;
         };
-        let end = closing(rest, width)?;
+        let end = closing_quote(rest, width)?;
         let (request, rest) = (&rest[..end], &rest[end + 1..]);
         let &[b' ', a, b, c, b' ', ref rest @ ..] = rest else {
             return None;
@@ -175,9 +175,9 @@ impl<'a> Fields<'a> {
         }
         let (mut agent, mut behind): (&[u8], &[u8]) = (b"", rest);
         if let [b' ', b'"', referer @ ..] = rest
-            && let Some(end) = closing(referer, width)
+            && let Some(end) = closing_quote(referer, width)
             && let [b' ', b'"', words @ ..] = &referer[end + 1..]
-            && let Some(end) = closing(words, width)
+            && let Some(end) = closing_quote(words, width)
         {
             (agent, behind) = (&words[..end], &words[end + 1..]);
         }
@@ -192,26 +192,26 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Where the quotation ends that a text is in: at a `"` without a `\` before it, in the same line.
+/// The index of the closing quote: the first `"` without a `\` before it, in the same line.
 #[inline(always)]
-fn closing(text: &[u8], width: impl Width) -> Option<usize> {
-    let at = registers::find(width, [b'"', b'\n'], text)?;
-    match (text[..at].last(), text[at]) {
+fn closing_quote(text: &[u8], width: impl Width) -> Option<usize> {
+    let quote = registers::find(width, [b'"', b'\n'], text)?;
+    match (text[..quote].last(), text[quote]) {
         (_, b'\n') => None,
-        (Some(b'\\'), _) => closing_behind_escapes(text, at),
-        _ => Some(at),
+        (Some(b'\\'), _) => closing_quote_after_escapes(text, quote),
+        _ => Some(quote),
     }
 }
 
-/// The same where the first `"` has a `\` before it.
+/// [`closing_quote`] where the first `"` has a `\` before it.
 #[cold]
-fn closing_behind_escapes(text: &[u8], first: usize) -> Option<usize> {
-    let mut at = first;
-    while text[at] == b'"' {
-        if !is_escaped(&text[..at]) {
-            return Some(at);
+fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
+    let mut quote = first;
+    while text[quote] == b'"' {
+        if !is_escaped(&text[..quote]) {
+            return Some(quote);
         }
-        at += 1 + registers::find(Baseline, [b'"', b'\n'], &text[at + 1..])?;
+        quote += 1 + registers::find(Baseline, [b'"', b'\n'], &text[quote + 1..])?;
     }
     None
 }
@@ -222,7 +222,7 @@ fn is_escaped(before: &[u8]) -> bool {
 }
 
 impl Duration {
-    /// It is the first field, whatever that begins with.
+    /// Whether it is the first field, without a text before it.
     #[inline]
     fn is_first(&self) -> bool {
         self.place == 0 && self.key.is_empty()
@@ -237,10 +237,10 @@ impl Duration {
         {
             return whole.checked_mul(self.scale);
         }
-        self.at_its_place(rest)
+        self.value_at_place(rest)
     }
 
-    fn at_its_place(&self, rest: &[u8]) -> Option<u64> {
+    fn value_at_place(&self, rest: &[u8]) -> Option<u64> {
         let mut left = self.place;
         for field in fields(rest) {
             if let Some(value) = field.strip_prefix(&self.key[..]) {
@@ -276,7 +276,7 @@ fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         let (field, after) = match rest {
             [b'"', inner @ ..] => {
-                let end = closing(inner, Baseline).unwrap_or(inner.len());
+                let end = closing_quote(inner, Baseline).unwrap_or(inner.len());
                 (&inner[..end], inner.get(end + 1..).unwrap_or_default())
             }
             _ => {
@@ -305,8 +305,8 @@ const KEYS: [&str; 12] = [
     "upstream_response_time=",
 ];
 
-/// Where the durations are in lines of this format; and what was found, in words.
-pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
+/// Where the durations are in lines of this format, and how they were found, in words.
+pub fn find_duration(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
     let parsed: Vec<Fields> = lines
         .iter()
         .filter_map(|line| Fields::of(line, Baseline))
@@ -314,19 +314,19 @@ pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
     if parsed.is_empty() || parsed.len() * 2 < lines.len() {
         return None;
     }
-    let of_key = KEYS
+    let by_key = KEYS
         .iter()
-        .find_map(|key| found(&parsed, key.as_bytes(), 0));
-    if of_key.is_some() {
-        return Some((of_key, "a duration by name"));
+        .find_map(|key| duration_at(&parsed, key.as_bytes(), 0));
+    if by_key.is_some() {
+        return Some((by_key, "a duration by name"));
     }
-    let most = parsed
+    let most_fields = parsed
         .iter()
         .map(|f| fields(f.rest).count())
         .max()
         .unwrap_or(0);
-    let numbers: Vec<Duration> = (0..most.min(16))
-        .filter_map(|place| found(&parsed, b"", place))
+    let numbers: Vec<Duration> = (0..most_fields.min(16))
+        .filter_map(|place| duration_at(&parsed, b"", place))
         .collect();
     let seconds = numbers.iter().find(|d| d.scale == 1_000_000_000);
     Some(match (seconds, numbers.as_slice()) {
@@ -337,8 +337,8 @@ pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
     })
 }
 
-/// A duration at that place, in nine of ten lines.
-fn found(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
+/// The duration at a place, if nine of ten lines have one there.
+fn duration_at(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
     let mut units: Vec<(u64, u64)> = Vec::new();
     let mut zeros = 0;
     for line in lines {
@@ -368,7 +368,7 @@ fn found(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
     })
 }
 
-/// The unit and the finest step of a duration, by its looks.
+/// The unit and the finest step of a duration in ns, by how it is written.
 fn unit(value: &[u8]) -> Option<(u64, u64)> {
     let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
     let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
@@ -395,7 +395,7 @@ mod tests {
     const LINE: &str = r#"h:80 127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b=c HTTP/1.0" 200 2326 "http://x/\"y" "A \"B\" C" 1234"#;
 
     fn parsed(line: &str) -> Option<Entry<'_>> {
-        let (duration, _) = find(&[line.as_bytes()])?;
+        let (duration, _) = find_duration(&[line.as_bytes()])?;
         Combined::new(duration).parse(line.as_bytes())
     }
 
@@ -419,11 +419,16 @@ mod tests {
         };
         assert_eq!(length(&format!("{LINE}\nx")), Some(LINE.len() + 1));
         assert_eq!(length(LINE), None);
-        let ends = LINE.match_indices([' ', '"', 'z', '[']).map(|(at, _)| at);
-        for at in ends.filter(|at| *at < LINE.len() - 20) {
-            let two = format!("{}\n{}\n", &LINE[..at], &LINE[at + 1..]);
-            let first = two.find('\n').map(|end| end + 1);
-            assert!(length(&two).is_none_or(|n| Some(n) == first), "{two}");
+        let ends = LINE
+            .match_indices([' ', '"', 'z', '['])
+            .map(|(index, _)| index);
+        for index in ends.filter(|index| *index < LINE.len() - 20) {
+            let two_lines = format!("{}\n{}\n", &LINE[..index], &LINE[index + 1..]);
+            let first = two_lines.find('\n').map(|end| end + 1);
+            assert!(
+                length(&two_lines).is_none_or(|n| Some(n) == first),
+                "{two_lines}"
+            );
         }
     }
 

@@ -26,7 +26,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
         b"-" => 0,
         _ => digits(bytes)?,
     };
-    let rest = &rest[status_and(bytes)..];
+    let rest = &rest[status_and_bytes_length(bytes)..];
     let (agent, behind) = agent(rest).unwrap_or((b"", rest));
     Some(Entry {
         time_s: Some(clf(time)? - i64::from(offset_s)),
@@ -42,7 +42,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
 }
 
 /// Bytes of ` 200 ` with the bytes sent behind it.
-fn status_and(bytes: &[u8]) -> usize {
+fn status_and_bytes_length(bytes: &[u8]) -> usize {
     5 + bytes.len()
 }
 
@@ -155,12 +155,12 @@ proptest! {
         let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, is_doubtful: false };
         let mut combined = Combined::new(Some(duration.clone()));
         for line in lines {
-            let shown = String::from_utf8_lossy(&line).into_owned();
-            let (found, wanted) = (combined.parse(&line), parse(&line, Some(&duration)));
-            let is_other = |entry: &Entry| wanted.is_some_and(|w| w.duration_ns.is_none() && entry.duration_ns.is_some());
+            let text = String::from_utf8_lossy(&line).into_owned();
+            let (actual, expected) = (combined.parse(&line), parse(&line, Some(&duration)));
+            let is_other = |entry: &Entry| expected.is_some_and(|w| w.duration_ns.is_none() && entry.duration_ns.is_some());
             // Fields behind that are no whole number are read too.
-            let found = found.map(|entry| if is_other(&entry) { Entry { duration_ns: None, ..entry } } else { entry });
-            prop_assert_eq!(found, wanted, "{}", shown);
+            let actual = actual.map(|entry| if is_other(&entry) { Entry { duration_ns: None, ..entry } } else { entry });
+            prop_assert_eq!(actual, expected, "{}", text);
         }
     }
 

@@ -18,7 +18,7 @@ struct Pending {
     time_s: Option<i64>,
     offset_s: i32,
     duration_ns: Option<u64>,
-    failed: bool,
+    is_failed: bool,
     text: Vec<u8>,
 }
 
@@ -28,7 +28,7 @@ impl Pending {
         self.text.extend(&text[..text.len().min(room)]);
     }
 
-    /// Gives the statement away, if there is one.
+    /// Gives the statement to `sink`, if there is one.
     fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         let text = self.text.trim_ascii();
         if self.is_open && !text.is_empty() {
@@ -38,7 +38,7 @@ impl Pending {
                 duration_ns: self.duration_ns,
                 target: text,
                 is_query: true,
-                status: if self.failed { 500 } else { 200 },
+                status: if self.is_failed { 500 } else { 200 },
                 ..Entry::default()
             });
         }
@@ -66,7 +66,7 @@ impl Postgresql {
 
     /// Reads a line; an entry that is complete is given to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
-        let Some((local, offset)) = begins(line) else {
+        let Some((local, offset)) = leading_time(line) else {
             if line.first() == Some(&b'\t') || self.pending.is_open {
                 self.pending.push(b" ");
                 self.pending.push(line);
@@ -79,32 +79,32 @@ impl Postgresql {
             };
         };
         self.pending.end(sink);
-        if let Some(at) = find(line, b"LOG:  duration: ") {
-            let rest = &line[at + 16..];
+        if let Some(begin) = find(line, b"LOG:  duration: ") {
+            let rest = &line[begin + 16..];
             let Some(end) = find(rest, b" ms") else {
                 return Line::Malformed;
             };
-            let rest_of = &rest[end + 3..];
+            let after_duration = &rest[end + 3..];
             let Some(duration) = scaled(&rest[..end], 1_000_000) else {
                 return Line::Malformed;
             };
             // Of `log_duration` alone the statement is not known.
-            let Some(colon) = find(rest_of, b": ") else {
+            let Some(colon) = find(after_duration, b": ") else {
                 return Line::Other;
             };
             let parts = [&b"  parse "[..], b"  bind "];
-            let part = parts.iter().find(|part| rest_of.starts_with(part));
+            let part = parts.iter().find(|part| after_duration.starts_with(part));
             self.pending.duration_ns = Some(duration);
-            self.pending.failed = false;
+            self.pending.is_failed = false;
             if let Some(part) = part {
                 self.pending.push(part.trim_ascii());
                 self.pending.push(b": ");
             }
-            self.pending.push(&rest_of[colon + 2..]);
-        } else if let Some(at) = find(line, b"STATEMENT:  ") {
+            self.pending.push(&after_duration[colon + 2..]);
+        } else if let Some(begin) = find(line, b"STATEMENT:  ") {
             self.pending.duration_ns = None;
-            self.pending.failed = true;
-            self.pending.push(&line[at + 12..]);
+            self.pending.is_failed = true;
+            self.pending.push(&line[begin + 12..]);
         } else {
             return Line::Other;
         }
@@ -121,8 +121,8 @@ impl Postgresql {
     }
 }
 
-/// The time and the offset that a line begins with.
-fn begins(line: &[u8]) -> Option<(i64, Option<i32>)> {
+/// The time at the beginning of a line, and its offset where there is one.
+fn leading_time(line: &[u8]) -> Option<(i64, Option<i32>)> {
     let (local, _) = iso(line.get(..19)?)?;
     let mut words = line[19..].split(|b| *b == b' ');
     let fraction = words.next()?;
@@ -161,8 +161,8 @@ impl SlowLog {
         }
         if let Some(time) = header.strip_prefix(b" Time: ") {
             self.time_s = self.time(time.trim_ascii());
-        } else if let Some(at) = find(header, b"Query_time: ") {
-            let digits = &header[at + 12..];
+        } else if let Some(begin) = find(header, b"Query_time: ") {
+            let digits = &header[begin + 12..];
             let end = digits
                 .iter()
                 .position(|b| *b == b' ')
@@ -218,11 +218,11 @@ impl SlowLog {
 mod tests {
     use super::*;
 
-    type Found = Vec<(Option<i64>, Option<u64>, u16, String)>;
+    type Entries = Vec<(Option<i64>, Option<u64>, u16, String)>;
 
-    fn push(found: &mut Found, e: &Entry) {
+    fn push(entries: &mut Entries, e: &Entry) {
         let text = String::from_utf8_lossy(e.target).into_owned();
-        found.push((e.time_s, e.duration_ns, e.status, text));
+        entries.push((e.time_s, e.duration_ns, e.status, text));
     }
 
     #[test]
@@ -234,17 +234,17 @@ mod tests {
                    2026-05-01 10:00:03.000 UTC [77] me@db ERROR:  relation \"x\" does not exist\n\
                    2026-05-01 10:00:03.000 UTC [77] me@db STATEMENT:  SELECT * FROM x\n\
                    2026-05-01 10:00:04.000 UTC [78] LOG:  checkpoint starting: time\n";
-        let (mut reader, mut found) = (Postgresql::default(), Vec::new());
+        let (mut reader, mut entries) = (Postgresql::default(), Vec::new());
         for line in log.lines() {
             assert_ne!(
-                reader.line(line.as_bytes(), &mut |e: &Entry| push(&mut found, e)),
+                reader.line(line.as_bytes(), &mut |e: &Entry| push(&mut entries, e)),
                 Line::Malformed
             );
         }
-        reader.end(&mut |e: &Entry| push(&mut found, e));
+        reader.end(&mut |e: &Entry| push(&mut entries, e));
         let t = 1_777_629_600;
         assert_eq!(
-            found,
+            entries,
             [
                 (Some(t), Some(12_345_000), 200, "SELECT * \tFROM t".into()),
                 (
@@ -264,14 +264,14 @@ mod tests {
         let log = "# Time: 260501 10:00:00\n# User@Host: root[root] @ localhost []\n# Thread_id: 9  Schema: db\n\
                    # Query_time: 0.250000  Lock_time: 0.000020  Rows_sent: 1\nuse db;\nSET timestamp=1777629599;\nSELECT a\nFROM t;\n\
                    # User@Host: root[root] @ localhost []\n# Query_time: 1.5  Lock_time: 0\nSELECT 2;\n";
-        let (mut reader, mut found) = (SlowLog::default(), Vec::new());
+        let (mut reader, mut entries) = (SlowLog::default(), Vec::new());
         for line in log.lines() {
-            reader.line(line.as_bytes(), &mut |e: &Entry| push(&mut found, e));
+            reader.line(line.as_bytes(), &mut |e: &Entry| push(&mut entries, e));
         }
-        reader.end(&mut |e: &Entry| push(&mut found, e));
+        reader.end(&mut |e: &Entry| push(&mut entries, e));
         let t = 1_777_629_600;
         assert_eq!(
-            found,
+            entries,
             [
                 (
                     Some(t - 1),

@@ -21,7 +21,7 @@ impl HaProxy {
     /// What a line tells of; `None`: it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         // The process's number is in brackets too.
-        let client = memchr::memmem::find(line, b"]: ").map_or(line, |at| &line[at + 3..]);
+        let client = memchr::memmem::find(line, b"]: ").map_or(line, |end| &line[end + 3..]);
         let open = memchr(b'[', client)?;
         let rest = &client[open + 1..];
         let local = clf(rest)?;

@@ -16,14 +16,14 @@ pub struct Json {
     pub zone: Zone,
     /// ns of the unit of durations, where the name does not tell it.
     pub unit: Option<u64>,
-    found: Found,
+    fields: Fields,
 }
 
-/// What a line has.
+/// The fields of a line.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct Fields {
     time_s: Option<i64>,
-    /// `None`: it was not said.
+    /// `None`: the time has no offset.
     offset_s: Option<i32>,
     duration: Option<(String, Number)>,
     method: String,
@@ -36,7 +36,7 @@ struct Found {
 
 #[derive(Clone, Debug)]
 enum Number {
-    Document(u64),
+    Integer(u64),
     Float(f64),
     Text(String),
 }
@@ -47,69 +47,69 @@ impl Json {
         Json {
             zone,
             unit,
-            found: Found::default(),
+            fields: Fields::default(),
         }
     }
 
     /// What a line tells of; `None`: it is no JSON, or tells of no request.
     pub fn parse<'a>(&'a mut self, line: &[u8]) -> Option<Entry<'a>> {
-        self.found = Found::default();
+        self.fields = Fields::default();
         let mut json = serde_json::Deserializer::from_slice(line);
         let object = Value {
             key: "",
-            found: &mut self.found,
+            fields: &mut self.fields,
         };
         object.deserialize(&mut json).ok()?;
         json.end().ok()?;
         let unit = self.unit;
         let duration_ns = self
-            .found
+            .fields
             .duration
             .as_ref()
-            .and_then(|(key, n)| ns(key, n, unit));
-        let offset_s = match (self.found.time_s, self.found.offset_s) {
+            .and_then(|(key, n)| duration_ns(key, n, unit));
+        let offset_s = match (self.fields.time_s, self.fields.offset_s) {
             (Some(time), None) => {
                 let offset = self.zone.offset_of_local(time);
-                self.found.time_s = Some(time - i64::from(offset));
+                self.fields.time_s = Some(time - i64::from(offset));
                 offset
             }
             (Some(time), Some(0)) => self.zone.offset_at(time),
             (_, offset) => offset.unwrap_or(0),
         };
-        let found = &self.found;
-        let (mut method, mut target) = (found.method.as_bytes(), found.target.as_bytes());
-        if target.is_empty() && !found.request.is_empty() {
-            (method, target) = method_and_target(found.request.as_bytes());
+        let fields = &self.fields;
+        let (mut method, mut target) = (fields.method.as_bytes(), fields.target.as_bytes());
+        if target.is_empty() && !fields.request.is_empty() {
+            (method, target) = method_and_target(fields.request.as_bytes());
         }
         (!target.is_empty()).then_some(Entry {
-            time_s: found.time_s,
+            time_s: fields.time_s,
             offset_s,
             duration_ns,
             method,
             target,
             is_query: false,
-            status: found.status,
-            bytes: found.bytes,
-            agent: found.agent.as_bytes(),
+            status: fields.status,
+            bytes: fields.bytes,
+            agent: fields.agent.as_bytes(),
         })
     }
 
-    /// What the duration of the line that was read last is taken as.
+    /// The name of the last line's duration and the unit that it is taken in.
     pub fn duration(&self) -> Option<String> {
-        let (key, number) = self.found.duration.as_ref()?;
+        let (key, number) = self.fields.duration.as_ref()?;
         let unit = match number {
             Number::Text(_) => "as written".into(),
-            _ => word(unit_of(key, number, self.unit)).to_string(),
+            _ => unit_name(unit_of(key, number, self.unit)).to_string(),
         };
         Some(format!("{key}, in {unit}"))
     }
 
-    /// The finest step of it, ns.
+    /// The finest step of the last line's duration, ns.
     pub fn step(&self) -> Option<u64> {
-        let (key, number) = self.found.duration.as_ref()?;
+        let (key, number) = self.fields.duration.as_ref()?;
         let scale = unit_of(key, number, self.unit);
         Some(match number {
-            Number::Document(_) => scale,
+            Number::Integer(_) => scale,
             // nginx writes three decimals; a float of Caddy has ns.
             Number::Float(_) if key == "request_time" => scale / 1000,
             Number::Float(_) => 1_000,
@@ -119,7 +119,7 @@ impl Json {
     }
 }
 
-fn word(scale: u64) -> &'static str {
+fn unit_name(scale: u64) -> &'static str {
     match scale {
         1 => "ns",
         1_000 => "µs",
@@ -129,7 +129,7 @@ fn word(scale: u64) -> &'static str {
 }
 
 /// ns of a duration's unit, by its name's end or by what is usual.
-fn unit_of(key: &str, number: &Number, given: Option<u64>) -> u64 {
+fn unit_of(key: &str, number: &Number, default_unit: Option<u64>) -> u64 {
     let ends = |ends: &[&str]| ends.iter().any(|end| key.ends_with(end));
     if ends(&["_ns", "nanos"]) {
         1
@@ -137,8 +137,8 @@ fn unit_of(key: &str, number: &Number, given: Option<u64>) -> u64 {
         1_000
     } else if ends(&["_ms", "millis", "ms"]) {
         1_000_000
-    } else if let Some(given) = given {
-        given
+    } else if let Some(default_unit) = default_unit {
+        default_unit
     } else if ends(&["_s", "seconds", "request_time"]) || matches!(number, Number::Float(_)) {
         1_000_000_000
     } else if key == "duration" {
@@ -149,10 +149,10 @@ fn unit_of(key: &str, number: &Number, given: Option<u64>) -> u64 {
     }
 }
 
-fn ns(key: &str, number: &Number, given: Option<u64>) -> Option<u64> {
-    let scale = unit_of(key, number, given);
+fn duration_ns(key: &str, number: &Number, default_unit: Option<u64>) -> Option<u64> {
+    let scale = unit_of(key, number, default_unit);
     match number {
-        Number::Document(n) => n.checked_mul(scale),
+        Number::Integer(n) => n.checked_mul(scale),
         Number::Float(f) => (*f >= 0.0 && *f < 1e12).then_some((f * scale as f64).round() as u64),
         Number::Text(text) => {
             let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
@@ -162,7 +162,7 @@ fn ns(key: &str, number: &Number, given: Option<u64>) -> Option<u64> {
                 "us" | "µs" | "μs" => 1_000,
                 "ms" => 1_000_000,
                 "s" => 1_000_000_000,
-                "" if digits.contains('.') => given.unwrap_or(1_000_000_000),
+                "" if digits.contains('.') => default_unit.unwrap_or(1_000_000_000),
                 "" => scale,
                 _ => return None,
             };
@@ -174,7 +174,7 @@ fn ns(key: &str, number: &Number, given: Option<u64>) -> Option<u64> {
 /// A value of a key.
 struct Value<'k, 'f> {
     key: &'k str,
-    found: &'f mut Found,
+    fields: &'f mut Fields,
 }
 
 impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
             let key = key.to_ascii_lowercase();
             map.next_value_seed(Value {
                 key: &key,
-                found: self.found,
+                fields: self.fields,
             })?;
         }
         Ok(())
@@ -205,32 +205,32 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         // Caddy's headers are lists.
-        let (key, found) = (self.key, self.found);
-        if seq.next_element_seed(Value { key, found })?.is_some() {
+        let (key, fields) = (self.key, self.fields);
+        if seq.next_element_seed(Value { key, fields })?.is_some() {
             while seq.next_element::<IgnoredAny>()?.is_some() {}
         }
         Ok(())
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.found.text(self.key, text);
+        self.fields.text(self.key, text);
         Ok(())
     }
 
     fn visit_u64<E>(self, n: u64) -> Result<(), E> {
-        self.found.number(self.key, Number::Document(n));
+        self.fields.number(self.key, Number::Integer(n));
         Ok(())
     }
 
     fn visit_i64<E>(self, n: i64) -> Result<(), E> {
         if let Ok(n) = u64::try_from(n) {
-            self.found.number(self.key, Number::Document(n));
+            self.fields.number(self.key, Number::Integer(n));
         }
         Ok(())
     }
 
     fn visit_f64<E>(self, f: f64) -> Result<(), E> {
-        self.found.number(self.key, Number::Float(f));
+        self.fields.number(self.key, Number::Float(f));
         Ok(())
     }
 
@@ -259,7 +259,7 @@ fn is_time(key: &str) -> bool {
 }
 
 fn is_duration(key: &str) -> bool {
-    let plain = [
+    let names = [
         "duration",
         "request_time",
         "latency",
@@ -269,7 +269,7 @@ fn is_duration(key: &str) -> bool {
         "time_taken",
         "took",
     ];
-    plain.iter().any(|name| {
+    names.iter().any(|name| {
         let rest = key.strip_prefix(name);
         rest.is_some_and(|rest| {
             matches!(
@@ -308,9 +308,9 @@ fn is_bytes(key: &str) -> bool {
     )
 }
 
-impl Found {
+impl Fields {
     fn text(&mut self, key: &str, text: &str) {
-        let place = match key {
+        let slot = match key {
             "method" | "request_method" | "requestmethod" | "http_method" | "verb" => {
                 &mut self.method
             }
@@ -340,14 +340,14 @@ impl Found {
             }
             key if is_status(key) || is_bytes(key) => {
                 if let Ok(n) = text.parse() {
-                    self.number(key, Number::Document(n));
+                    self.number(key, Number::Integer(n));
                 }
                 return;
             }
             _ => return,
         };
-        if place.is_empty() {
-            place.push_str(text);
+        if slot.is_empty() {
+            slot.push_str(text);
         }
     }
 
@@ -356,9 +356,9 @@ impl Found {
             number if is_duration(key) => {
                 self.duration.get_or_insert((key.into(), number));
             }
-            Number::Document(n) if is_status(key) && n < 1000 => self.status = n as u16,
-            Number::Document(n) if is_bytes(key) => self.bytes = n,
-            Number::Document(n) if is_time(key) => self.number(key, Number::Float(n as f64)),
+            Number::Integer(n) if is_status(key) && n < 1000 => self.status = n as u16,
+            Number::Integer(n) if is_bytes(key) => self.bytes = n,
+            Number::Integer(n) if is_time(key) => self.number(key, Number::Float(n as f64)),
             Number::Float(f) if is_time(key) && self.time_s.is_none() && f > 0.0 => {
                 // s, ms, µs or ns: all are of this century.
                 let scales = [1.0, 1e3, 1e6, 1e9];

@@ -20,8 +20,8 @@ use json::Json;
 use pattern::Pattern;
 use w3c::W3c;
 
-/// Lines that a format is found out from.
-const LOOKED_AT: usize = 200;
+/// Lines from which the format is found.
+const SAMPLE_LINES: usize = 200;
 
 /// What is known of a log before it is read.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ enum FormatKind {
     SlowLog(Box<SlowLog>),
 }
 
-/// What a log is that is not read line by line.
+/// The kind of a file that is not read line by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
     /// Statements with their totals, as CSV: `pg_stat_statements`, or MariaDB's performance schema.
@@ -66,43 +66,44 @@ pub enum Document {
     Monitor,
 }
 
-/// What a log is.
+/// How a log is read.
 #[derive(Clone, Debug)]
-pub enum Found {
-    /// It is read line by line.
+pub enum LogFormat {
+    /// Line by line.
     Lines(Box<Reader>),
-    /// It is read as a whole.
+    /// As a whole.
     Document(Document),
 }
 
-/// Finds the format out from the beginning of a log. Error, in words: it is none that is known, and what to do.
-pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
+/// Finds the format from the beginning of a log. Error: no known format fits, and what to do, in words.
+pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     if let Some(format) = &hints.format {
-        return given(format, begin, hints).map(|reader| Found::Lines(Box::new(reader)));
+        return configured_reader(format, begin, hints)
+            .map(|reader| LogFormat::Lines(Box::new(reader)));
     }
     let lines: Vec<&[u8]> = begin
         .split(|b| *b == b'\n')
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
         .filter(|line| !line.is_empty())
-        .take(LOOKED_AT)
+        .take(SAMPLE_LINES)
         .collect();
-    if let Some(whole) = document(&lines) {
-        return Ok(Found::Document(whole));
+    if let Some(document) = document_kind(&lines) {
+        return Ok(LogFormat::Document(document));
     }
-    let tried = [w3c, slow_log, json, haproxy, combined, postgresql];
-    let reader = tried.iter().find_map(|format| format(&lines, hints));
-    reader.map(|reader| Found::Lines(Box::new(reader))).ok_or_else(|| {
+    let formats = [w3c, slow_log, json, haproxy, combined, postgresql];
+    let reader = formats.iter().find_map(|format| format(&lines, hints));
+    reader.map(|reader| LogFormat::Lines(Box::new(reader))).ok_or_else(|| {
         let first = lines.first().copied().unwrap_or_default();
         let first = crate::route::cut(crate::route::printable(&first[..first.len().min(120)]));
-        let what = if lines.is_empty() { "it is empty".into() } else { format!("its first line is\n  {first}") };
+        let problem = if lines.is_empty() { "it is empty".into() } else { format!("its first line is\n  {first}") };
         format!(
-            "no known format: {what}\nGive the one of the server's configuration, such as\n  \
+            "no known format: {problem}\nGive the one of the server's configuration, such as\n  \
              --log-format '%h %l %u %t \"%r\" %>s %b %D'\n  --log-format '$remote_addr [$time_local] \"$request\" $status $request_time'"
         )
     })
 }
 
-fn document(lines: &[&[u8]]) -> Option<Document> {
+fn document_kind(lines: &[&[u8]]) -> Option<Document> {
     let first = lines.first()?.to_ascii_lowercase();
     let heads: Vec<&[u8]> = first
         .split(|b| matches!(b, b',' | b'\t'))
@@ -122,17 +123,17 @@ fn document(lines: &[&[u8]]) -> Option<Document> {
         .take(10)
         .flat_map(|l| l.iter().copied())
         .collect();
-    let names_it = memchr::memmem::find(&begin, b"\"monitor\":").is_some()
+    let has_keys = memchr::memmem::find(&begin, b"\"monitor\":").is_some()
         && memchr::memmem::find(&begin, b"\"pages\":").is_some();
-    (is_object && names_it).then_some(Document::Monitor)
+    (is_object && has_keys).then_some(Document::Monitor)
 }
 
-/// The format that the reader of the report named.
-fn given(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
+/// A reader of the format that was given by hand.
+fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
     match format {
         "combined" | "common" => {
-            let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(LOOKED_AT).collect();
-            Ok(combined(&lines, hints).unwrap_or_else(|| with_durations(None, "", hints)))
+            let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
+            Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, "", hints)))
         }
         _ => {
             let pattern = Pattern::new(format, hints.zone.clone())?;
@@ -147,17 +148,21 @@ fn given(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
 }
 
 fn combined(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
-    let (duration, what) = combined::find(lines)?;
-    Some(with_durations(duration, what, hints))
+    let (duration, description) = combined::find_duration(lines)?;
+    Some(combined_reader(duration, description, hints))
 }
 
-fn with_durations(mut duration: Option<combined::Duration>, what: &str, hints: &Hints) -> Reader {
+fn combined_reader(
+    mut duration: Option<combined::Duration>,
+    description: &str,
+    hints: &Hints,
+) -> Reader {
     let mut words = match &duration {
         Some(d) if !d.key.is_empty() => format!(
             "common or combined log format, with {}",
             String::from_utf8_lossy(&d.key).trim_end_matches('=')
         ),
-        Some(_) => format!("common or combined log format, with {what}"),
+        Some(_) => format!("common or combined log format, with {description}"),
         None => "common or combined log format".to_string(),
     };
     if let (Some(d), Some(unit)) = (&mut duration, hints.unit) {
@@ -182,17 +187,17 @@ fn advice_unless_given(zone: &Zone, advice: &'static str) -> Option<&'static str
     (!zone.is_given).then_some(advice)
 }
 
-/// More than half of the lines are of a format.
-fn most(lines: &[&[u8]], mut reads: impl FnMut(&[u8]) -> bool) -> bool {
-    let n = lines.iter().filter(|line| reads(line)).count();
-    n > 0 && n * 2 > lines.len()
+/// Whether more than half of the lines match.
+fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
+    let count = lines.iter().filter(|line| matches(line)).count();
+    count > 0 && count * 2 > lines.len()
 }
 
 fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     let mut haproxy = HaProxy {
         zone: hints.zone.clone(),
     };
-    most(lines, |line| haproxy.parse(line).is_some()).then(|| Reader {
+    most_match(lines, |line| haproxy.parse(line).is_some()).then(|| Reader {
         words: "HAProxy's HTTP log, with its total time in ms".into(),
         step_ns: Some(1_000_000),
         zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
@@ -203,7 +208,7 @@ fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
 fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     let mut json = Json::new(hints.zone.clone(), hints.unit);
     let (mut words, mut step_ns) = (None, None);
-    let is_json = most(lines, |line| {
+    let is_json = most_match(lines, |line| {
         let is_entry = line.first() == Some(&b'{') && json.parse(line).is_some();
         if is_entry && words.is_none() {
             (words, step_ns) = (json.duration(), json.step());
@@ -260,16 +265,20 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
             .iter()
             .any(|mark| memchr::memmem::find(line, mark).is_some())
     };
-    let begins = |line: &&&[u8]| {
+    let begins_with_time = |line: &&&[u8]| {
         line.get(..19)
             .is_some_and(|t| crate::time::iso(t).is_some())
     };
-    lines.iter().filter(begins).any(is_log).then(|| Reader {
-        words: "PostgreSQL's log".into(),
-        step_ns: Some(1_000),
-        zone_advice: None,
-        kind: FormatKind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
-    })
+    lines
+        .iter()
+        .filter(begins_with_time)
+        .any(is_log)
+        .then(|| Reader {
+            words: "PostgreSQL's log".into(),
+            step_ns: Some(1_000),
+            zone_advice: None,
+            kind: FormatKind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
+        })
 }
 
 impl Reader {
@@ -277,8 +286,8 @@ impl Reader {
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
         let entry = match &mut self.kind {
-            // By itself, so that its entries are in registers.
-            FormatKind::Combined(combined) => return told(combined.parse(line), line, sink),
+            // Apart from the others, so that its entries stay in registers.
+            FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
             FormatKind::Json(json) => json.parse(line),
@@ -286,10 +295,10 @@ impl Reader {
             FormatKind::Postgresql(log) => return log.line(line, sink),
             FormatKind::SlowLog(log) => return log.line(line, sink),
         };
-        told(entry, line, sink)
+        give_entry(entry, line, sink)
     }
 
-    /// What the first line of a text tells of, if its end is found with it, and the length with the end.
+    /// The entry of the first line of a text, and the line's length with its end; `None`: the line is read by itself.
     #[inline(always)]
     pub(crate) fn line_ahead<'a>(
         &mut self,
@@ -302,7 +311,7 @@ impl Reader {
         }
     }
 
-    /// Gives away what waited for more lines.
+    /// Gives `sink` the last entry, which could have had more lines.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         match &mut self.kind {
             FormatKind::Postgresql(log) => log.end(sink),
@@ -338,9 +347,9 @@ impl Reader {
 const DOUBTFUL: &str = "Many durations are 0, so they are hardly in µs: name their unit with --duration-unit, s for %T of \
                         Apache, ms for %D of Tomcat before version 10.1.";
 
-/// What a line is that tells of an entry or of none.
+/// Gives the entry of a line to `sink`, and says what the line was.
 #[inline]
-fn told(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
     match entry {
         Some(entry) => {
             sink(&entry);
@@ -357,24 +366,27 @@ mod tests {
 
     #[test]
     fn formats_are_found_out_and_said() {
-        let said = |log: &str| match find(log.as_bytes(), &Hints::default()) {
-            Ok(Found::Lines(reader)) => reader.words,
-            Ok(Found::Document(whole)) => format!("{whole:?}"),
-            Err(why) => why,
+        let description = |log: &str| match find(log.as_bytes(), &Hints::default()) {
+            Ok(LogFormat::Lines(reader)) => reader.words,
+            Ok(LogFormat::Document(document)) => format!("{document:?}"),
+            Err(reason) => reason,
         };
         let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5"#;
-        assert_eq!(said(line), "common or combined log format");
-        assert!(said(&format!("{line} \"-\" \"x\" 0.020")).ends_with("$request_time, in s"));
-        assert!(said("{\"uri\":\"/\",\"duration_ms\":5}").ends_with("duration_ms, in ms"));
+        assert_eq!(description(line), "common or combined log format");
+        assert!(description(&format!("{line} \"-\" \"x\" 0.020")).ends_with("$request_time, in s"));
+        assert!(description("{\"uri\":\"/\",\"duration_ms\":5}").ends_with("duration_ms, in ms"));
         assert_eq!(
-            said("query,calls,total_exec_time\nSELECT 1,2,3"),
+            description("query,calls,total_exec_time\nSELECT 1,2,3"),
             "Statements"
         );
-        assert_eq!(said("{\"monitor\":1,\n\"pages\":[]}"), "Monitor");
-        assert!(said("# Time: 260501 10:00:00").starts_with("slow query log"));
-        assert!(said("2026-05-01 10:00:00 UTC [1] LOG:  duration: 1 ms").starts_with("PostgreSQL"));
-        assert!(said("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
-        assert!(said("").contains("it is empty"));
+        assert_eq!(description("{\"monitor\":1,\n\"pages\":[]}"), "Monitor");
+        assert!(description("# Time: 260501 10:00:00").starts_with("slow query log"));
+        assert!(
+            description("2026-05-01 10:00:00 UTC [1] LOG:  duration: 1 ms")
+                .starts_with("PostgreSQL")
+        );
+        assert!(description("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
+        assert!(description("").contains("it is empty"));
     }
 
     #[test]
@@ -387,7 +399,7 @@ mod tests {
             };
             let log = durations.map(|duration| format!("{line} {duration}\n"));
             match find(log.concat().as_bytes(), &hints) {
-                Ok(Found::Lines(reader)) => reader.advice(),
+                Ok(LogFormat::Lines(reader)) => reader.advice(),
                 _ => None,
             }
         };

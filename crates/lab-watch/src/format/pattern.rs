@@ -32,7 +32,7 @@ enum Field {
 #[derive(Clone, Debug)]
 struct Piece {
     field: Field,
-    until: Finder<'static>,
+    terminator: Finder<'static>,
 }
 
 /// A compiled format.
@@ -50,12 +50,12 @@ impl Pattern {
         let mut literal = String::new();
         let mut rest = format;
         while let Some(first) = rest.chars().next() {
-            let read = match first {
+            let field = match first {
                 '%' => Some(apache(rest)?),
                 '$' => Some(nginx(rest)?),
                 _ => None,
             };
-            match read {
+            match field {
                 Some((field, length)) => {
                     parts.push((std::mem::take(&mut literal), field));
                     rest = &rest[length..];
@@ -69,17 +69,17 @@ impl Pattern {
         let before = parts
             .first()
             .map_or_else(String::new, |(text, _)| text.clone());
-        let untils = parts.iter().skip(1).map(|(text, _)| text.clone());
-        let untils: Vec<String> = untils.chain([literal]).collect();
+        let terminators = parts.iter().skip(1).map(|(text, _)| text.clone());
+        let terminators: Vec<String> = terminators.chain([literal]).collect();
         let fields: Vec<Field> = parts.iter().map(|(_, field)| *field).collect();
-        check(format, &fields, &untils)?;
-        let piece = |(field, until): (&Field, &String)| Piece {
+        check(format, &fields, &terminators)?;
+        let piece = |(field, terminator): (&Field, &String)| Piece {
             field: *field,
-            until: Finder::new(until.as_bytes()).into_owned(),
+            terminator: Finder::new(terminator.as_bytes()).into_owned(),
         };
         Ok(Pattern {
             before: before.into_bytes(),
-            pieces: fields.iter().zip(&untils).map(piece).collect(),
+            pieces: fields.iter().zip(&terminators).map(piece).collect(),
             zone,
         })
     }
@@ -100,17 +100,18 @@ impl Pattern {
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut rest = line.strip_prefix(&self.before[..])?;
         let mut entry = Entry::default();
-        let mut fine = u64::MAX;
-        for Piece { field, until } in &self.pieces {
-            let end = match until.needle() {
+        let mut finest = u64::MAX;
+        for Piece { field, terminator } in &self.pieces {
+            let end = match terminator.needle() {
                 [] => rest.len(),
-                text => until
+                text => terminator
                     .find(rest)
                     .or_else(|| (rest.is_empty() && text != b"\"").then_some(0))?,
             };
             let (value, after) = (
                 &rest[..end],
-                rest.get(end + until.needle().len()..).unwrap_or_default(),
+                rest.get(end + terminator.needle().len()..)
+                    .unwrap_or_default(),
             );
             rest = after;
             match *field {
@@ -141,8 +142,8 @@ impl Pattern {
                 Field::Bytes => entry.bytes = number(value).unwrap_or(0),
                 Field::Agent => entry.agent = value,
                 // Of two durations the finer one counts.
-                Field::Duration(scale) if scale < fine => {
-                    fine = scale;
+                Field::Duration(scale) if scale < finest => {
+                    finest = scale;
                     let ns = if scale == NGINX_S {
                         1_000_000_000
                     } else {
@@ -162,15 +163,15 @@ const NGINX_S: u64 = 999_999_999;
 
 /// Error: without a time or a request there is nothing to see, and fields without text between them cannot be told
 /// apart.
-fn check(format: &str, fields: &[Field], untils: &[String]) -> Result<(), String> {
-    let has = |wanted: &[Field]| fields.iter().any(|f| wanted.contains(f));
+fn check(format: &str, fields: &[Field], terminators: &[String]) -> Result<(), String> {
+    let has = |alternatives: &[Field]| fields.iter().any(|f| alternatives.contains(f));
     if !has(&[Field::Request, Field::Target]) {
         return Err(format!(
             "the format {format:?} has no request: add \"%r\" or $request"
         ));
     }
-    let touching = untils.iter().rev().skip(1).any(String::is_empty);
-    if touching {
+    let has_touching_fields = terminators.iter().rev().skip(1).any(String::is_empty);
+    if has_touching_fields {
         Err(format!(
             "the format {format:?} has fields without a character between them"
         ))

@@ -17,7 +17,7 @@ enum Field {
     Status,
     Bytes,
     Agent,
-    Taken,
+    Duration,
 }
 
 /// A reader of such lines.
@@ -39,7 +39,7 @@ impl W3c {
 
     /// Whether its fields hold a duration.
     pub fn has_durations(&self) -> bool {
-        self.fields.contains(&Field::Taken)
+        self.fields.contains(&Field::Duration)
     }
 
     /// Reads a line; an entry is given to `sink`.
@@ -62,9 +62,9 @@ impl W3c {
     fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut entry = Entry::default();
         let (mut date, mut time): (&[u8], &[u8]) = (b"", b"");
-        let mut seen = 0;
+        let mut count = 0;
         for (field, word) in self.fields.iter().zip(words(line)) {
-            seen += 1;
+            count += 1;
             match field {
                 Field::Skip => {}
                 Field::Date => date = word,
@@ -77,7 +77,7 @@ impl W3c {
                 Field::Bytes => entry.bytes = number(word).unwrap_or(0),
                 Field::Agent => entry.agent = word,
                 // IIS writes ms, CloudFront s with a fraction.
-                Field::Taken => {
+                Field::Duration => {
                     let scale = if word.contains(&b'.') {
                         1_000_000_000
                     } else {
@@ -87,7 +87,7 @@ impl W3c {
                 }
             }
         }
-        if seen < self.fields.len() || entry.target.is_empty() {
+        if count < self.fields.len() || entry.target.is_empty() {
             return None;
         }
         if !date.is_empty() {
@@ -116,7 +116,7 @@ fn field(name: &[u8]) -> Field {
         b"sc-status" => Field::Status,
         b"sc-bytes" => Field::Bytes,
         b"cs(User-Agent)" => Field::Agent,
-        b"time-taken" => Field::Taken,
+        b"time-taken" => Field::Duration,
         _ => Field::Skip,
     }
 }
@@ -128,9 +128,9 @@ mod tests {
     #[test]
     fn fields_are_those_that_are_named() {
         let mut w3c = W3c::default();
-        let mut found = Vec::new();
+        let mut entries = Vec::new();
         let mut sink =
-            |e: &Entry| found.push((e.time_s, e.duration_ns, e.status, e.target.to_vec()));
+            |e: &Entry| entries.push((e.time_s, e.duration_ns, e.status, e.target.to_vec()));
         assert_eq!(
             w3c.line(
                 b"#Software: Microsoft Internet Information Services 10.0",
@@ -147,7 +147,7 @@ mod tests {
         );
         assert!(w3c.has_durations());
         assert_eq!(
-            found,
+            entries,
             [(
                 Some(1_777_629_600),
                 Some(78_000_000),
