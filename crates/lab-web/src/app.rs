@@ -12,14 +12,14 @@ use tokio::sync::{Semaphore, watch};
 pub struct App {
     pub library: Arc<Library>,
     pub guard: Arc<Guard>,
-    /// Analyses at the same time.
+    /// Limits how many analyses run at the same time.
     pub analyses: Arc<Semaphore>,
-    /// Whether the server ends.
+    /// True once the server ends.
     pub ending: watch::Receiver<bool>,
 }
 
 impl App {
-    /// Reads or analyses on a thread that may take its time.
+    /// Runs work that blocks on a thread of its own.
     pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Library) -> Result<T, Problem> + Send + 'static,
@@ -30,7 +30,7 @@ impl App {
             let _permit = permit;
             work(&library)
         });
-        // A file from elsewhere that makes an analysis panic spoils its own page alone.
+        // An analysis that panics, such as over a file from elsewhere, spoils its own page alone.
         done.await
             .unwrap_or_else(|_| Err(Problem::broken("the run could not be analysed")))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who may ask for what: no other site may read the pages or act in its reader's name.
+//! Which requests are allowed: no other site may read the pages or act in its reader's name.
 
 use crate::address::Address;
 use crate::problem::Problem;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The parameter of a URL and the field of a form that hold the token.
 pub const TOKEN: &str = "token";
 
-/// On every answer. Nothing is loaded from elsewhere, framed or guessed at.
+/// Fields of every answer: browsers load nothing from elsewhere, frame nothing and guess no types.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -36,7 +36,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-/// Who may ask for what.
+/// Decides which requests are allowed.
 pub struct Guard {
     socket: SocketAddr,
     names: Vec<String>,
@@ -71,15 +71,18 @@ impl Guard {
             .filter_map(|value| value.to_str().ok())
             .flat_map(|value| value.split(';'))
             .filter_map(|pair| pair.trim().split_once('='));
-        let has = pairs.any(|(key, value)| key == name && self.is_token(value));
-        has.then_some(&*self.token)
+        let has_token = pairs.any(|(key, value)| key == name && self.is_token(value));
+        has_token.then_some(&*self.token)
     }
 
     /// Whether it is the token, in a time that does not depend on where it differs.
     pub fn is_token(&self, text: &str) -> bool {
-        let (mine, theirs) = (self.token.as_bytes(), text.as_bytes());
-        let differing = mine.iter().zip(theirs).fold(0, |all, (a, b)| all | (a ^ b));
-        mine.len() == theirs.len() && differing == 0
+        let (expected, actual) = (self.token.as_bytes(), text.as_bytes());
+        let differing = expected
+            .iter()
+            .zip(actual)
+            .fold(0, |all, (a, b)| all | (a ^ b));
+        expected.len() == actual.len() && differing == 0
     }
 
     /// Cookies of one host are sent to all of its ports (RFC 6265, 8.5).
@@ -92,9 +95,9 @@ impl Guard {
         format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// An address, `localhost` or a name that was given: a site whose name is made to point here
-    /// (DNS rebinding) has neither. Any port will do, as of a tunnel.
-    fn knows(&self, host: &str) -> bool {
+    /// Whether a host is an address, `localhost` or a name of the options: a site whose name was made to point
+    /// here (DNS rebinding) is none of them. Any port will do, such as that of a tunnel.
+    fn is_known_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port),
             _ => (host, ""),
@@ -117,13 +120,13 @@ impl Guard {
             [host] => host.to_str().unwrap_or_default(),
             _ => return Err(Problem::wrong("a request names one host")),
         };
-        if !self.knows(host) {
-            let why = "these pages are not of that host; `benchlab serve --name HOST` would let it be asked for";
-            return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, why));
+        if !self.is_known_host(host) {
+            let reason = "these pages are not of that host; `benchlab serve --name HOST` would let it be asked for";
+            return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, reason));
         }
         match *request.method() {
             Method::GET | Method::HEAD => Ok(()),
-            Method::POST if is_own(headers, host) => Ok(()),
+            Method::POST if is_same_origin(headers, host) => Ok(()),
             Method::POST => Err(Problem::forbidden("the request comes from another site")),
             _ => Err(Problem::new(
                 StatusCode::METHOD_NOT_ALLOWED,
@@ -133,21 +136,21 @@ impl Guard {
     }
 }
 
-/// Whether a form was sent by one of these pages. Browsers say it in both headers; what is no browser
-/// says neither, and has to know the token all the same.
-fn is_own(headers: &HeaderMap, host: &str) -> bool {
-    let said = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
-    let own = format!("http://{host}");
-    said("origin").is_none_or(|origin| origin == own.as_bytes())
-        && said("sec-fetch-site").is_none_or(|site| site == b"same-origin")
+/// Whether a form was sent by one of these pages, as browsers say in both headers. Other clients send neither, and
+/// need the token all the same.
+fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
+    let header_value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+    let pages_origin = format!("http://{host}");
+    header_value("origin").is_none_or(|origin| origin == pages_origin.as_bytes())
+        && header_value("sec-fetch-site").is_none_or(|site| site == b"same-origin")
 }
 
-/// Lets through what may be, and puts on every answer what browsers have to know.
+/// Lets allowed requests through, and adds [`HEADERS`] to every answer.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let mut response = match guard.examine(&request) {
         Err(problem) => problem.into_response(),
-        Ok(()) => match given_token(&request) {
-            Some(token) => welcome(&guard, &token, request.uri().path()),
+        Ok(()) => match token_in_url(&request) {
+            Some(token) => set_token(&guard, &token, request.uri().path()),
             None => next.run(request).await,
         },
     };
@@ -159,7 +162,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
 }
 
 /// The token in a URL, as the server printed it.
-fn given_token(request: &Request) -> Option<String> {
+fn token_in_url(request: &Request) -> Option<String> {
     let query = request
         .uri()
         .query()
@@ -169,8 +172,8 @@ fn given_token(request: &Request) -> Option<String> {
     Some(token.into_owned())
 }
 
-/// The browser keeps the token, and the address that it shows does not.
-fn welcome(guard: &Guard, token: &str, path: &str) -> Response {
+/// Moves the token from the URL to a cookie, so that the browser's address bar does not show it.
+fn set_token(guard: &Guard, token: &str, path: &str) -> Response {
     if !guard.is_token(token) {
         return Problem::forbidden(
             "the token is of another server: open the address that `benchlab serve` printed",
@@ -208,7 +211,7 @@ mod tests {
             "lab.example:8640",
             "Lab.Example",
         ] {
-            assert!(guard.knows(host), "{host}");
+            assert!(guard.is_known_host(host), "{host}");
         }
         for host in [
             "",
@@ -224,7 +227,7 @@ mod tests {
             "localhost:80:80",
             "localhost:x",
         ] {
-            assert!(!guard.knows(host), "{host}");
+            assert!(!guard.is_known_host(host), "{host}");
         }
     }
 

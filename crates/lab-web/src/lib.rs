@@ -43,19 +43,19 @@ pub struct Options {
     pub names: Vec<String>,
 }
 
-/// Serves until SIGINT or SIGTERM. `begun` is told where. Errors: nothing can listen there, or there is
+/// Serves until SIGINT or SIGTERM. `on_start` gets the address. Errors: nothing can listen there, or there is
 /// no randomness for a token.
-pub fn serve(options: Options, begun: impl FnOnce(&Address)) -> io::Result<()> {
+pub fn serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let served = runtime.block_on(listen_and_serve(options, begun));
-    // An analysis that goes on has nobody to tell.
+    let result = runtime.block_on(listen_and_serve(options, on_start));
+    // Nobody waits for an analysis that goes on.
     runtime.shutdown_background();
-    served
+    result
 }
 
-async fn listen_and_serve(options: Options, begun: impl FnOnce(&Address)) -> io::Result<()> {
+async fn listen_and_serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()> {
     let listener = listen(&options).await?;
     let (end, ending) = watch::channel(false);
     let guard = Guard::new(listener.local_addr()?, &options.names)?;
@@ -68,7 +68,7 @@ async fn listen_and_serve(options: Options, begun: impl FnOnce(&Address)) -> io:
     };
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    begun(&address);
+    on_start(&address);
     let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
         tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} }
         let _ = end.send(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The runs in a folder: found by their names, read one at a time, and what was made of them kept.
+//! The runs in a folder: found by their names and read one at a time, with a cache of what was made of them.
 
 use crate::problem::Problem;
 use lab_model::Run;
@@ -11,24 +11,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Documents that are kept: whoever reads a report exports it too.
+/// Documents that are cached: a report that is read is often exported next.
 const DOCUMENTS: usize = 4;
 
 /// The runs in a folder.
 pub struct Library {
     folder: PathBuf,
-    /// Held while a file is open. SQLite loses its locks on a file when any other descriptor of the
+    /// Locked while a file is open. SQLite loses its locks on a file when any other descriptor of the
     /// process is closed (sqlite.org/howtocorrupt.html, 2.2).
     reading: Mutex<()>,
-    summaries: Kept<Summary>,
-    pasts: Kept<RunSummary>,
+    summaries: Cache<Summary>,
+    run_summaries: Cache<RunSummary>,
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
 
-/// What was made of runs, by their names.
-type Kept<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
+/// Values made of runs, by the runs' names.
+type Cache<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
 
-/// Tells whether a file is as it was: its length and time, and its log's.
+/// Length and modification time of a run file and of its SQLite log: equal while the file is unchanged.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 /// A run in the folder.
@@ -38,11 +38,11 @@ pub struct Entry {
     pub name: String,
     /// What it is about, or why it cannot be read.
     pub heading: Result<Heading, String>,
-    /// How it is.
+    /// Whether it goes on.
     pub state: State,
 }
 
-/// How a run is.
+/// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It goes on.
@@ -70,13 +70,13 @@ impl Library {
         Library {
             folder,
             reading: Mutex::default(),
-            summaries: Kept::default(),
-            pasts: Kept::default(),
+            summaries: Cache::default(),
+            run_summaries: Cache::default(),
             documents: Mutex::default(),
         }
     }
 
-    /// Where they are.
+    /// The folder of the runs.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -109,44 +109,44 @@ impl Library {
 
     /// The file of a run: one that is listed, so that no name leads out of the folder.
     pub fn path(&self, name: &str) -> Result<PathBuf, Problem> {
-        let known = self.names().into_iter().find(|known| known == name);
-        let known =
-            known.ok_or_else(|| Problem::missing(format!("there is no run `{name}` here")))?;
-        Ok(self.folder.join(known + ".lab"))
+        let listed = self.names().into_iter().find(|listed| listed == name);
+        let listed =
+            listed.ok_or_else(|| Problem::missing(format!("there is no run `{name}` here")))?;
+        Ok(self.folder.join(listed + ".lab"))
     }
 
     /// How far a run is.
     pub fn progress(&self, name: &str) -> Result<Progress, Problem> {
         let path = self.path(name)?;
-        let _reading = held(&self.reading);
+        let _reading = lock(&self.reading);
         Ok(Progress::read(&path)?)
     }
 
     /// Whether a run goes on.
     pub fn is_measured(&self, name: &str) -> Result<bool, Problem> {
         let path = self.path(name)?;
-        let _reading = held(&self.reading);
+        let _reading = lock(&self.reading);
         Ok(lab_store::is_measured(&path))
     }
 
     /// A run with all that was measured.
     pub fn load(&self, name: &str) -> Result<Run, Problem> {
         let path = self.path(name)?;
-        let _reading = held(&self.reading);
+        let _reading = lock(&self.reading);
         Ok(lab_store::load(&path)?)
     }
 
     /// What a run says.
     pub fn document(&self, name: &str) -> Result<Arc<Document>, Problem> {
         let stamp = stamp(&self.path(name)?);
-        let is = |(known, made, _): &&(String, Stamp, _)| known == name && *made == stamp;
-        if let Some((_, _, document)) = held(&self.documents).iter().find(is) {
+        let is_current = |(run, made_of, _): &&(String, Stamp, _)| run == name && *made_of == stamp;
+        if let Some((_, _, document)) = lock(&self.documents).iter().find(is_current) {
             return Ok(document.clone());
         }
         let run = self.load(name)?;
         let document = Arc::new(kind::document(&Report::new(&run, &format!("{name}.lab"))));
-        let mut documents = held(&self.documents);
-        documents.retain(|(known, ..)| known != name);
+        let mut documents = lock(&self.documents);
+        documents.retain(|(run, ..)| run != name);
         documents.insert(0, (name.to_owned(), stamp, document.clone()));
         documents.truncate(DOCUMENTS);
         Ok(document)
@@ -154,34 +154,35 @@ impl Library {
 
     /// What a run says in a line, if that is known.
     pub fn known_summary(&self, name: &str) -> Option<Arc<Summary>> {
-        known(&self.summaries, name, stamp(&self.path(name).ok()?))
+        cached(&self.summaries, name, stamp(&self.path(name).ok()?))
     }
 
     /// What a run says in a line.
     pub fn summary(&self, name: &str) -> Result<Arc<Summary>, Problem> {
-        keep(&self.summaries, name, stamp(&self.path(name)?), || {
+        cached_or_made(&self.summaries, name, stamp(&self.path(name)?), || {
             self.document(name).map(|document| Summary::of(&document))
         })
     }
 
-    /// What a history keeps of a run; `None`: it holds imported figures.
-    pub fn past(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
+    /// What a history shows of a run; `None`: it holds imported figures.
+    pub fn run_summary(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
-        if let Some(past) = known(&self.pasts, name, stamp) {
-            return Ok(Some(past));
+        if let Some(run_summary) = cached(&self.run_summaries, name, stamp) {
+            return Ok(Some(run_summary));
         }
-        let (run, hashes) = self.recorded(name)?;
-        let past = RunSummary::new(&run, &hashes).map(Arc::new);
-        if let Some(past) = &past {
-            held(&self.pasts).insert(name.to_owned(), (stamp, past.clone()));
+        let (run, hashes) = self.load_recorded(name)?;
+        let run_summary = RunSummary::new(&run, &hashes).map(Arc::new);
+        if let Some(run_summary) = &run_summary {
+            lock(&self.run_summaries).insert(name.to_owned(), (stamp, run_summary.clone()));
         }
-        Ok(past)
+        Ok(run_summary)
     }
 
     /// What changed from one run to another, as `benchlab compare A.lab B.lab` says it.
     pub fn between(&self, names: [&str; 2]) -> Result<Document, Problem> {
-        let [(a, a_hashes), (b, b_hashes)] = [self.recorded(names[0])?, self.recorded(names[1])?];
+        let [(a, a_hashes), (b, b_hashes)] =
+            [self.load_recorded(names[0])?, self.load_recorded(names[1])?];
         let before = Recorded {
             run: &a,
             hashes: &a_hashes,
@@ -190,10 +191,10 @@ impl Library {
             run: &b,
             hashes: &b_hashes,
         };
-        let found = between(before, after).map_err(|e| Problem::wrong(e.to_string()))?;
+        let change = between(before, after).map_err(|e| Problem::wrong(e.to_string()))?;
         let files = names.map(|name| format!("{name}.lab"));
         Ok(kind::between(&BetweenReport {
-            between: &found,
+            between: &change,
             runs: [&a, &b],
             files: [&files[0], &files[1]],
         }))
@@ -207,9 +208,13 @@ impl Library {
                 "{name} is being measured: stop it first"
             )));
         }
-        let beside = |end: &str| path.with_file_name(format!("{name}.lab{end}"));
+        let sibling = |end: &str| path.with_file_name(format!("{name}.lab{end}"));
         std::fs::remove_file(&path).map_err(|e| Problem::broken(format!("{name}: {e}")))?;
-        for other in [beside("-wal"), beside("-shm"), path.with_extension("html")] {
+        for other in [
+            sibling("-wal"),
+            sibling("-shm"),
+            path.with_extension("html"),
+        ] {
             match std::fs::remove_file(&other) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Problem::broken(format!("{}: {e}", other.display())));
@@ -221,9 +226,9 @@ impl Library {
     }
 
     /// A run and its programs' hashes.
-    fn recorded(&self, name: &str) -> Result<(Run, HashMap<String, String>), Problem> {
+    fn load_recorded(&self, name: &str) -> Result<(Run, HashMap<String, String>), Problem> {
         let path = self.path(name)?;
-        let _reading = held(&self.reading);
+        let _reading = lock(&self.reading);
         let read =
             || Ok::<_, StoreError>((lab_store::load(&path)?, lab_store::recorded_hashes(&path)?));
         Ok(read()?)
@@ -248,12 +253,12 @@ impl Library {
 
     fn entry(&self, name: String) -> Entry {
         let path = self.folder.join(format!("{name}.lab"));
-        let _reading = held(&self.reading);
+        let _reading = lock(&self.reading);
         let heading = Heading::read(&path).map_err(|e| clean(&e.to_string()));
-        let goes_on = || lab_store::is_measured(&path);
+        let is_measured = || lab_store::is_measured(&path);
         let state = match &heading {
             Ok(heading) if heading.ended => State::Ended,
-            _ if goes_on() => State::Measured,
+            _ if is_measured() => State::Measured,
             Ok(heading) if heading.experiment.is_some() => State::Stopped,
             _ => State::Ended,
         };
@@ -286,28 +291,28 @@ impl Summary {
     }
 }
 
-/// A poisoned lock guards nothing but what can be made again.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex, poisoned or not: what it guards can be made again.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn known<T>(kept: &Kept<T>, name: &str, stamp: Stamp) -> Option<Arc<T>> {
-    let kept = held(kept);
-    let (made, value) = kept.get(name)?;
-    (*made == stamp).then(|| value.clone())
+fn cached<T>(cache: &Cache<T>, name: &str, stamp: Stamp) -> Option<Arc<T>> {
+    let cache = lock(cache);
+    let (made_of, value) = cache.get(name)?;
+    (*made_of == stamp).then(|| value.clone())
 }
 
-fn keep<T>(
-    kept: &Kept<T>,
+fn cached_or_made<T>(
+    cache: &Cache<T>,
     name: &str,
     stamp: Stamp,
     make: impl FnOnce() -> Result<T, Problem>,
 ) -> Result<Arc<T>, Problem> {
-    if let Some(value) = known(kept, name, stamp) {
+    if let Some(value) = cached(cache, name, stamp) {
         return Ok(value);
     }
     let value = Arc::new(make()?);
-    held(kept).insert(name.to_owned(), (stamp, value.clone()));
+    lock(cache).insert(name.to_owned(), (stamp, value.clone()));
     Ok(value)
 }
 

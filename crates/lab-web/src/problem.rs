@@ -11,46 +11,46 @@ use maud::html;
 #[derive(Debug)]
 pub struct Problem {
     status: StatusCode,
-    why: String,
+    reason: String,
 }
 
 impl Problem {
-    /// There is no such thing.
-    pub fn missing(why: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, why)
+    /// There is no such page or run.
+    pub fn missing(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, reason)
     }
 
     /// The request cannot be understood.
-    pub fn wrong(why: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::BAD_REQUEST, why)
+    pub fn wrong(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, reason)
     }
 
     /// It is not allowed.
-    pub fn forbidden(why: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::FORBIDDEN, why)
+    pub fn forbidden(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, reason)
     }
 
     /// Something is measured or used now.
-    pub fn busy(why: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::CONFLICT, why)
+    pub fn busy(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::CONFLICT, reason)
     }
 
     /// The file or the disk is at fault.
-    pub fn broken(why: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+    pub fn broken(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
     }
 
     /// With any other status.
-    pub fn new(status: StatusCode, why: impl Into<String>) -> Problem {
+    pub fn new(status: StatusCode, reason: impl Into<String>) -> Problem {
         Problem {
             status,
-            why: why.into(),
+            reason: reason.into(),
         }
     }
 
     /// What went wrong, in a sentence.
-    pub fn why(&self) -> &str {
-        &self.why
+    pub fn reason(&self) -> &str {
+        &self.reason
     }
 }
 
@@ -66,14 +66,14 @@ impl From<StoreError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let reason = self.status.canonical_reason().unwrap_or("Error");
+        let title = self.status.canonical_reason().unwrap_or("Error");
         let content = html! {
-            header { h1 { (reason) } }
+            header { h1 { (title) } }
             main {
-                p role="alert" { (lab_report::clean(&self.why)) "." }
+                p role="alert" { (lab_report::clean(&self.reason)) "." }
                 p { a href="/" { "All runs" } }
             }
         };
-        (self.status, page(reason, &html! {}, content)).into_response()
+        (self.status, page(title, &html! {}, content)).into_response()
     }
 }

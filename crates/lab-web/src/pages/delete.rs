@@ -15,7 +15,7 @@ use maud::html;
 /// Runs deleted at once.
 const MOST: usize = 500;
 
-/// The question.
+/// Asks whether to delete runs.
 pub async fn ask(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -26,7 +26,7 @@ pub async fn ask(
         .token_of(&headers)
         .ok_or_else(no_token)?
         .to_owned();
-    let runs = chosen(&query.unwrap_or_default())?;
+    let runs = chosen_runs(&query.unwrap_or_default())?;
     app.blocking(move |library| {
         let entries: Vec<_> = runs.iter().map(|run| library.find(run)).collect::<Result<_, _>>()?;
         let content = html! {
@@ -47,24 +47,24 @@ pub async fn ask(
     .await
 }
 
-/// The deed. The token has to be in the form too: that a browser sends a cookie says nothing of who asked it to.
+/// Deletes runs. The token must be in the form too: a browser sends its cookie whichever site asks for it.
 pub async fn delete(
     State(app): State<App>,
     headers: HeaderMap,
     form: String,
 ) -> Result<Redirect, Problem> {
     let token = values(&form, TOKEN);
-    let given = token.first().is_some_and(|token| app.guard.is_token(token));
-    if app.guard.token_of(&headers).is_none() || !given {
+    let has_form_token = token.first().is_some_and(|token| app.guard.is_token(token));
+    if app.guard.token_of(&headers).is_none() || !has_form_token {
         return Err(no_token());
     }
-    let runs = chosen(&form)?;
+    let runs = chosen_runs(&form)?;
     app.blocking(move |library| runs.iter().try_for_each(|run| library.delete(run)))
         .await?;
     Ok(Redirect::to("/"))
 }
 
-fn chosen(query: &str) -> Result<Vec<String>, Problem> {
+fn chosen_runs(query: &str) -> Result<Vec<String>, Problem> {
     let mut runs = values(query, "run");
     runs.sort();
     runs.dedup();

@@ -59,7 +59,7 @@ pub async fn file(State(app): State<App>, Path(run): Path<String>) -> Result<Res
                     "it is being measured: its file is whole when it has ended",
                 ));
             }
-            // What another lab left in its log is in the file after this, and it is a run file.
+            // Reading it checks that it is a run file, and moves what SQLite's log holds into the file.
             library.progress(&run)?;
             library.path(&run)
         })
@@ -71,7 +71,7 @@ pub async fn file(State(app): State<App>, Path(run): Path<String>) -> Result<Res
     Ok((as_file(&name), [(CONTENT_LENGTH, length)], body).into_response())
 }
 
-/// To be kept, never to be shown as a page of this server. The name has letters, digits, `-` and one `.`.
+/// Headers of a download, which browsers never show as a page. `name`: letters, digits, `-` and one `.`.
 fn as_file(name: &str) -> [(axum::http::HeaderName, String); 2] {
     [
         (CONTENT_TYPE, "application/octet-stream".into()),

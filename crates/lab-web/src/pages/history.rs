@@ -12,15 +12,15 @@ use lab_report::{RunSummary, clean, format::html::body};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
-/// Runs in a history, unless another number is asked for.
+/// Runs in a history, unless the query has another number.
 const RUNS: usize = 30;
 
-/// What there are histories of.
+/// The names that have a history.
 pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
     app.blocking(|library| {
         let mut names: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for entry in library.entries() {
-            if let Some((name, began)) = named(&entry) {
+            if let Some((name, began)) = name_and_start(&entry) {
                 names.entry(name).or_default().push(began);
             }
         }
@@ -43,58 +43,58 @@ pub async fn names(State(app): State<App>) -> Result<Html<String>, Problem> {
     .await
 }
 
-/// One of them, of all subjects or of those that are asked for.
+/// The history of a name, of all subjects or of those in the query.
 pub async fn history(
     State(app): State<App>,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, Problem> {
     let query = query.unwrap_or_default();
-    let wanted: Vec<String> = values(&query, "subject")
+    let chosen_subjects: Vec<String> = values(&query, "subject")
         .into_iter()
         .filter(|s| !s.is_empty())
         .collect();
     let last = values(&query, "last").first().and_then(|n| n.parse().ok());
     let last = last.unwrap_or(RUNS).clamp(1, 1000);
     app.blocking(move |library| {
-        let runs = pasts(library, &name, last)?;
-        let document = document(&name, &runs, &wanted);
+        let runs = latest_runs(library, &name, last)?;
+        let document = document(&name, &runs, &chosen_subjects);
         let report = body(&document).map_err(|e| Problem::broken(e.to_string()))?;
-        let actions = choice(&runs, &wanted, last);
+        let actions = choice_form(&runs, &chosen_subjects, last);
         Ok(page(&document.title, &actions, PreEscaped(report)))
     })
     .await
 }
 
 /// The latest runs of a name that can be read, the oldest of them first.
-fn pasts(library: &Library, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
+fn latest_runs(library: &Library, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
     let entries = library.entries().into_iter();
     let entries: Vec<Entry> = entries
-        .filter(|e| named(e).is_some_and(|(known, _)| known == name))
+        .filter(|e| name_and_start(e).is_some_and(|(experiment, _)| experiment == name))
         .collect();
     if entries.is_empty() {
         return Err(Problem::missing(format!(
             "there are no runs of `{name}` here"
         )));
     }
-    let past = |entry: &Entry| library.past(&entry.name).ok().flatten();
+    let run_summary = |entry: &Entry| library.run_summary(&entry.name).ok().flatten();
     let mut runs: Vec<RunSummary> = entries
         .iter()
-        .filter_map(past)
+        .filter_map(run_summary)
         .take(last)
-        .map(|past| (*past).clone())
+        .map(|run_summary| (*run_summary).clone())
         .collect();
     runs.reverse();
     Ok(runs)
 }
 
-fn named(entry: &Entry) -> Option<(String, f64)> {
+fn name_and_start(entry: &Entry) -> Option<(String, f64)> {
     let heading = entry.heading.as_ref().ok()?;
     Some((heading.experiment.clone()?, heading.started_unix_s))
 }
 
-/// Which subjects, and how many runs.
-fn choice(runs: &[RunSummary], wanted: &[String], last: usize) -> Markup {
+/// A form that chooses subjects, and how many runs.
+fn choice_form(runs: &[RunSummary], chosen_subjects: &[String], last: usize) -> Markup {
     let mut subjects: Vec<&str> = runs.iter().flat_map(RunSummary::subjects).collect();
     subjects.sort_unstable();
     subjects.dedup();
@@ -105,7 +105,7 @@ fn choice(runs: &[RunSummary], wanted: &[String], last: usize) -> Markup {
                 select id="app-subject" name="subject" {
                     option value="" { "all" }
                     @for subject in subjects {
-                        option value=(subject) selected[wanted.iter().any(|w| w == subject)] { (clean(subject)) }
+                        option value=(subject) selected[chosen_subjects.iter().any(|w| w == subject)] { (clean(subject)) }
                     }
                 }
             }

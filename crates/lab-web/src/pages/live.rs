@@ -15,13 +15,13 @@ use maud::{Markup, html};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// How often the file is looked at.
+/// How often the file is read.
 const EVERY: Duration = Duration::from_secs(1);
 /// An analysis may take this part of one core, so that it hardly disturbs what is measured.
 const SHARE: u32 = 20;
 
 /// The page of a run that goes on: its answer so far, under a line that says how far it is.
-pub fn following(entry: &Entry, report: impl maud::Render) -> Markup {
+pub fn live_page(entry: &Entry, report: impl maud::Render) -> Markup {
     html! {
         div class="following" data-live=(super::run_path(&entry.name, "/live")) {
             p class="progress" { strong { "Measuring now" } " " span id="app-progress" role="status" {
@@ -32,10 +32,10 @@ pub fn following(entry: &Entry, report: impl maud::Render) -> Markup {
     }
 }
 
-/// Whether it goes on.
-enum Step {
-    /// How far it is.
-    Look,
+/// Whether the run goes on.
+enum FollowState {
+    /// It is measured.
+    Running,
     /// It ended, or cannot be read any more.
     Over,
 }
@@ -44,8 +44,8 @@ enum Step {
 struct Follower {
     app: App,
     run: String,
-    step: Step,
-    /// Blocks of the report that was sent last.
+    state: FollowState,
+    /// Blocks of the report that was sent last; `None`: none was sent.
     shown: Option<u32>,
     /// When the next report may be made.
     next_report: Instant,
@@ -63,7 +63,7 @@ pub async fn events(
     let follower = Follower {
         app,
         run,
-        step: Step::Look,
+        state: FollowState::Running,
         shown: None,
         next_report: Instant::now(),
         queue: Vec::new(),
@@ -79,7 +79,7 @@ impl Follower {
     /// The next event; `None`: it is over, or the server ends.
     async fn next(&mut self) -> Option<Event> {
         while self.queue.is_empty() {
-            if matches!(self.step, Step::Over) {
+            if matches!(self.state, FollowState::Over) {
                 return None;
             }
             if self.shown.is_some() {
@@ -96,27 +96,27 @@ impl Follower {
 
     async fn refresh(&mut self) {
         let run = self.run.clone();
-        let seen = self.app.blocking(move |library| {
-            let measured = library.is_measured(&run)?;
+        let result = self.app.blocking(move |library| {
+            let is_measured = library.is_measured(&run)?;
             // A file that has only begun has nothing to read yet.
             let progress = library.progress(&run);
             Ok((
                 progress.or_else(|e| {
-                    if measured {
+                    if is_measured {
                         Ok(Progress::default())
                     } else {
                         Err(e)
                     }
                 })?,
-                measured,
+                is_measured,
             ))
         });
-        let (progress, measured) = match seen.await {
-            Ok(seen) => seen,
-            Err(problem) => return self.over(problem.why()),
+        let (progress, is_measured) = match result.await {
+            Ok(result) => result,
+            Err(problem) => return self.end(problem.reason()),
         };
-        if progress.ended || !measured {
-            return self.over("It has ended.");
+        if progress.ended || !is_measured {
+            return self.end("It has ended.");
         }
         self.queue
             .push(Event::default().event("progress").data(sentence(&progress)));
@@ -143,10 +143,13 @@ impl Follower {
         self.next_report = Instant::now() + began.elapsed() * SHARE;
     }
 
-    fn over(&mut self, why: &str) {
-        self.step = Step::Over;
-        self.queue
-            .push(Event::default().event("ended").data(lab_report::clean(why)));
+    fn end(&mut self, reason: &str) {
+        self.state = FollowState::Over;
+        self.queue.push(
+            Event::default()
+                .event("ended")
+                .data(lab_report::clean(reason)),
+        );
     }
 }
 

@@ -16,7 +16,7 @@ pub async fn compare(
 ) -> Result<Html<String>, Problem> {
     let query = query.unwrap_or_default();
     let runs = values(&query, "run");
-    let given = values(&query, "order").iter().any(|order| order == "given");
+    let keeps_order = values(&query, "order").iter().any(|order| order == "given");
     let Ok([a, b]) = <[String; 2]>::try_from(runs) else {
         return Err(Problem::wrong(
             "two runs are compared: go back and choose two",
@@ -24,7 +24,7 @@ pub async fn compare(
     };
     app.blocking(move |library| {
         let mut entries = [library.find(&a)?, library.find(&b)?];
-        if !given {
+        if !keeps_order {
             let began =
                 |e: &crate::library::Entry| e.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
             entries.sort_by(|a, b| began(a).total_cmp(&began(b)));

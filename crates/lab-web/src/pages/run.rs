@@ -2,7 +2,7 @@
 //! The report of a run, and what can be done with it.
 
 use super::export::FORMATS;
-use super::live::following;
+use super::live::live_page;
 use super::runs::title;
 use super::{encoded, minute, page, run_path};
 use crate::app::App;
@@ -29,18 +29,18 @@ pub async fn report(
         if entry.heading.is_err() && entry.state == RunState::Measured {
             let begun =
                 html! { header { h1 { (title(&entry)) } } main { p { "It has only begun." } } };
-            return Ok(page(&run, &html! {}, following(&entry, begun)));
+            return Ok(page(&run, &html! {}, live_page(&entry, begun)));
         }
-        if let (Err(why), true) = (&entry.heading, may_delete) {
+        if let (Err(reason), true) = (&entry.heading, may_delete) {
             let content =
-                html! { header { h1 { (title(&entry)) } } main { p role="alert" { (why) } } };
+                html! { header { h1 { (title(&entry)) } } main { p role="alert" { (reason) } } };
             return Ok(page(&run, &delete(&run), content));
         }
         let document = library.document(&run)?;
         let actions = actions(library, &entry, may_delete);
         let report = PreEscaped(body(&document).map_err(|e| Problem::broken(e.to_string()))?);
         let content = match entry.state {
-            RunState::Measured => following(&entry, report),
+            RunState::Measured => live_page(&entry, report),
             _ => report,
         };
         Ok(page(&title(&entry), &actions, content))
@@ -52,15 +52,16 @@ fn actions(library: &Library, entry: &Entry, may_delete: bool) -> Markup {
     let Some(heading) = entry.heading.as_ref().ok() else {
         return html! {};
     };
-    let same = |other: &Entry| {
-        let theirs = other.heading.as_ref().ok();
-        other.name != entry.name && theirs.is_some_and(|h| h.experiment == heading.experiment)
+    let is_same_experiment = |other: &Entry| {
+        let other_heading = other.heading.as_ref().ok();
+        other.name != entry.name
+            && other_heading.is_some_and(|h| h.experiment == heading.experiment)
     };
     let others: Vec<Entry> = match heading.experiment {
         Some(_) => library
             .entries()
             .into_iter()
-            .filter(same)
+            .filter(is_same_experiment)
             .take(OFFERED)
             .collect(),
         None => Vec::new(),
@@ -83,14 +84,14 @@ fn compare(entry: &Entry, others: &[Entry]) -> Markup {
             input type="hidden" name="run" value=(entry.name);
             label for="app-other" { "Compare with" }
             select id="app-other" name="run" {
-                @for other in others { option value=(other.name) { (when(other)) } }
+                @for other in others { option value=(other.name) { (option_label(other)) } }
             }
             button { "Compare" }
         }
     }
 }
 
-fn when(entry: &Entry) -> String {
+fn option_label(entry: &Entry) -> String {
     let began = entry.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
     format!("{} ({})", minute(began), lab_report::clean(&entry.name))
 }

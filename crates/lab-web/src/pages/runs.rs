@@ -28,21 +28,21 @@ pub async fn list(
     let (words, from) = (first("q"), first("from").parse().unwrap_or(0));
     let may_delete = app.guard.token_of(&headers).is_some();
     app.blocking(move |library| {
-        let all = library.entries();
-        let total = all.len();
-        let found: Vec<Entry> = all.into_iter().filter(|e| has(library, e, &words)).collect();
-        let shown: Vec<&Entry> = found.iter().skip(from).take(ON_A_PAGE).collect();
+        let entries = library.entries();
+        let total = entries.len();
+        let matching: Vec<Entry> = entries.into_iter().filter(|e| matches_all(library, e, &words)).collect();
+        let shown: Vec<&Entry> = matching.iter().skip(from).take(ON_A_PAGE).collect();
         let content = html! {
             header { h1 { "Runs" } p class="about" { "in " (clean(&library.folder().display().to_string())) } }
             main {
-                (search(&words))
-                p role="status" { (found_line(&words, found.len(), total)) }
-                @if !shown.is_empty() { (chosen(library, &shown, may_delete)) }
+                (search_form(&words))
+                p role="status" { (result_line(&words, matching.len(), total)) }
+                @if !shown.is_empty() { (run_list(library, &shown, may_delete)) }
                 @if total == 0 {
                     p { "Each run that `benchlab run`, `compare` or `load` measures appears here: for example "
                         code { "benchlab compare 'sort a.txt' './mysort a.txt'" } "." }
                 }
-                (turning(&words, from, found.len()))
+                (page_links(&words, from, matching.len()))
             }
         };
         Ok(page("Runs", &html! {}, content))
@@ -57,16 +57,16 @@ pub async fn summary(
 ) -> Result<Html<String>, Problem> {
     app.blocking(move |library| {
         let markup = match library.summary(&run) {
-            Ok(summary) => answer(&summary),
-            Err(problem) => html! { p class="finding alarm" { (clean(problem.why())) } },
+            Ok(summary) => answer_line(&summary),
+            Err(problem) => html! { p class="finding alarm" { (clean(problem.reason())) } },
         };
         Ok(Html(markup.into_string()))
     })
     .await
 }
 
-/// Whether all the words occur in what is known of a run.
-fn has(library: &Library, entry: &Entry, words: &str) -> bool {
+/// Whether each of the words occurs in a run's heading, its date or its answer.
+fn matches_all(library: &Library, entry: &Entry, words: &str) -> bool {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {
         Ok(heading) => {
@@ -82,7 +82,7 @@ fn has(library: &Library, entry: &Entry, words: &str) -> bool {
                 minute(heading.started_unix_s)
             );
         }
-        Err(why) => text += why,
+        Err(reason) => text += reason,
     }
     if let Some(summary) = library.known_summary(&entry.name) {
         text += &summary.answer;
@@ -93,7 +93,7 @@ fn has(library: &Library, entry: &Entry, words: &str) -> bool {
         .all(|word| text.contains(&word.to_lowercase()))
 }
 
-fn search(words: &str) -> Markup {
+fn search_form(words: &str) -> Markup {
     html! {
         form class="search" role="search" action="/" method="get" {
             label for="app-search" { "Search" }
@@ -104,7 +104,7 @@ fn search(words: &str) -> Markup {
     }
 }
 
-fn found_line(words: &str, found: usize, total: usize) -> String {
+fn result_line(words: &str, found: usize, total: usize) -> String {
     match words.trim() {
         "" => format!("{}, the latest first.", count(total, "run")),
         words => format!(
@@ -116,8 +116,8 @@ fn found_line(words: &str, found: usize, total: usize) -> String {
 }
 
 /// A list in which runs can be chosen.
-fn chosen(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
-    let until = Instant::now() + PATIENCE;
+fn run_list(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
+    let deadline = Instant::now() + PATIENCE;
     html! {
         form id="app-chosen" method="get" action="/compare" {
             div class="actions" {
@@ -125,7 +125,7 @@ fn chosen(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
                 @if may_delete { button formaction="/delete" { "Delete…" } }
                 span class="note" id="app-count" role="status" { "Choose two runs of one experiment to compare them." }
             }
-            ul class="runs" { @for entry in shown { (row(library, entry, until)) } }
+            ul class="runs" { @for entry in shown { (row(library, entry, deadline)) } }
         }
         @if !may_delete {
             p class="note" { "To delete runs here, open the address with the token that `benchlab serve` printed." }
@@ -133,27 +133,27 @@ fn chosen(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
     }
 }
 
-fn row(library: &Library, entry: &Entry, until: Instant) -> Markup {
+fn row(library: &Library, entry: &Entry, deadline: Instant) -> Markup {
     let name = clean(&entry.name);
     html! {
         li {
             input type="checkbox" name="run" value=(entry.name) aria-label={ "Choose " (name) };
             div {
-                h2 { a href=(run_path(&entry.name, "")) { (title(entry)) } (state(entry.state)) }
-                (about(entry))
+                h2 { a href=(run_path(&entry.name, "")) { (title(entry)) } (state_label(entry.state)) }
+                (about_line(entry))
                 @match (&entry.heading, entry.state) {
                     (_, RunState::Measured) => {
                         p class="finding undecided" { "It is being measured: its page follows it." }
                     }
-                    (Err(why), _) => p class="finding alarm" { (why) },
-                    (Ok(_), _) => (said(library, entry, until)),
+                    (Err(reason), _) => p class="finding alarm" { (reason) },
+                    (Ok(_), _) => (answer_or_pending(library, entry, deadline)),
                 }
             }
         }
     }
 }
 
-/// The title, or else the question or the file's name.
+/// The title; without one, the question or the file's name.
 pub fn title(entry: &Entry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
@@ -170,7 +170,7 @@ pub fn title(entry: &Entry) -> String {
     }
 }
 
-fn state(state: RunState) -> Markup {
+fn state_label(state: RunState) -> Markup {
     match state {
         RunState::Measured => html! { " " span class="state measured" { "measuring now" } },
         RunState::Stopped => html! { " " span class="state" { "stopped" } },
@@ -178,7 +178,7 @@ fn state(state: RunState) -> Markup {
     }
 }
 
-fn about(entry: &Entry) -> Markup {
+fn about_line(entry: &Entry) -> Markup {
     let Ok(heading) = &entry.heading else {
         return html! { p class="about" { (clean(&entry.name)) ".lab" } };
     };
@@ -205,23 +205,23 @@ fn subjects(names: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// The answer, where it is known or can be had in time.
-fn said(library: &Library, entry: &Entry, until: Instant) -> Markup {
-    let known = library.known_summary(&entry.name);
-    let known = known.map(Ok).or_else(|| {
-        let in_time = Instant::now() < until;
+/// The answer, if it is cached or the deadline has not passed; or a note that the script replaces.
+fn answer_or_pending(library: &Library, entry: &Entry, deadline: Instant) -> Markup {
+    let summary = library.known_summary(&entry.name);
+    let summary = summary.map(Ok).or_else(|| {
+        let in_time = Instant::now() < deadline;
         in_time.then(|| library.summary(&entry.name))
     });
-    match known {
-        Some(Ok(summary)) => answer(&summary),
-        Some(Err(problem)) => html! { p class="finding alarm" { (clean(problem.why())) } },
+    match summary {
+        Some(Ok(summary)) => answer_line(&summary),
+        Some(Err(problem)) => html! { p class="finding alarm" { (clean(problem.reason())) } },
         None => html! {
             p class="finding pending" data-summary=(run_path(&entry.name, "/summary")) { "Not analysed yet." }
         },
     }
 }
 
-fn answer(summary: &Summary) -> Markup {
+fn answer_line(summary: &Summary) -> Markup {
     html! {
         p class={ "finding " (summary.tone.word()) } {
             (summary.answer)
@@ -230,14 +230,14 @@ fn answer(summary: &Summary) -> Markup {
     }
 }
 
-/// To the runs before and after.
-fn turning(words: &str, from: usize, found: usize) -> Markup {
-    let to = |from: usize| format!("/?q={}&from={from}", encoded(words));
+/// Links to later and to earlier runs.
+fn page_links(words: &str, from: usize, found: usize) -> Markup {
+    let link = |from: usize| format!("/?q={}&from={from}", encoded(words));
     html! {
         @if from > 0 || from + ON_A_PAGE < found {
             nav class="turning" aria-label="More runs" {
-                @if from > 0 { a href=(to(from.saturating_sub(ON_A_PAGE))) { "Later runs" } }
-                @if from + ON_A_PAGE < found { a href=(to(from + ON_A_PAGE)) { "Earlier runs" } }
+                @if from > 0 { a href=(link(from.saturating_sub(ON_A_PAGE))) { "Later runs" } }
+                @if from + ON_A_PAGE < found { a href=(link(from + ON_A_PAGE)) { "Earlier runs" } }
             }
         }
     }
