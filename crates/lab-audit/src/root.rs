@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A file of more is not read further: those that probes read are small.
+/// Bytes that are read of a file: those of probes are small.
 const MOST: u64 = 1 << 20;
-/// A program that takes longer is ended: a disk may not answer.
+/// A program that takes longer is killed: a disk may not answer.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// The machine.
+/// The machine whose files are read.
 #[derive(Clone, Debug)]
 pub struct Root {
     folder: PathBuf,
@@ -78,7 +78,7 @@ impl Root {
         }
     }
 
-    /// The same of a whole number.
+    /// The number in a file that every Linux has.
     ///
     /// # Errors
     /// Why it cannot be seen, in a sentence.

@@ -30,7 +30,7 @@ pub struct Rule {
     pub see: String,
     /// What is said of a thing, with `{names}` of values.
     pub seen: String,
-    /// Things of which one of these does not hold are none of its business.
+    /// The rule applies to things for which all of these hold.
     pub applies: Vec<Condition>,
     /// The first case that holds decides; if none does, it is good.
     pub cases: Vec<Case>,
@@ -45,9 +45,9 @@ pub struct Rule {
 pub struct Case {
     /// The state.
     pub state: State,
-    /// All must hold.
+    /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
-    /// In place of the rule's.
+    /// What is said of a thing in this case; `None`: the rule's `seen`.
     pub seen: Option<String>,
     /// What it costs; may be empty.
     pub cost: String,
@@ -61,10 +61,10 @@ pub struct Case {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measuring {
-    /// Nothing, as far as is known.
+    /// Nothing that is known.
     #[default]
     Nothing,
-    /// It is told with the figures.
+    /// A note stands with the figures.
     Note,
     /// The figures are not to be trusted.
     Unfit,
@@ -97,7 +97,7 @@ struct RuleText {
     together: bool,
     #[serde(default)]
     measuring: Measuring,
-    /// Of cases that have none of their own.
+    /// For cases that have no fix of their own.
     #[serde(default)]
     fix: Vec<Fix>,
     case: Vec<CaseText>,
@@ -204,13 +204,13 @@ fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
 }
 
 impl Rule {
-    /// Those of `applies` and of all cases.
+    /// The conditions of `applies` and of all cases.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let cases = self.cases.iter().flat_map(|case| &case.when);
         self.applies.iter().chain(cases)
     }
 
-    /// The names of the values that its conditions look at.
+    /// The names of the values that its conditions compare.
     pub fn names(&self) -> BTreeSet<&str> {
         self.conditions().flat_map(Condition::names).collect()
     }
@@ -269,7 +269,7 @@ pub fn fill<'t>(text: &'t str, mut value: impl FnMut(&str) -> String) -> String 
     filled + rest
 }
 
-/// A value in a rule's text; what there is none of is a dash.
+/// A value in a rule's text; a missing one is a dash.
 pub fn value_text(value: Option<&Value>) -> String {
     value.map_or("–".into(), Value::text)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A connection that is read until a moment, however slowly bytes drip in: a library that reads on until it has a whole
-//! message never comes back to a caller that would look at the clock.
+//! A connection that is read until a deadline, however slowly bytes drip in: a library that reads until it has a whole
+//! message never returns to a caller that would look at the clock.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ impl Timed {
         Timed { stream, deadline }
     }
 
-    /// Another moment.
+    /// Sets another deadline.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.deadline = deadline;
     }

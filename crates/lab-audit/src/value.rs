@@ -21,7 +21,7 @@ pub enum Value {
 /// Something that rules are about, such as one disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
-    /// What it is: the name of a [`Class`].
+    /// The name of its [`Class`].
     pub class: &'static str,
     /// Which one, such as `sda`.
     pub name: String,
@@ -46,7 +46,7 @@ impl Value {
         Value::Number(n as f64, Unit::Bytes)
     }
 
-    /// So many of something, named in the plural.
+    /// A count; `of`: what is counted, in the plural.
     pub fn count(n: u64, of: &'static str) -> Value {
         Value::Number(n as f64, Unit::Count(of.into()))
     }
@@ -61,7 +61,7 @@ impl Value {
         Value::Number(ns, Unit::Nanoseconds)
     }
 
-    /// What was seen, or why it could not be.
+    /// A value, or unknown with the reason of the error.
     pub fn from_result<T>(result: Result<T, String>, value: impl FnOnce(T) -> Value) -> Value {
         result.map_or_else(Value::Unknown, value)
     }

@@ -120,29 +120,29 @@ const RESOLVERS: Class = Class {
     ],
 };
 
-/// What is asked for.
+/// What is looked up and connected to.
 #[derive(Clone, Debug)]
 pub struct NetTarget {
     /// A name or an address, as it was given.
     pub name: String,
     /// Its port.
     pub port: u16,
-    /// With TLS.
+    /// Whether TLS is tried.
     pub tls: bool,
 }
 
 /// What was seen of a name.
 pub struct NetObservation {
     target: NetTarget,
-    /// `None`: an address was given, of which there is nothing to look up.
+    /// Time of the lookup; `None`: an address was given.
     lookup_ns: Option<f64>,
-    /// Of each family the first address, that which the system sorts first (RFC 6724) first; or why there is none.
+    /// The first address of each family, in the system's order (RFC 6724). Error: why the name could not be looked up.
     sides: Result<Vec<Side>, String>,
-    /// Addresses of this machine that it does not have, with the reason.
+    /// Addresses that this machine should have and does not, each with the reason.
     missing: Vec<(IpAddr, String)>,
     rounds: Vec<Round>,
     tls: bool,
-    /// Of IPv4 and IPv6.
+    /// The names behind the IPv4 and the IPv6 address.
     names: [Names; 2],
 }
 
@@ -151,7 +151,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("net", &CLASSES)
 }
 
-/// Looks a name up and takes turns on its addresses. `step` is told how many rounds are done.
+/// Looks a name up and takes turns on its addresses. `step` gets the number of rounds that are done.
 pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let began = Instant::now();
     let addresses = names::addresses(&target.name, target.port);
@@ -180,8 +180,7 @@ pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> Ne
     observation
 }
 
-/// This machine alone: 127.0.0.1 against ::1, to listeners that answer at once. One that this machine does not have is
-/// unknown.
+/// Compares 127.0.0.1 with ::1 on this machine, at listeners that answer at once. An address that it lacks is unknown.
 pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     let (mut listening_addresses, mut missing) = (Vec::new(), Vec::new());
     let loopbacks: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
@@ -202,12 +201,12 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
     }
 }
 
-/// Two network namespaces with a link between them. Error: it takes root and `ip`.
+/// Compares IPv4 with IPv6 between two network namespaces. Error: it takes root and `ip`.
 pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<NetObservation, String> {
     over(&Pair::new()?, rounds, step)
 }
 
-/// The same over a pair that is there.
+/// [`linked`] over an existing pair of namespaces.
 pub fn over(
     pair: &Pair,
     rounds: u32,
@@ -230,7 +229,7 @@ pub fn between(
     client.within(|| without_lookups("two namespaces", &listening, rounds, step))
 }
 
-/// Addresses of this machine, without TLS and without names.
+/// Takes turns on addresses of this machine, without TLS and without lookups.
 fn without_lookups(
     name: &str,
     addresses: &[SocketAddr],
@@ -268,7 +267,7 @@ fn first_addresses(addresses: &[SocketAddr]) -> Vec<Side> {
 
 /// The audit of what was seen.
 pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
-    // This machine's own listeners answer without a network.
+    // Port 0: listeners of this machine, which answer without a network.
     let is_local = |observation: &NetObservation| observation.target.port == 0;
     let network_answers = all
         .iter()
@@ -301,7 +300,7 @@ pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
     }
 }
 
-/// Whether anybody answered, if only to refuse: then there is a network.
+/// Whether any address answered, if only to refuse: then there is a network.
 fn has_answer(observation: &NetObservation) -> bool {
     let refused = observation
         .sides
@@ -312,7 +311,7 @@ fn has_answer(observation: &NetObservation) -> bool {
     refused || observation.rounds.iter().any(connected)
 }
 
-/// `reached`: whether anybody answered at all.
+/// `reached`: whether any address answered.
 fn things(observation: &NetObservation, reached: bool) -> Vec<Thing> {
     let mut things = Vec::from_iter(name_thing(observation));
     let Ok(sides) = &observation.sides else {
@@ -419,7 +418,7 @@ fn turn_count(observation: &NetObservation, family: Family) -> usize {
     turns.count()
 }
 
-/// How connections failed, where some did.
+/// Sets how connections failed, if any did.
 fn set_failure(side: &Side, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
@@ -427,7 +426,7 @@ fn set_failure(side: &Side, thing: &mut Thing) {
     }
 }
 
-/// Which part of the handshakes failed, and of the requests after them, where there were any.
+/// Sets which part of the handshakes failed, and of the requests after them.
 fn set_later_failures(
     observation: &NetObservation,
     side: &Side,
@@ -460,7 +459,7 @@ fn set_later_failures(
     }
 }
 
-/// How large packets may be on the way to an address.
+/// Sets how large packets may be on the way to an address.
 fn set_mtu(side: &Side, thing: &mut Thing) {
     let (mtu, by) = match &side.path {
         Some(path) => (Some(path.mtu), "by echo requests of many sizes"),
@@ -479,7 +478,7 @@ fn set_mtu(side: &Side, thing: &mut Thing) {
     }
 }
 
-/// The resolvers of this machine. Each that has an IPv6 address is asked.
+/// The resolvers of this machine. Those with an IPv6 address are sent a query.
 fn resolvers_thing() -> Thing {
     let text = Root::live().text("etc/resolv.conf").unwrap_or_default();
     let resolvers = names::resolvers(&text);
@@ -498,7 +497,7 @@ fn resolvers_thing() -> Thing {
     thing
 }
 
-/// The round trip by ICMP if it is answered, else that of TCP's connection; and what ICMP tells besides.
+/// Sets the round trip: by ICMP if it is answered, else the time of a TCP connection. Also lost echoes and hops.
 fn set_round_trip(observation: &NetObservation, side: &Side, thing: &mut Thing) {
     let echoes = times(observation, side.family, Step::Echo);
     let connects = times(observation, side.family, Step::Connect);
@@ -521,7 +520,7 @@ fn set_round_trip(observation: &NetObservation, side: &Side, thing: &mut Thing) 
     );
 }
 
-/// Whether the names behind both families are the same, as far as there are names.
+/// Sets whether the names behind both families are the same, as far as there are names.
 fn set_ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
     let reverse = [v4, v6].map(Names::reverse_name);
@@ -568,7 +567,7 @@ fn pair_thing(observation: &NetObservation, sides: &[Side]) -> Option<Thing> {
     Some(thing)
 }
 
-/// Which family Happy Eyeballs takes, and what it costs if the first one is dead; `times`: medians of connections in ns.
+/// Sets which family Happy Eyeballs takes, and what it costs if the first one is dead; `times`: medians of connections in ns.
 fn set_happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &mut Thing) {
     let delay = ATTEMPT_DELAY.as_nanos() as f64;
     let [first_name, second_name] = [first, second].map(|side| side.family.name());
@@ -643,7 +642,7 @@ fn ratios(all: &[NetObservation]) -> String {
     }
 }
 
-/// The mean log ratio of a turn of each and a turn of each the other way round.
+/// The mean log ratio of a round: two turns of each family, mirrored.
 fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
     let mean = |family: Family| {
         let turns_of_family = turns.iter().filter(|turn| turn.family == family);

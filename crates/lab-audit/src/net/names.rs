@@ -9,14 +9,14 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// A resolver that takes longer does not answer.
+/// A resolver that takes longer counts as silent.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The names behind one of a name's addresses.
 pub struct Names {
-    /// At the end of the name's CNAME records.
+    /// The name at the end of the CNAME records.
     pub canonical: Option<String>,
-    /// That of the address (a PTR record, or /etc/hosts). Error: why it is not known.
+    /// The name of the address (a PTR record, or /etc/hosts). Error: why it is not known.
     pub reverse: Result<Option<String>, String>,
 }
 
@@ -30,7 +30,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Of a name in one family, with its first address.
+    /// Looks up the names of one family; `address`: the first one of that family.
     pub fn look_up(name: &str, address: IpAddr, family: Family) -> Names {
         Names {
             canonical: canonical_name(name, family),
@@ -94,7 +94,7 @@ pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
-/// A resolver said so. One that is away is another failure (`EAI_AGAIN`).
+/// Whether a resolver said that there is no such name. A resolver that is away is another failure (`EAI_AGAIN`).
 fn is_no_such_name(error: &LookupError) -> bool {
     matches!(
         error.kind(),

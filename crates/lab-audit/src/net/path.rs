@@ -14,7 +14,7 @@ const JUMBO: u32 = 9000;
 pub struct Path {
     /// The largest packet that comes through, bytes with the header of IP.
     pub mtu: u32,
-    /// What becomes of larger ones.
+    /// What becomes of larger packets.
     pub beyond: OversizedPackets,
 }
 
@@ -48,8 +48,8 @@ fn least(family: Family) -> u32 {
     }
 }
 
-/// Found by echo requests that no router may cut, whatever this machine believes of the path; `own`: the MTU that it
-/// does believe in. `None`: not even small ones are answered.
+/// Finds the path's MTU by echo requests that no router may fragment. `believed_mtu`: the kernel's own idea of it.
+/// `None`: not even small packets are answered.
 pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
     pinger.forbid_cutting().ok()?;
     let patience = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
@@ -65,7 +65,7 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
     })
 }
 
-/// The limit between two sizes, by halves, and where a router tells it, there.
+/// Searches the limit between two sizes by halves, or at the size that a router reports.
 fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<Path> {
     let (mut low, mut high) = (least, most + 1);
     let mut beyond = OversizedPackets::OwnLink;
@@ -122,7 +122,7 @@ mod tests {
                 searched(limit, |_| Probe::OwnLink).0,
                 path(OversizedPackets::OwnLink)
             );
-            // What is told may be nonsense.
+            // A router may report nonsense.
             assert_eq!(
                 searched(limit, |_| Probe::Refused(9)).0,
                 path(OversizedPackets::Refused)

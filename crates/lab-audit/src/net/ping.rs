@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// An echo that takes longer is lost.
+/// An echo request without a reply after this time counts as lost.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes behind the header, as ping(8) sends them.
 const PAYLOAD: usize = 56;
@@ -48,9 +48,9 @@ pub enum Probe {
     Answered,
     /// This machine's own link does not carry it.
     OwnLink,
-    /// A router says that it is too large, and what is not, in bytes.
+    /// A router says that it is too large, and the largest size that is not, in bytes.
     Refused(u32),
-    /// Nothing came.
+    /// No reply came in time.
     Lost,
 }
 
@@ -64,7 +64,7 @@ enum Packet {
 }
 
 impl Pinger {
-    /// For an address. Error: this user may not, in words.
+    /// Opens a socket to an address. Error: this user may not, in words.
     pub fn to(address: SocketAddr) -> Result<Pinger, String> {
         let family = Family::of(&address);
         let (domain, protocol) = match family {
@@ -96,7 +96,7 @@ impl Pinger {
         self.family
     }
 
-    /// From now on no router may cut its packets, and what this machine believes of the path does not hold them back.
+    /// Forbids fragmentation, by routers and by this machine, whatever MTU the kernel believes in.
     pub fn forbid_cutting(&self) -> nix::Result<()> {
         let socket = &self.socket;
         match self.family {
@@ -147,7 +147,7 @@ impl Pinger {
         self.reported_mtu().map_or(Probe::Lost, Probe::Refused)
     }
 
-    /// The MTU that a message of a router has, if one came.
+    /// The MTU that a router reported by ICMP, if one did.
     fn reported_mtu(&self) -> Option<u32> {
         // The hop limit comes first.
         let mut space = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
@@ -189,7 +189,7 @@ impl Pinger {
         packet.extend(self.sequence.to_be_bytes());
         packet.resize(HEADER + payload, 0);
         let sum = checksum(&packet).to_be_bytes();
-        // The kernel fills in that of ICMPv6.
+        // The kernel overwrites the checksum of ICMPv6.
         packet[2..4].copy_from_slice(&sum);
         packet
     }
@@ -236,7 +236,7 @@ fn set_mtu_discovery(socket: &OwnedFd, level: i32, option: i32, value: i32) -> n
     Errno::result(result).map(drop)
 }
 
-/// A raw socket of IPv4 gives the header of IP too (raw(7)).
+/// Whether a packet is the reply to a request. Raw sockets of IPv4 give the IP header too (raw(7)).
 fn is_reply(packet: &[u8], family: Family, sequence: u16) -> bool {
     let skipped = match (family, packet.first()) {
         (Family::V4, Some(first)) if first >> 4 == 4 => usize::from(first & 15) * 4,
@@ -247,13 +247,13 @@ fn is_reply(packet: &[u8], family: Family, sequence: u16) -> bool {
     header.is_some_and(|h| h[0] == kind && h[6..8] == sequence.to_be_bytes())
 }
 
-/// Hosts begin with 64, 128 or 255.
+/// Routers that a packet passed: hosts begin with a TTL of 64, 128 or 255.
 fn hops(ttl: u8) -> u8 {
     let begin = [64, 128, 255].into_iter().find(|begin| ttl <= *begin);
     begin.unwrap_or(255) - ttl
 }
 
-/// RFC 1071.
+/// The checksum of RFC 1071.
 fn checksum(packet: &[u8]) -> u16 {
     let words = packet.chunks(2).map(|pair| {
         let low = pair.get(1).copied().unwrap_or(0);

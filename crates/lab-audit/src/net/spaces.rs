@@ -7,10 +7,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Until an address can be used.
+/// How long to wait until an address can be used.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answers requests at two addresses of a namespace, until the process ends: where.
+/// Answers requests at two addresses of a namespace until the process ends. Returns the addresses with their ports.
 ///
 /// # Errors
 /// No listener could be made; in words.

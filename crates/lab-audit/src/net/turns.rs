@@ -22,11 +22,11 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Connections that a listener of this machine answers at a time.
 const AT_ONCE: usize = 4;
-/// Between two turns, so that nobody takes it for an attack.
+/// Between two turns, so that no server takes them for an attack.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Bytes of a segment that every path carries.
 const SMALL_SEGMENT: u32 = 500;
-/// Failures of one address in a row after which it is asked no more.
+/// Failures in a row after which an address is left out.
 const ENOUGH: u32 = 3;
 
 /// What takes time in a turn.
@@ -47,7 +47,7 @@ pub enum Step {
 /// A turn on an address. Times in ns; `None`: it failed, or was not made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    /// Whose.
+    /// The family of the address.
     pub family: Family,
     lookup: Option<f64>,
     echo: Option<f64>,
@@ -77,7 +77,7 @@ pub struct Side {
     failures: Vec<(Step, String)>,
     /// How long the last connection that failed took to fail.
     pub failed_after: Option<Duration>,
-    /// It was that this machine has no way there.
+    /// Whether the last failure was that this machine has no route to it.
     pub no_route: bool,
     /// Connections that the other end refused.
     pub refused: u32,
@@ -134,7 +134,7 @@ impl Round {
 }
 
 impl Side {
-    /// Before its first turn.
+    /// An address before its first turn.
     pub fn new(address: SocketAddr) -> Side {
         let (pinger, echoes) = match Pinger::to(address) {
             Ok(pinger) => (Some(pinger), Ok([0, 0])),
@@ -193,17 +193,17 @@ impl Side {
         let answers_at_all = self.failures_in_a_row == 0;
         let large = answers_large(self, name, client, None);
         let small = large || answers_large(self, name, client, Some(SMALL_SEGMENT));
-        // Of a server that answers nothing, nothing is known of the path.
+        // A server that answers nothing says nothing of the path.
         if small || answers_at_all {
             (self.large_answered, self.small_answered) = (Some(large), Some(small));
         }
-        // What a router said of the large packets is known now.
+        // A new connection has the MTU that a router reported for the large packets.
         if let Ok(tcp) = TcpStream::connect_timeout(&self.address, PATIENCE) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
         let echoes_answered = matches!(self.echoes, Ok([_, answered]) if answered > 0);
         let pinger = self.pinger.as_mut().filter(|_| echoes_answered);
-        // Nothing is on the way to this machine itself.
+        // There is no path to this machine itself.
         let pinger = pinger.filter(|_| !self.address.ip().is_loopback());
         if let Some((pinger, mtu)) = pinger.zip(self.mtu) {
             self.path = path::probe(pinger, mtu, round_trip);
@@ -231,7 +231,7 @@ impl Side {
         self.failures.last().map(|(_, reason)| reason.as_str())
     }
 
-    /// `after`: how long the turn took.
+    /// Counts a failure; `after`: how long the turn took.
     fn add_failure(&mut self, step: Step, reason: &io::Error, after: Duration) {
         self.failures_in_a_row += 1;
         if step == Step::Connect {
@@ -286,7 +286,7 @@ pub fn take_turns(
             }
         }
     }
-    // Those with which there was a connection.
+    // A side without an MTU never connected.
     for side in sides.iter_mut().filter(|side| side.mtu.is_some()) {
         let echoes = turns.iter().filter(|turn| turn.family == side.family);
         let longest = echoes.filter_map(|turn| turn.echo).fold(0.0, f64::max);

@@ -29,15 +29,15 @@ pub enum Method {
     Head,
 }
 
-/// Asks servers.
+/// Sends requests to servers.
 pub struct Client {
     hosts: Vec<String>,
     pause: Duration,
     last_request: Option<Instant>,
-    /// What slow exchanges took beyond what is usual.
+    /// The time of slow exchanges beyond [`USUAL`].
     excess: Duration,
     tls: TlsClient,
-    /// The host's address that took a connection last.
+    /// The address that accepted the last connection.
     reachable: Option<IpAddr>,
     /// Requests that were made.
     pub requests: usize,
@@ -77,7 +77,7 @@ enum Failure {
 }
 
 impl Response {
-    /// Where it sends who asked for this URL, and nothing else: a status for that with a Location that can be loaded.
+    /// Where a redirect leads that answers a request for this URL: it needs a status for that and an http(s) Location.
     pub fn redirect_target(&self, url: &Url) -> Option<Url> {
         let to = self.field("location").and_then(|to| url.join(to).ok());
         let to = to.filter(|to| matches!(to.scheme(), "http" | "https"));
@@ -100,7 +100,7 @@ impl Response {
 }
 
 impl Client {
-    /// Of these hosts, with so many requests per second at most.
+    /// A client for these hosts, with at most `rate` requests per second.
     ///
     /// # Errors
     /// TLS cannot be set up.
@@ -127,7 +127,7 @@ impl Client {
         self.excess >= SLOW
     }
 
-    /// Asks once. `fields`: more of the head, each with its CRLF.
+    /// Sends one request. `fields`: further header fields, each with its CRLF.
     ///
     /// # Errors
     /// Why there is no answer that can be read, in words.
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// The same, where an answer that cannot be read is one too.
+    /// [`Client::request`], but an answer that is not HTTP/1.1 is no error.
     ///
     /// # Errors
     /// Why there is none, in words.
@@ -166,7 +166,7 @@ impl Client {
         answer
     }
 
-    /// The addresses of a URL's host, that which took a connection last first: others may be dead.
+    /// The addresses of a URL's host, first that which accepted the last connection: others may be dead.
     ///
     /// # Errors
     /// The name cannot be looked up.
@@ -299,7 +299,7 @@ fn exchange(
     }
 }
 
-/// What came of an answer that did not end: its head, if that was there.
+/// The answer of an exchange that did not end, if its head is complete.
 fn ended_early(head: Vec<u8>, mut answer: Response, reason: &str) -> Result<Response, Failure> {
     answer.cut = true;
     finished(head, answer).map_err(|_| Failure::None(reason.to_owned()))

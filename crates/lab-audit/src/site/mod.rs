@@ -56,11 +56,11 @@ pub struct Options {
 pub struct Site {
     resources: Vec<Resource>,
     things: Vec<Thing>,
-    /// What redirects on the way to the page set.
+    /// `Set-Cookie` fields of redirects on the way to the page.
     set_before: Vec<(Url, Vec<String>)>,
     others: Vec<String>,
     notes: Vec<String>,
-    /// What of its cookies could not be seen, in sentences.
+    /// What could not be seen of its cookies, a sentence each.
     gaps: Vec<String>,
     cookies: CookieObservation,
     requests: usize,
@@ -73,7 +73,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     Ok(rules)
 }
 
-/// Looks at a page, its resources and its server. `step` is told what is asked for.
+/// Looks at a page, its resources and its server. `step` gets the URL that is asked for.
 ///
 /// # Errors
 /// The page cannot be had at all.
@@ -92,7 +92,7 @@ pub fn inspect(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Resu
     visit.done()
 }
 
-/// The same for cookies: the page and the files that it loads, each asked for once, and nothing else.
+/// Loads a page and its files for an audit of cookies, each once, and nothing else.
 ///
 /// # Errors
 /// The page cannot be had at all.
@@ -129,7 +129,7 @@ pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
     visit.done()
 }
 
-/// A site while it is asked.
+/// A site while it is loaded.
 struct Visit<'a> {
     client: Client,
     options: &'a Options,
@@ -227,7 +227,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Asks for each again with what a browser that has it would say.
+    /// Sends a conditional request for each resource, as a browser that has it would.
     fn revalidate_all(&mut self) {
         for resource in &mut self.site.resources {
             (self.step)(resource.url.as_str());

@@ -60,7 +60,7 @@ pub struct Resource {
     pub media: String,
     pub encoding: String,
     pub bytes: usize,
-    /// By gzip, of what was sent without compression; `None`: it was compressed, is no text, or was not there.
+    /// Bytes that gzip would save; `None`: it was compressed, is no text, or was not there.
     pub saved: Option<usize>,
     pub cache: String,
     /// `Expires`, the validators and `Vary`, as they were sent.
@@ -125,7 +125,7 @@ impl Resource {
         }
     }
 
-    /// How it is called in findings and tables.
+    /// Its name in findings and tables.
     pub fn name(&self) -> String {
         address::name(&self.url)
     }
@@ -239,7 +239,7 @@ pub fn text(answer: &Response) -> Result<String, String> {
     };
     let mut plain = Vec::new();
     let read = decoder.take(MOST_BODY as u64).read_to_end(&mut plain);
-    // A cut body gives what is there of it.
+    // A body that was cut is decoded as far as it goes.
     if read.is_err() && plain.is_empty() && !body.is_empty() {
         return Err(format!("it cannot be decoded as `{encoding}`"));
     }
@@ -268,7 +268,7 @@ fn is_compressible(media: &str) -> bool {
     media.starts_with("text/") || WORTH.contains(&media)
 }
 
-/// Bytes less at gzip's usual level.
+/// Bytes that gzip saves at its usual level.
 fn gzip_savings(body: &[u8]) -> usize {
     let mut packed = Vec::new();
     let result = GzEncoder::new(body, Compression::default()).read_to_end(&mut packed);

@@ -34,7 +34,7 @@ const APPLICATIONS: [&str; 11] = [
     "WEBrick", "Express",
 ];
 
-/// In a few words.
+/// Who made an answer, in a few words.
 pub fn served_by(answer: &Response) -> String {
     let server = answer.field("server").unwrap_or_default();
     let first_named = |names: &[&'static str]| {
@@ -61,7 +61,7 @@ pub fn served_by(answer: &Response) -> String {
     }
 }
 
-/// RFC 9211 and what caches had before it.
+/// Whether a cache answered, by `Cache-Status` (RFC 9211) or the fields that were usual before it.
 fn is_cached(answer: &Response) -> bool {
     let is_hit = |name: &str| {
         let mut fields = answer.all(name);

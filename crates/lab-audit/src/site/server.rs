@@ -90,15 +90,15 @@ pub struct Redirects {
     pub count: u64,
     /// The URLs that they lead to.
     pub path: Vec<String>,
-    /// One leads to a URL that was asked before, or there is no end of them.
+    /// Whether one leads to a URL that was asked before, or there are too many.
     pub looped: bool,
-    /// One leads from http to https.
+    /// Whether one leads from http to https.
     pub to_https: bool,
-    /// The last leads to a host that was not named: the page is there.
+    /// Where the last leads, if that is a host that was not named.
     pub elsewhere: Option<Url>,
 }
 
-/// What is known of a server before it is looked at.
+/// What the page's answer and its redirects tell of a server, and how to probe it.
 pub struct ServerContext<'a> {
     /// The page.
     pub url: &'a Url,
@@ -129,7 +129,7 @@ impl ServerContext<'_> {
         let mut thing = recorded(self.url, self.page, &self.redirects);
         let addresses = client.addresses(self.url);
         let addresses = addresses.map_err(|e| format!("Its name was looked up again: {e}."));
-        // First: who asks for paths that should not be there may be banned.
+        // First: a server may ban a client that asks for paths that should not exist.
         self.set_families(&addresses, &mut thing);
         self.set_head(client, &mut thing);
         self.set_tls(client, &mut thing);
@@ -196,7 +196,7 @@ impl ServerContext<'_> {
         thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
-    /// Of a page that came over TLS: whether plain HTTP on its usual port leads there.
+    /// Whether plain HTTP on its usual port leads to TLS, for a page that came over TLS.
     fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
@@ -230,7 +230,7 @@ impl ServerContext<'_> {
         }
     }
 
-    /// Without TLS: whether it leads there.
+    /// Sets whether a page without TLS leads to TLS.
     fn set_plain(&self, thing: &mut Thing) {
         let value = match leads_to_tls(self.page, self.url) {
             Value::Flag(false) if self.url.port().is_some() => {
@@ -324,7 +324,7 @@ impl ServerContext<'_> {
     }
 }
 
-/// The addresses of a family that are tried.
+/// The addresses of a family, as many as are tried.
 fn addresses_of(family: Family, all: &[SocketAddr]) -> Vec<SocketAddr> {
     let in_family = all.iter().filter(|address| Family::of(address) == family);
     in_family.copied().take(MOST_ADDRESSES).collect()
@@ -361,12 +361,12 @@ pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
     thing
 }
 
-/// What is said where the page's answer cannot be read.
+/// The reason of values that are unknown because the page's answer cannot be read.
 fn unreadable_text(reason: &str) -> String {
     format!("The page's answer cannot be read: {reason}")
 }
 
-/// Where redirects lead.
+/// Sets where redirects lead.
 fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("redirects", Value::count(redirects.count, "redirects"));
     thing.set("redirect_loop", Value::Flag(redirects.looped));
@@ -384,7 +384,7 @@ fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("elsewhere_word", word(address::shell_word));
 }
 
-/// What the answer says. A redirect says nothing of the page.
+/// Sets what the answer tells of the server; a redirect tells nothing of the page.
 fn set_answer(url: &Url, page: &Response, thing: &mut Thing) {
     set_fields(page, thing);
     if url.scheme() == "https" {
@@ -523,7 +523,7 @@ fn script_policy(policies: &[String]) -> &'static str {
         let mut directives: Vec<(&str, Vec<&str>)> = directives
             .filter_map(|mut words| Some((words.next()?, words.collect())))
             .collect();
-        // What is not said for scripts is what is said for all.
+        // default-src holds for scripts where there is no script-src.
         directives.sort_by_key(|(name, _)| *name != "script-src");
         let relevant = directives.into_iter();
         let mut relevant =

@@ -74,7 +74,7 @@ impl TlsClient {
         })
     }
 
-    /// A connection that offers HTTP/1.1, and is read until a moment.
+    /// A connection that offers HTTP/1.1, and is read until the deadline.
     ///
     /// # Errors
     /// There is no handshake, in words.
@@ -137,7 +137,7 @@ impl TlsClient {
     }
 }
 
-/// An alert, or an end of the connection.
+/// Whether the server refused: by an alert, or by closing the connection.
 fn is_refusal(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -149,7 +149,7 @@ fn is_refusal(e: &io::Error) -> bool {
 }
 
 impl TlsStream {
-    /// Is read until another moment.
+    /// Sets another deadline.
     pub fn set_deadline(&mut self, deadline: Instant) {
         self.stream.sock.set_deadline(deadline);
     }
@@ -161,7 +161,7 @@ impl TlsStream {
     pub fn handshake(&mut self) -> io::Result<()> {
         let TlsStream { stream, .. } = self;
         stream.conn.complete_io(&mut stream.sock)?;
-        // It takes a part of a message before a time-out for a success.
+        // complete_io returns Ok after a part of a message and a time-out.
         if stream.conn.is_handshaking() {
             return Err(io::Error::from(io::ErrorKind::TimedOut));
         }
@@ -248,7 +248,7 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
     ))
 }
 
-/// Whether it is only the socket's time-out.
+/// Whether an error is a time-out of the socket, or an interruption.
 pub fn is_timeout(e: &io::Error) -> bool {
     matches!(
         e.kind(),

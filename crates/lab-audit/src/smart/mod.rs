@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 /// Bytes that flash endures for each byte of its size where no disk tells: 0.3 of it a day for five years, as makers
 /// promise (JESD218 and data sheets).
 const ASSUMED: f64 = 0.3 * 365.0 * 5.0;
-/// Below this, whole percents are too coarse to compute the whole endurance from.
+/// Below this part, whole percents are too coarse to compute the endurance from.
 const COARSE: f64 = 0.02;
 
 /// What a disk tells; `None`: it does not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
-    /// It says that it fails.
+    /// Whether it says that it fails.
     pub failing: Option<bool>,
     /// The part of its endurance that is used; can exceed 1.
     pub worn: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Endurance {
 }
 
 impl Smart {
-    /// Of a disk, such as `sda`: by its driver where that can be asked (NVMe), or by smartctl(8).
+    /// Reads SMART of a disk such as `sda`: from its driver (NVMe), or by smartctl(8).
     ///
     /// # Errors
     /// Neither tells; why, in words.
@@ -50,7 +50,7 @@ impl Smart {
         from_driver.map_or_else(|| by_smartctl(root, disk), Ok)
     }
 
-    /// What a disk of so many bytes still endures.
+    /// What a disk of `size` bytes still endures.
     pub fn endurance(&self, size: f64) -> Endurance {
         let worn = self.worn.unwrap_or(0.0);
         let computed_total = self.written.filter(|_| worn >= COARSE).map(|w| w / worn);

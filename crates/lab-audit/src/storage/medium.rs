@@ -60,13 +60,13 @@ impl Medium {
         }
     }
 
-    /// Whether it can be written a certain number of times.
+    /// Whether each block can be written only so many times.
     pub fn has_limited_writes(&self) -> bool {
         matches!(self, Medium::Nvme | Medium::Flash)
     }
 }
 
-/// Whose device it is, if a hypervisor made it.
+/// The hypervisor or cloud whose device it is; `None`: it is no virtual device.
 fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     if disk.starts_with("vd") {
         return Some("virtio");

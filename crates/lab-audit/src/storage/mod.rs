@@ -75,13 +75,13 @@ pub const STORAGE: Class = Class {
 /// What was measured on a target.
 pub struct Measured {
     target: Target,
-    /// Of each work, in the order of [`Work::ALL`], the rounds.
+    /// The rounds of each work, in the order of [`Work::ALL`].
     rounds: Vec<Vec<Round>>,
     /// Medians of first and second reads of the same blocks, ns.
     rereads: [f64; 2],
 }
 
-/// Takes rounds of all works on all targets. `step` is told how many are done.
+/// Takes rounds of all works on all targets. `step` gets the number of rounds that are done.
 ///
 /// # Errors
 /// A target failed.
@@ -116,7 +116,7 @@ pub fn measure(
     Ok(pairs.map(to_measured).collect())
 }
 
-/// What an audit has of it.
+/// The things, facts, tables and the chart of an audit.
 pub fn extra(all: &[Measured]) -> Extra {
     let mut tables = vec![speeds(all)];
     if all.len() > 1 {

@@ -41,7 +41,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many bytes.
+    /// Memory of `length` bytes.
     pub fn new(length: usize) -> Aligned {
         let bytes = vec![0; length + SMALL];
         let begin = bytes.as_ptr().align_offset(SMALL);
@@ -148,7 +148,7 @@ pub fn disk_of(device: u64) -> Option<String> {
     whole_disk(Path::new(&format!("/sys/dev/block/{major}:{minor}")))
 }
 
-/// The same of a device's folder below `/sys`.
+/// The disk of a device's folder below `/sys`.
 pub fn whole_disk(device: &Path) -> Option<String> {
     let device = device.canonicalize().ok()?;
     let disk = if device.join("partition").exists() {
