@@ -164,32 +164,40 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> Finding {
 fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged = Vec::new();
     for state in State::ALL {
-        let same: Vec<&Finding> = findings.iter().filter(|f| f.state == state).collect();
-        let Some(first) = same.first() else { continue };
-        if same.len() == 1 {
+        let same_state: Vec<&Finding> = findings.iter().filter(|f| f.state == state).collect();
+        let Some(first) = same_state.first() else {
+            continue;
+        };
+        if same_state.len() == 1 {
             merged.push((*first).clone());
             continue;
         }
-        let names: Vec<&str> = same.iter().take(NAMED).map(|f| f.place.as_str()).collect();
-        let more = same.len().saturating_sub(NAMED);
-        let more = if more > 0 {
-            format!(" and {more} more")
+        let names: Vec<&str> = same_state
+            .iter()
+            .take(NAMED)
+            .map(|f| f.place.as_str())
+            .collect();
+        let unnamed = same_state.len().saturating_sub(NAMED);
+        let unnamed = if unnamed > 0 {
+            format!(" and {unnamed} more")
         } else {
             String::new()
         };
         merged.push(Finding {
-            place: names.join(", ") + &more,
+            place: names.join(", ") + &unnamed,
             seen: match state {
-                State::Good | State::NotApplicable => format!("{} such.", same.len()),
-                State::Unknown if same.iter().all(|f| f.seen == first.seen) => first.seen.clone(),
-                _ => format!("{} such; the first: {}", same.len(), first.seen),
+                State::Good | State::NotApplicable => format!("{} such.", same_state.len()),
+                State::Unknown if same_state.iter().all(|f| f.seen == first.seen) => {
+                    first.seen.clone()
+                }
+                _ => format!("{} such; the first: {}", same_state.len(), first.seen),
             },
-            weight: same.iter().map(|f| f.weight).max().unwrap_or(0),
+            weight: same_state.iter().map(|f| f.weight).max().unwrap_or(0),
             evidence: vec![Evidence {
                 name: "things".into(),
-                value: EvidenceValue::Number(same.len() as f64, Unit::Count("things".into())),
+                value: EvidenceValue::Number(same_state.len() as f64, Unit::Count("things".into())),
             }],
-            fixes: fixes_of(same.iter().take(NAMED)),
+            fixes: fixes_of(same_state.iter().take(NAMED)),
             ..(*first).clone()
         });
     }

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 #[derive(Clone, Debug)]
 pub struct Root {
     folder: PathBuf,
-    live: bool,
+    is_live: bool,
 }
 
 impl Root {
@@ -24,7 +24,7 @@ impl Root {
     pub fn live() -> Root {
         Root {
             folder: "/".into(),
-            live: true,
+            is_live: true,
         }
     }
 
@@ -32,13 +32,13 @@ impl Root {
     pub fn copy(folder: &Path) -> Root {
         Root {
             folder: folder.to_path_buf(),
-            live: false,
+            is_live: false,
         }
     }
 
     /// Whether it is this machine.
     pub fn is_live(&self) -> bool {
-        self.live
+        self.is_live
     }
 
     /// A file's text. Error: why it cannot be read, in words.
@@ -110,7 +110,7 @@ impl Root {
     /// # Errors
     /// There is no such program or file, it failed, or it took too long.
     pub fn output(&self, file: &str, words: &[&str]) -> Result<String, String> {
-        if self.live {
+        if self.is_live {
             output_of(words)
         } else {
             self.text(file)

@@ -54,10 +54,10 @@ fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, RuleError> {
 
 /// The classes of all audits, by their names. A site has those of its cookies.
 pub fn all_classes() -> Vec<Class> {
-    let all: [&[Class]; 3] = [&host::CLASSES, &net::CLASSES, &site::CLASSES];
-    let mut all = all.concat();
-    all.sort_by_key(|class| class.name);
-    all
+    let classes: [&[Class]; 3] = [&host::CLASSES, &net::CLASSES, &site::CLASSES];
+    let mut classes = classes.concat();
+    classes.sort_by_key(|class| class.name);
+    classes
 }
 
 /// A class, a value of it, and whether a rule compares it with a number.

@@ -56,7 +56,8 @@ fn letters(mut page: u64) -> String {
     }
 }
 
-/// A combined log with durations in µs: three weeks of May 2026, pages by Zipf's law, one in five with a number in its path.
+/// A combined log with durations in µs: three weeks of May 2026, pages by Zipf's law, one in five with a number in its
+/// path.
 struct Lines {
     lines: u64,
     pages: u64,
@@ -208,39 +209,42 @@ fn check(lines: &Lines) -> Outcome {
     Ok(())
 }
 
-/// The most that a percentile differs, as a part of the exact one. Error: a count or a sum differs, or a percentile by more
-/// than is promised.
+/// The most that a percentile differs, as a part of the exact one. Error: a count or a sum differs, or a percentile by
+/// more than is promised.
 fn compare(page: &WatchedPage, exact: &mut Exact, promised: f64) -> Result<f64, String> {
     let us = &mut exact.us;
     us.sort_unstable();
     let sum: u64 = us.iter().map(|us| u64::from(*us)).sum();
     let longest = us.last().map_or(0, |us| u64::from(*us));
-    let wanted = [
+    let expected = [
         us.len() as u64,
         exact.errors,
         exact.bytes,
         sum * 1000,
         longest * 1000,
     ];
-    let found = [
+    let actual = [
         page.requests,
         page.errors,
         page.bytes,
         page.total_ns,
         page.max_ns,
     ];
-    if wanted != found {
-        return Err(format!("{}: {found:?}, and exactly {wanted:?}", page.name));
+    if expected != actual {
+        return Err(format!(
+            "{}: {actual:?}, and exactly {expected:?}",
+            page.name
+        ));
     }
     let mut worst = 0.0_f64;
     for part in [0.5, 0.9, 0.95, 0.99, 0.999] {
         let rank = ((us.len() as f64 * part).ceil() as usize).max(1);
-        let wanted = f64::from(us[rank - 1]) * 1000.0;
-        let found = page.times.quantile(part).unwrap_or(0) as f64;
-        worst = worst.max((found - wanted).abs() / wanted);
+        let expected = f64::from(us[rank - 1]) * 1000.0;
+        let actual = page.times.quantile(part).unwrap_or(0) as f64;
+        worst = worst.max((actual - expected).abs() / expected);
         if worst > promised {
             return Err(format!(
-                "{}, {part}: {found}, and exactly {wanted}",
+                "{}, {part}: {actual}, and exactly {expected}",
                 page.name
             ));
         }

@@ -40,9 +40,8 @@ pub fn read(
     Ok(())
 }
 
-/// Counts the statements of a CSV with a head; and gives back how many rows there were.
+/// Counts the statements of a CSV with a header line. Returns the number of rows.
 fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
-    let malformed = |reason: String| ReadError::Format(reason);
     let separator = if bytes
         .iter()
         .take_while(|b| **b != b'\n')
@@ -56,30 +55,11 @@ fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
         .delimiter(separator)
         .flexible(true)
         .from_reader(bytes);
-    let headers = csv.headers().map_err(|e| malformed(e.to_string()))?.clone();
-    let column = |names: &[&str]| {
-        let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
-        headers.iter().position(is_named)
-    };
-    let text = column(&["query", "digest_text"])
-        .ok_or_else(|| malformed("a column query is missing".into()))?;
-    let calls = column(&["calls", "count_star"])
-        .ok_or_else(|| malformed("a column calls is missing".into()))?;
-    // PostgreSQL writes ms, the performance schema ps.
-    let total = [
-        (&["total_exec_time", "total_time"][..], 1e6),
-        (&["sum_timer_wait"][..], 1e-3),
-    ];
-    let total = total
-        .iter()
-        .find_map(|(names, scale)| Some((column(names)?, *scale)));
-    let (total, scale) = total
-        .ok_or_else(|| malformed("a column total_exec_time or SUM_TIMER_WAIT is missing".into()))?;
-    let max = column(&["max_exec_time", "max_time", "max_timer_wait"]);
-    let errors = column(&["sum_errors"]);
+    let headers = csv.headers().map_err(|e| e.to_string());
+    let columns = headers.and_then(Columns::new).map_err(ReadError::Format)?;
     let mut rows = 0;
     for row in csv.byte_records() {
-        let row = row.map_err(|e| malformed(e.to_string()))?;
+        let row = row.map_err(|e| ReadError::Format(e.to_string()))?;
         let number = |column: Option<usize>| {
             let text = std::str::from_utf8(row.get(column?)?).ok()?;
             text.trim()
@@ -87,22 +67,64 @@ fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
                 .ok()
                 .filter(|n| (0.0..1e18).contains(n))
         };
-        let (Some(calls), Some(total)) = (number(Some(calls)), number(Some(total))) else {
+        let (Some(calls), Some(total)) = (number(Some(columns.calls)), number(Some(columns.total)))
+        else {
             continue;
         };
         rows += 1;
         tally.add_page(WatchedPage {
             kind: PageKind::Query,
-            name: query::fold(row.get(text).unwrap_or_default()),
+            name: query::fold(row.get(columns.text).unwrap_or_default()),
             requests: calls as u64,
-            errors: number(errors).unwrap_or(0.0) as u64,
+            errors: number(columns.errors).unwrap_or(0.0) as u64,
             timed: calls as u64,
-            total_ns: (total * scale).min(4e18) as u64,
-            max_ns: number(max).map_or(0, |max| (max * scale).min(4e18) as u64),
+            total_ns: (total * columns.scale).min(4e18) as u64,
+            max_ns: number(columns.max).map_or(0, |max| (max * columns.scale).min(4e18) as u64),
             ..WatchedPage::default()
         });
     }
     Ok(rows)
+}
+
+/// Which columns of a CSV hold what, by their numbers.
+struct Columns {
+    text: usize,
+    calls: usize,
+    total: usize,
+    /// ns in the unit of durations.
+    scale: f64,
+    max: Option<usize>,
+    errors: Option<usize>,
+}
+
+impl Columns {
+    /// Error: a column that is needed is missing.
+    fn new(headers: &csv::StringRecord) -> Result<Columns, String> {
+        let column = |names: &[&str]| {
+            let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
+            headers.iter().position(is_named)
+        };
+        // PostgreSQL writes ms, the performance schema ps.
+        let totals = [
+            (&["total_exec_time", "total_time"][..], 1e6),
+            (&["sum_timer_wait"][..], 1e-3),
+        ];
+        let total = totals
+            .iter()
+            .find_map(|(names, scale)| Some((column(names)?, *scale)));
+        let text = column(&["query", "digest_text"]).ok_or("a column query is missing")?;
+        let calls = column(&["calls", "count_star"]).ok_or("a column calls is missing")?;
+        let (total, scale) =
+            total.ok_or("a column total_exec_time or SUM_TIMER_WAIT is missing")?;
+        Ok(Columns {
+            text,
+            calls,
+            total,
+            scale,
+            max: column(&["max_exec_time", "max_time", "max_timer_wait"]),
+            errors: column(&["sum_errors"]),
+        })
+    }
 }
 
 #[derive(Deserialize)]

@@ -61,8 +61,8 @@ impl LogsRead {
     }
 }
 
-/// The files of a log: it, and if asked for those rotated files that are beside it before it, the oldest first. Error: it
-/// is not there, or is a folder.
+/// The files of a log: with `rotated` the rotated files beside it, the oldest first, then the log itself. Error: it
+/// does not exist, or is a folder.
 pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     let name = log.display();
     if log.is_dir() {

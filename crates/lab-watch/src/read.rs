@@ -227,8 +227,8 @@ impl Log {
         }
     }
 
-    /// Reads what has no line end, and what waited for more lines: of a log that ends, or goes on in another file. Error:
-    /// the format is not known.
+    /// Ends a log or a file of it: reads a last line without a line end, and an entry that could have had more lines.
+    /// Error: the format is not known.
     pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.source.bytes == 0 {
             self.source.format = "empty".into();

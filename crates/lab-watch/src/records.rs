@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries as rows of Parquet files, with their pages for what they are to the tally: in memory that does not grow with the log.
+//! Entries as rows of Parquet files, with the pages that the tally counts them in. Memory does not grow with the log.
 //!
-//! What varies in routes is known only once all is read. So a row has the page that its entry was first counted as, and a
-//! table of pages says which page of the report that became.
+//! Variable segments of routes are known only once all is read. So a row has the page that its entry was first counted
+//! in, and a table of pages says which page of the report that became.
 
 use crate::entry::Entry;
 use crate::page::Page;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves; and memory
-//! that is asked for before it is needed.
+//! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves; and
+//! memory that is asked for before it is needed.
 
 /// A word with 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -209,8 +209,8 @@ fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
     (n <= LONGEST).then_some((value, n))
 }
 
-/// The digits that a word begins with, as a number, and how many they are. Source: Lemire, *Number Parsing at a Gigabyte
-/// per Second*, Software: Practice and Experience 51, 2021, 4.
+/// The digits that a word begins with, as a number, and how many they are. Source: Lemire, *Number Parsing at a
+/// Gigabyte per Second*, Software: Practice and Experience 51, 2021, 4.
 #[inline]
 fn eight_digits(word: u64) -> (u64, usize) {
     let values = word ^ (EACH * u64::from(b'0'));

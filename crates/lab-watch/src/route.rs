@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Paths -> routes: `/users/123` is `/users/{id}`. What a segment looks like is decided here; what only the whole log can
-//! tell, in [`crate::learn`].
+//! Paths -> routes: `/users/123` is `/users/{id}`. What a segment looks like is decided here; what only the whole log
+//! can tell, in [`crate::learn`].
 
 use crate::registers::{self, Baseline};
 
@@ -37,8 +37,8 @@ pub fn is_number(segment: &[u8]) -> bool {
     !segment.is_empty() && segment.iter().all(u8::is_ascii_digit)
 }
 
-/// Appends a path with its variable segments named, of printable characters alone; whether any segment is a variable that
-/// is not a number.
+/// Appends a path in printable characters, with its variable segments named. Returns whether any segment is a variable
+/// other than a number.
 pub fn fold(path: &[u8], name: &mut String) -> bool {
     let [b'/', path @ ..] = path else {
         name.push_str(match path {
@@ -70,9 +70,9 @@ pub fn cut(mut name: String) -> String {
 
 /// Leaves at most [`LONGEST`] bytes of what begins there.
 fn cut_after(begin: usize, name: &mut String) {
-    let most = begin + LONGEST;
-    if name.len() > most {
-        let end = (begin..=most)
+    let limit = begin + LONGEST;
+    if name.len() > limit {
+        let end = (begin..=limit)
             .rev()
             .find(|index| name.is_char_boundary(*index));
         name.truncate(end.unwrap_or(begin));
@@ -98,13 +98,13 @@ fn push_printable(text: &[u8], name: &mut String) {
     }
 }
 
-/// Neither a control character nor one that turns the direction of writing.
+/// Whether a character is neither a control character nor one that changes the direction of writing.
 fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Appends a segment, or what it is if it is a variable; whether it or a part of it is one that is not a number.
+/// Appends a segment, or its kind if it is a variable. Returns whether it or a part of it is one other than a number.
 fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     if !segment.iter().any(u8::is_ascii_digit) {
         push_printable(segment, name);
@@ -135,7 +135,7 @@ fn fold_segment(segment: &[u8], name: &mut String) -> bool {
     }
 }
 
-/// What a segment or a part of one is, if it is a variable by its looks.
+/// The kind of variable that a segment or a part of it looks like; `None`: none.
 fn kind(word: &[u8]) -> Option<&'static str> {
     let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
     if digits == 0 {
@@ -254,8 +254,8 @@ mod tests {
 
         #[test]
         fn numbers_make_no_other_route(path in "/[a-c0-9./-]{0,80}") {
-            let same: Vec<&[u8]> = without_numbers(path.as_bytes()).collect();
-            prop_assert_eq!(route(&same.join(&b'/')), route(path.as_bytes()));
+            let segments: Vec<&[u8]> = without_numbers(path.as_bytes()).collect();
+            prop_assert_eq!(route(&segments.join(&b'/')), route(path.as_bytes()));
         }
     }
 }

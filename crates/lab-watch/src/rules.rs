@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rules of the reader of a report, which go before what is learned: routes, bots, health checks.
 //!
-//! One a line, the first that fits counts: `/users/{id}`, `/files/{path...}`, `/a/{x} -> /b`, `health /up`, `bot acme-sync`.
+//! One rule a line; the first that fits counts: `/users/{id}`, `/files/{path...}`, `/a/{x} -> /b`, `health /up`,
+//! `bot acme-sync`.
 
 use lab_model::PageKind;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests of every second, which alone can be added up with those of another log: two logs have their fullest second at
-//! different times.
+//! Requests of every second, which alone can be added up with those of another log: two logs have their fullest second
+//! at different times.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -46,8 +46,8 @@ pub fn middle(bucket: u16) -> u64 {
 
 /// The natural logarithms of the middles.
 pub fn logarithms() -> Vec<f64> {
-    let all = 0..BUCKETS as u16;
-    all.map(|b| (middle(b) as f64).ln()).collect()
+    let buckets = 0..BUCKETS as u16;
+    buckets.map(|b| (middle(b) as f64).ln()).collect()
 }
 
 /// How many values lie in each bucket.

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 /// Pages that are counted one by one.
 const MOST_PAGES: usize = 100_000;
-/// Memory of pages from which on those that take least lose their cells, and then new ones are no longer told apart, bytes.
+/// Bytes of memory for pages. Above it the pages that take least lose their cells, then new pages are merged.
 const MEMORY: usize = 100 << 20;
 /// With so few pages (some KiB each) the processor's cache holds all, and nothing is prefetched.
 const FEW_PAGES: usize = 1_000;
@@ -42,7 +42,7 @@ const AGENTS: usize = 1 << 12;
 /// A time that is so much before the last one is a jump of the clock, s.
 const JUMP: i64 = 60;
 
-/// A path that was seen, by its hash; two paths with one hash are taken as one, which of a million paths has a chance of
+/// A path in the cache, by its hash. Paths with equal hashes are taken as one: of a million paths with a chance of
 /// 10^-7.
 #[derive(Clone, Copy, Default)]
 struct CachedPath {

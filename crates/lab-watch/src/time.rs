@@ -17,8 +17,8 @@ pub fn number(digits: &[u8]) -> Option<u64> {
 /// A number with or without a fraction, times a scale, such as seconds as ns: `0.123`.
 pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     let dot = memchr::memchr(b'.', text);
-    let whole = &text[..dot.unwrap_or(text.len())];
-    let mut value = match whole {
+    let integer = &text[..dot.unwrap_or(text.len())];
+    let mut value = match integer {
         [] if dot.is_some() => 0,
         digits => number(digits)?.checked_mul(scale)?,
     };

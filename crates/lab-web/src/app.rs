@@ -26,12 +26,13 @@ impl App {
     ) -> Result<T, Problem> {
         let permit = self.analyses.clone().acquire_owned().await;
         let library = self.library.clone();
-        let done = tokio::task::spawn_blocking(move || {
+        let result = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             work(&library)
         });
         // An analysis that panics, such as over a file from elsewhere, spoils its own page alone.
-        done.await
+        result
+            .await
             .unwrap_or_else(|_| Err(Problem::broken("the run could not be analysed")))
     }
 }

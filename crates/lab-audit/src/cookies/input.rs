@@ -164,12 +164,12 @@ impl Collector {
         let is_sent = |index: &&usize| self.observation.cookies[**index].is_sent_to(host, path);
         let is_equal =
             |index: &&usize| is_sent(index) && self.observation.cookies[**index].hash == hash;
-        let found = same_name
+        let index = same_name
             .iter()
             .find(is_equal)
             .or_else(|| same_name.iter().find(is_sent));
-        let found = found.copied();
-        if let Some(index) = found {
+        let index = index.copied();
+        if let Some(index) = index {
             let cookie = &mut self.observation.cookies[index];
             (cookie.value_bytes, cookie.hash) = (value.len(), hash);
             self.values[index] = value.to_owned();
@@ -436,8 +436,8 @@ fn key(cookie: &Cookie) -> (String, String, String) {
 
 /// Whether there is a NUL, or more than one character in ten is a control character or was no UTF-8.
 fn is_binary(text: &str) -> bool {
-    let odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
-    text.contains('\0') || 10 * text.chars().filter(odd).count() > text.chars().count()
+    let is_odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
+    text.contains('\0') || 10 * text.chars().filter(is_odd).count() > text.chars().count()
 }
 
 fn is_devtools_table(text: &str) -> bool {

@@ -788,12 +788,12 @@ fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
 /// What the cookies of a page and its files cost: bytes of a page, and of a day.
 fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     let bytes = |r: &Request| field_bytes(&observation.cookies, &r.cookies);
-    let all: usize = observation.requests.iter().map(bytes).sum();
+    let total: usize = observation.requests.iter().map(bytes).sum();
     let pages = observation
         .requests
         .iter()
         .filter(|r| r.kind == RequestKind::Page);
-    let page = all as f64 / pages.count().max(1) as f64;
+    let page = total as f64 / pages.count().max(1) as f64;
     let bytes = |n: f64| Value::bytes(n as u64).text();
     let day = bytes(page * rate * 86_400.0);
     format!(

@@ -18,7 +18,7 @@ static TRACKERS: LazyLock<Vec<Tracker>> = LazyLock::new(|| {
 
 struct Tracker {
     name: String,
-    prefix: bool,
+    is_prefix: bool,
     domain: String,
     owner: String,
 }
@@ -69,7 +69,7 @@ pub fn within(host: &str, domain: &str) -> bool {
 
 impl Tracker {
     fn sets(&self, name: &str, domain: &str) -> bool {
-        let name_matches = if self.prefix {
+        let name_matches = if self.is_prefix {
             name.starts_with(&self.name)
         } else {
             name == self.name
@@ -95,7 +95,7 @@ fn read(text: &str) -> Vec<Tracker> {
         let field = |at: usize| row.get(at).unwrap_or_default().to_owned();
         Tracker {
             name: field(0),
-            prefix: field(1) == "1",
+            is_prefix: field(1) == "1",
             domain: field(2),
             owner: field(3),
         }

@@ -191,8 +191,9 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
     let word = |thing: &Thing, name: &str| thing.values.get(name).map(Value::text);
     let filesystem_of = |partition: &Thing| {
         let device = Some(format!("/dev/{}", partition.name));
-        let of = |thing: &&Thing| thing.class == "filesystem" && word(thing, "device") == device;
-        let filesystem = things.iter().find(of)?;
+        let is_its_filesystem =
+            |thing: &&Thing| thing.class == "filesystem" && word(thing, "device") == device;
+        let filesystem = things.iter().find(is_its_filesystem)?;
         Some(format!(
             "{} on {}",
             word(filesystem, "type")?,
@@ -210,7 +211,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
             (true, true) => "to a MiB",
         }
     };
-    let of = things.iter().filter(|thing| thing.class == "partition");
+    let is_its_filesystem = things.iter().filter(|thing| thing.class == "partition");
     let row = |partition: &Thing| {
         let value = |name: &str| {
             let value = partition.values.get(name);
@@ -229,7 +230,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
         title: "Partitions".into(),
         caption: String::new(),
         columns: columns.map(String::from).into(),
-        rows: of.map(row).collect(),
+        rows: is_its_filesystem.map(row).collect(),
     }
 }
 

@@ -71,13 +71,13 @@ impl Probe for Memory {
 fn meminfo(text: &str, host: &mut Thing) {
     let bytes = |name: &str| field(text, name).map(|kib| kib * 1024);
     let part = |part: u64, whole: u64| Value::share(part as f64 / whole.max(1) as f64);
-    let all = bytes("MemTotal");
-    host.set_some("memory", all.map(Value::bytes));
+    let total = bytes("MemTotal");
+    host.set_some("memory", total.map(Value::bytes));
     host.set_some("available", bytes("MemAvailable").map(Value::bytes));
-    let both = bytes("MemAvailable").zip(all);
+    let both = bytes("MemAvailable").zip(total);
     host.set_some(
         "available_share",
-        both.map(|(available, all)| part(available, all)),
+        both.map(|(available, total)| part(available, total)),
     );
     let swap = bytes("SwapTotal");
     host.set_some("swap", swap.map(Value::bytes));
@@ -93,7 +93,7 @@ fn meminfo(text: &str, host: &mut Thing) {
     host.set_some("huge_idle", idle.map(Value::bytes));
     host.set_some(
         "huge_idle_share",
-        idle.zip(all).map(|(idle, all)| part(idle, all)),
+        idle.zip(total).map(|(idle, total)| part(idle, total)),
     );
 }
 

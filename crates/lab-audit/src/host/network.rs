@@ -193,10 +193,10 @@ fn counter(text: &str, word: &str, name: &str) -> Option<u64> {
 
 fn conntrack(root: &Root) -> Option<Value> {
     let count = root.number("proc/sys/net/netfilter/nf_conntrack_count")?;
-    let most = root
+    let max = root
         .number("proc/sys/net/netfilter/nf_conntrack_max")
         .filter(|n| *n > 0)?;
-    Some(Value::share(count as f64 / most as f64))
+    Some(Value::share(count as f64 / max as f64))
 }
 
 #[cfg(test)]

@@ -91,10 +91,10 @@ fn files_share(root: &Root) -> Result<f64, String> {
 fn pids_share(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/loadavg")?;
     let word = line.split_whitespace().nth(3);
-    let all = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
-    let all = all.ok_or("/proc/loadavg is not as expected.")?;
-    let most = root.required_number("proc/sys/kernel/pid_max")?;
-    Ok(all / most.max(1) as f64)
+    let threads = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
+    let threads = threads.ok_or("/proc/loadavg is not as expected.")?;
+    let pid_max = root.required_number("proc/sys/kernel/pid_max")?;
+    Ok(threads / pid_max.max(1) as f64)
 }
 
 /// From Linux 5.18 on /dev/random waits only until the pool was filled once (random(4)).

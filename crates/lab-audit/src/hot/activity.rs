@@ -71,20 +71,23 @@ mod tests {
     fn a_folder_lies_below_its_mount_point() {
         let mounts = ["/", "/srv/shop/data"].map(PathBuf::from);
         let scope = Scope::new(Path::new("/srv"), mounts.into());
-        let of = |path: &str| {
+        let folder_of = |path: &str| {
             scope
                 .folder(Path::new(path))
                 .map(|folder| folder.display().to_string())
         };
         assert_eq!(
-            of("/srv/shop/logs/old/a").as_deref(),
+            folder_of("/srv/shop/logs/old/a").as_deref(),
             Some("/srv/shop/logs")
         );
         assert_eq!(
-            of("/srv/shop/data/tables/old/a").as_deref(),
+            folder_of("/srv/shop/data/tables/old/a").as_deref(),
             Some("/srv/shop/data/tables")
         );
-        assert_eq!(of("/srv/shop/data/a").as_deref(), Some("/srv/shop/data"));
-        assert_eq!(of("/home/a"), None);
+        assert_eq!(
+            folder_of("/srv/shop/data/a").as_deref(),
+            Some("/srv/shop/data")
+        );
+        assert_eq!(folder_of("/home/a"), None);
     }
 }

@@ -27,7 +27,7 @@ pub struct Events {
     /// Files that a process has opened, with the bytes of it that were counted as read since.
     opened: HashMap<(i32, PathBuf), f64>,
     /// Whether the kernel had to drop events.
-    pub lost: bool,
+    pub has_lost_events: bool,
 }
 
 impl Events {
@@ -61,7 +61,7 @@ impl Events {
             processes: HashMap::new(),
             sizes: HashMap::new(),
             opened: HashMap::new(),
-            lost: false,
+            has_lost_events: false,
         })
     }
 
@@ -79,7 +79,7 @@ impl Events {
 
     fn count(&mut self, event: &FanotifyEvent, scope: &Scope, activities: &mut Activities) {
         let Some(fd) = event.fd() else {
-            self.lost = true;
+            self.has_lost_events = true;
             return;
         };
         let pid = event.pid();
@@ -143,10 +143,10 @@ impl Events {
     }
 
     /// By how many bytes a file grew since its last event; at least a block, if the process has ended.
-    fn bytes_grown(&self, path: &Path, size: u64, ended: bool) -> f64 {
+    fn bytes_grown(&self, path: &Path, size: u64, has_ended: bool) -> f64 {
         let before = self.sizes.get(path).copied().unwrap_or(size);
-        let least = if ended { BLOCK } else { 0.0 };
-        (size as f64 - before as f64).max(least)
+        let smallest = if has_ended { BLOCK } else { 0.0 };
+        (size as f64 - before as f64).max(smallest)
     }
 }
 

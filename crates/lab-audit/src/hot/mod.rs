@@ -79,7 +79,7 @@ pub struct Watched {
     activities: Activities,
     /// Why only times of files were seen; `None`: events were.
     without_events: Option<String>,
-    complete: bool,
+    is_complete: bool,
     /// Of each disk, bytes read and written.
     disks: Vec<(String, [f64; 2])>,
 }
@@ -101,8 +101,8 @@ pub fn watch(
         }
     }
     let seconds = clock.elapsed().as_secs_f64();
-    let (without_events, complete) = match events {
-        Ok(events) => (None, !events.lost),
+    let (without_events, is_complete) = match events {
+        Ok(events) => (None, !events.has_lost_events),
         Err(reason) => (Some(reason), scan::scan(began, scope, &mut activities)),
     };
     let moved = |(name, now): (String, [f64; 2])| {
@@ -114,7 +114,7 @@ pub fn watch(
         seconds,
         activities,
         without_events,
-        complete,
+        is_complete,
         disks: self::disks().into_iter().filter_map(moved).collect(),
     }
 }
@@ -174,20 +174,20 @@ fn ranked(watched: &Watched) -> Vec<(PathBuf, Activity)> {
 
 fn watch_thing(watched: &Watched) -> Thing {
     let mut thing = Thing::new("watch", watched.scope.under.display().to_string());
-    let way = match watched.without_events {
+    let method = match watched.without_events {
         None => "fanotify",
         Some(_) => "times of files",
     };
-    thing.set("way", Value::word(way));
+    thing.set("way", Value::word(method));
     let reason = watched.without_events.as_deref().unwrap_or("–");
     thing.set("why", Value::word(reason));
     thing.set("lasted", Value::ns(watched.seconds * 1e9));
-    thing.set("complete", Value::Flag(watched.complete));
+    thing.set("complete", Value::Flag(watched.is_complete));
     thing
 }
 
 fn facts(watched: &Watched) -> Vec<(String, String)> {
-    let way = match watched.without_events {
+    let method = match watched.without_events {
         None => "by fanotify: opens, reads and writes, other than those by memory mapping",
         Some(_) => {
             "by times of files: neither how often, nor how much of a file, nor files that are gone"
@@ -198,7 +198,7 @@ fn facts(watched: &Watched) -> Vec<(String, String)> {
             "watched for".into(),
             Value::ns(watched.seconds * 1e9).text(),
         ),
-        ("watched".into(), way.into()),
+        ("watched".into(), method.into()),
     ]
 }
 
@@ -218,8 +218,8 @@ fn path_end(path: &Path) -> String {
 
 /// Bars of the busiest folders, with the sum from above before each; and the plan in sentences.
 fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
-    let all = ranked(watched);
-    let total: f64 = all.iter().map(|(_, a)| a.read + a.written).sum();
+    let folders = ranked(watched);
+    let total: f64 = folders.iter().map(|(_, a)| a.read + a.written).sum();
     let mut sum = 0.0;
     let bar = |(path, a): &(PathBuf, Activity)| {
         let bytes = a.read + a.written;
@@ -240,7 +240,7 @@ fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
         ),
         axis: "bytes".into(),
         unit: Unit::Bytes,
-        rows: all.iter().take(10).map(bar).collect(),
+        rows: folders.iter().take(10).map(bar).collect(),
     }
 }
 

@@ -138,25 +138,25 @@ impl HotTarget {
 /// The plan in a sentence: how many folders should go where.
 pub fn plan_sentence(folders: &[Folder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
-    let ways = [
+    let moves = [
         (Placement::Fast, format!("to {mount}")),
         (Placement::Slow, format!("off {mount}")),
         (Placement::Memory, "to memory".into()),
         (Placement::NoRoom, "without room there".into()),
     ];
-    let way = |(place, way): (Placement, String)| {
+    let move_text = |(place, direction): (Placement, String)| {
         let moved = folders.iter().filter(|folder| folder.place == place);
         match moved.count() {
             0 => None,
-            1 => Some(format!("1 folder {way}")),
-            n => Some(format!("{n} folders {way}")),
+            1 => Some(format!("1 folder {direction}")),
+            n => Some(format!("{n} folders {direction}")),
         }
     };
-    let ways: Vec<String> = ways.into_iter().filter_map(way).collect();
-    if ways.is_empty() {
+    let moves: Vec<String> = moves.into_iter().filter_map(move_text).collect();
+    if moves.is_empty() {
         "The plan: nothing is to be moved. ".into()
     } else {
-        format!("The plan: {}. ", ways.join(", "))
+        format!("The plan: {}. ", moves.join(", "))
     }
 }
 
@@ -412,8 +412,8 @@ pub(super) mod tests {
             ]
         };
         // Nine tenths of the room are filled: 90 of 100 MiB, the small one and then the cold one.
-        let wanted = [Placement::NoRoom, Placement::Fast, Placement::Fast];
-        assert_eq!(placed(folders(), Some(100)), wanted);
+        let expected = [Placement::NoRoom, Placement::Fast, Placement::Fast];
+        assert_eq!(placed(folders(), Some(100)), expected);
         assert_eq!(placed(folders(), Some(1000)), [Placement::Fast; 3]);
         assert_eq!(placed(folders(), None), [Placement::Here; 3]);
         let mut endless = folder("/srv/endless", 0, 800.0, 0.0);
@@ -438,7 +438,7 @@ pub(super) mod tests {
             folder("/srv", 10, 50.0, 0.0),
             folder("/srv/idle", 10, 0.5, 0.0),
         ];
-        let wanted = [
+        let expected = [
             Placement::Here,
             Placement::Off,
             Placement::Slow,
@@ -447,7 +447,7 @@ pub(super) mod tests {
             Placement::Here,
             Placement::Here,
         ];
-        assert_eq!(placed(folders, Some(1000)), wanted);
+        assert_eq!(placed(folders, Some(1000)), expected);
     }
 
     /// A tenth of the memory is the most that a folder in memory may take: here 100 MiB.
@@ -458,8 +458,8 @@ pub(super) mod tests {
             folder("/srv/big/cache", 200, 5.0, 50.0),
             folder("/srv/app/tables", 90, 5.0, 50.0),
         ];
-        let wanted = [Placement::Memory, Placement::Off, Placement::Off];
-        assert_eq!(placed(folders, Some(1000)), wanted);
+        let expected = [Placement::Memory, Placement::Off, Placement::Off];
+        assert_eq!(placed(folders, Some(1000)), expected);
     }
 
     #[test]
@@ -474,9 +474,9 @@ pub(super) mod tests {
             "The plan: nothing is to be moved. "
         );
         place(&mut folders, Some(fast().free), 1000 << 20);
-        let wanted =
+        let expected =
             "The plan: 1 folder to /mnt/ssd, 1 folder to memory, 1 folder without room there. ";
-        assert_eq!(plan_sentence(&folders, &fast()), wanted);
+        assert_eq!(plan_sentence(&folders, &fast()), expected);
     }
 
     #[test]

@@ -96,12 +96,12 @@ mod tests {
         let scope = Scope::new(under, vec![under.to_owned()]);
         let mut activities = Activities::new();
         assert!(scan(began, &scope, &mut activities), "all was looked at");
-        let of = |name: &str| {
+        let activity_of = |name: &str| {
             let activity = activities.get(&under.join(name));
             activity.map(|a| (a.opens, a.read, a.written))
         };
-        assert_eq!(of("hot"), Some((2.0, 3500.0, 0.0)));
-        assert_eq!(of("log"), Some((1.0, 0.0, 7000.0)));
-        assert_eq!(of("idle"), None);
+        assert_eq!(activity_of("hot"), Some((2.0, 3500.0, 0.0)));
+        assert_eq!(activity_of("log"), Some((1.0, 0.0, 7000.0)));
+        assert_eq!(activity_of("idle"), None);
     }
 }

@@ -157,8 +157,8 @@ pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> Ne
     let addresses = names::addresses(&target.name, target.port);
     let is_name = target.name.parse::<IpAddr>().is_err();
     let lookup_ns = is_name.then(|| began.elapsed().as_nanos() as f64);
-    let sides = addresses.map(|all| {
-        let sides = first_addresses(&all).into_iter();
+    let sides = addresses.map(|addresses| {
+        let sides = first_addresses(&addresses).into_iter();
         sides.map(|side| side.with_lookups(&target.name)).collect()
     });
     let mut observation = NetObservation {
@@ -266,10 +266,10 @@ fn first_addresses(addresses: &[SocketAddr]) -> Vec<Side> {
 }
 
 /// The audit of what was seen.
-pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
+pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
     // Port 0: listeners of this machine, which answer without a network.
     let is_local = |observation: &NetObservation| observation.target.port == 0;
-    let network_answers = all
+    let network_answers = observations
         .iter()
         .filter(|observation| !is_local(observation))
         .any(has_answer);
@@ -280,23 +280,26 @@ pub fn audit(all: &[NetObservation], rules: &[Rule]) -> Audit {
             network_answers
         }
     };
-    let things = all
+    let things = observations
         .iter()
         .flat_map(|observation| things(observation, is_reachable(observation)));
     let mut things: Vec<Thing> = things.collect();
-    if all.iter().any(|observation| observation.target.port != 0) {
+    if observations
+        .iter()
+        .any(|observation| observation.target.port != 0)
+    {
         things.push(resolvers_thing());
     }
     Audit {
         kind: AuditKind::Net,
-        targets: all
+        targets: observations
             .iter()
             .map(|observation| observation.target.name.clone())
             .collect(),
-        facts: facts(all),
+        facts: facts(observations),
         findings: judge(rules, &things, &CLASSES),
-        tables: vec![steps_table(all), ratio_table(all)],
-        chart: chart(all),
+        tables: vec![steps_table(observations), ratio_table(observations)],
+        chart: chart(observations),
     }
 }
 
@@ -377,7 +380,7 @@ fn address_thing(observation: &NetObservation, side: &Side, reached: bool) -> Th
     let attempts = turn_count(observation, side.family);
     let unreachable = side
         .last_failure(Step::Connect)
-        .filter(|_| connects.is_empty() && side.no_route);
+        .filter(|_| connects.is_empty() && side.has_no_route);
     match unreachable {
         Some(reason) => {
             let reason = format!("This machine has no way there: {reason}.");
@@ -567,13 +570,13 @@ fn pair_thing(observation: &NetObservation, sides: &[Side]) -> Option<Thing> {
     Some(thing)
 }
 
-/// Sets which family Happy Eyeballs takes, and what it costs if the first one is dead; `times`: medians of connections in ns.
+/// Sets which family Happy Eyeballs takes, and the cost if the first is dead; `times`: medians of connections in ns.
 fn set_happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &mut Thing) {
     let delay = ATTEMPT_DELAY.as_nanos() as f64;
     let [first_name, second_name] = [first, second].map(|side| side.family.name());
     let (fails, taken) = match times {
         [None, None] => (Err("Neither family answers.".to_owned()), "neither"),
-        [None, Some(_)] if first.no_route => {
+        [None, Some(_)] if first.has_no_route => {
             let reason = format!("This machine has no way to {first_name} itself.");
             (Err(reason), second_name)
         }
@@ -625,8 +628,8 @@ fn ratio(observation: &NetObservation, step: Step) -> Option<[f64; 3]> {
 }
 
 /// ` IPv6 / IPv4: 1.02 (0.99 to 1.05) for a.example.`
-fn ratios(all: &[NetObservation]) -> String {
-    let parts = all.iter().filter_map(|observation| {
+fn ratios(observations: &[NetObservation]) -> String {
+    let parts = observations.iter().filter_map(|observation| {
         let number = |n| Value::Number(n, Unit::Ratio).text();
         let [ratio, low, high] = ratio(observation, Step::Connect)?.map(number);
         Some(format!(
@@ -663,9 +666,9 @@ const STEPS: [Step; 5] = [
     Step::FirstByte,
 ];
 
-fn steps_table(all: &[NetObservation]) -> EvidenceTable {
+fn steps_table(observations: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for observation in all {
+    for observation in observations {
         let steps = STEPS.into_iter();
         for step in steps.filter(|step| observation.tls || *step != Step::Tls) {
             let sides = observation.sides.iter().flatten();
@@ -705,9 +708,9 @@ fn step_row(observation: &NetObservation, side: &Side, step: Step) -> Option<Vec
     Some(row)
 }
 
-fn ratio_table(all: &[NetObservation]) -> EvidenceTable {
+fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for observation in all {
+    for observation in observations {
         for step in STEPS {
             if let Some(ratio) = ratio(observation, step) {
                 let mut row = vec![
@@ -742,9 +745,9 @@ fn round_trip_text(observation: &NetObservation, side: &Side) -> String {
     }
 }
 
-fn facts(all: &[NetObservation]) -> Vec<(String, String)> {
+fn facts(observations: &[NetObservation]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
-    for observation in all {
+    for observation in observations {
         let lookup = observation.lookup_ns.map(|ns| Value::ns(ns).text());
         facts.extend(lookup.map(|time| (format!("lookup of {}", observation.target.name), time)));
         for side in observation.sides.iter().flatten() {
@@ -765,8 +768,8 @@ fn facts(all: &[NetObservation]) -> Vec<(String, String)> {
     facts
 }
 
-fn chart(all: &[NetObservation]) -> Option<EvidenceBars> {
-    let bars = all.iter().flat_map(|observation| {
+fn chart(observations: &[NetObservation]) -> Option<EvidenceBars> {
+    let bars = observations.iter().flat_map(|observation| {
         let sides = observation.sides.iter().flatten();
         sides.filter_map(move |side| {
             let median_ns = median(&times(observation, side.family, Step::Connect))?;
@@ -779,7 +782,7 @@ fn chart(all: &[NetObservation]) -> Option<EvidenceBars> {
     let rows: Vec<(String, f64)> = bars.take(12).collect();
     (!rows.is_empty()).then(|| EvidenceBars {
         title: "Time of a connection".into(),
-        caption: format!("Medians.{}", ratios(all)),
+        caption: format!("Medians.{}", ratios(observations)),
         axis: "time".into(),
         unit: Unit::Nanoseconds,
         rows,
@@ -849,7 +852,8 @@ mod tests {
         assert_eq!(values([None, Some(10.0)])[..2], ["yes", "IPv4"]);
         assert_eq!(values([Some(10.0), None])[..2], ["no", "IPv6"]);
         assert_eq!(values([None, None])[..2], ["unknown", "neither"]);
-        let unreachable = happy_eyeballs_values([None, Some(10.0)], |side| side.no_route = true);
+        let unreachable =
+            happy_eyeballs_values([None, Some(10.0)], |side| side.has_no_route = true);
         assert_eq!(unreachable[..2], ["unknown", "IPv4"]);
     }
 }

@@ -76,7 +76,8 @@ fn reverse_lookup(address: IpAddr) -> Result<Option<String>, String> {
     }
 }
 
-/// A name's addresses in the order in which the system tries them (RFC 6724); none if the name has none. Error: nobody could say.
+/// A name's addresses in the order in which the system tries them (RFC 6724); empty if it has none. Error: no resolver
+/// answered.
 pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     let hints = AddrInfoHints {
         socktype: SockType::Stream.into(),

@@ -41,7 +41,7 @@ impl OversizedPackets {
 }
 
 /// The least that a family's path carries (RFC 791 hosts, RFC 8200).
-fn least(family: Family) -> u32 {
+fn smallest_mtu(family: Family) -> u32 {
     match family {
         Family::V4 => 576,
         Family::V6 => 1280,
@@ -54,8 +54,8 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
     pinger.forbid_cutting().ok()?;
     let patience = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
     let family = pinger.family();
-    let most = believed_mtu.clamp(ETHERNET, JUMBO);
-    search(least(family), most, &mut |bytes| {
+    let largest = believed_mtu.clamp(ETHERNET, JUMBO);
+    search(smallest_mtu(family), largest, &mut |bytes| {
         let first = pinger.probe(bytes, patience);
         // Any packet may be lost once.
         match first {
@@ -66,13 +66,13 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
 }
 
 /// Searches the limit between two sizes by halves, or at the size that a router reports.
-fn search(least: u32, most: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<Path> {
-    let (mut low, mut high) = (least, most + 1);
+fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<Path> {
+    let (mut low, mut high) = (smallest, largest + 1);
     let mut beyond = OversizedPackets::OwnLink;
-    if probe(least) != Probe::Answered {
+    if probe(smallest) != Probe::Answered {
         return None;
     }
-    let (mut next, mut reported) = (most, None);
+    let (mut next, mut reported) = (largest, None);
     while high - low > 1 {
         match probe(next) {
             Probe::Answered => low = next,

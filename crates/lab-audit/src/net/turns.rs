@@ -78,13 +78,13 @@ pub struct Side {
     /// How long the last connection that failed took to fail.
     pub failed_after: Option<Duration>,
     /// Whether the last failure was that this machine has no route to it.
-    pub no_route: bool,
+    pub has_no_route: bool,
     /// Connections that the other end refused.
     pub refused: u32,
     /// Connections that failed otherwise.
     silent: u32,
     failures_in_a_row: u32,
-    looks_up: bool,
+    has_name: bool,
 }
 
 impl Step {
@@ -152,24 +152,24 @@ impl Side {
             path: None,
             failures: Vec::new(),
             failed_after: None,
-            no_route: false,
+            has_no_route: false,
             refused: 0,
             silent: 0,
             failures_in_a_row: 0,
-            looks_up: false,
+            has_name: false,
         }
     }
 
     /// Has the name looked up in each turn, unless it is an address.
     pub fn with_lookups(mut self, name: &str) -> Side {
-        self.looks_up = name.parse::<IpAddr>().is_err();
+        self.has_name = name.parse::<IpAddr>().is_err();
         self
     }
 
     /// One lookup. A resolver that failed or took long is asked no more.
     fn lookup(&mut self, name: &str) -> Option<f64> {
-        let time_ns = self.looks_up.then(|| names::lookup(name, self.family))?;
-        self.looks_up = time_ns.is_some_and(|ns| ns < PATIENCE.as_nanos() as f64);
+        let time_ns = self.has_name.then(|| names::lookup(name, self.family))?;
+        self.has_name = time_ns.is_some_and(|ns| ns < PATIENCE.as_nanos() as f64);
         time_ns
     }
 
@@ -220,9 +220,9 @@ impl Side {
     }
 
     /// How a step failed last.
-    pub fn last_failure(&self, of: Step) -> Option<&str> {
+    pub fn last_failure(&self, failed_step: Step) -> Option<&str> {
         let mut last = self.failures.iter().rev();
-        let (_, reason) = last.find(|(step, _)| *step == of)?;
+        let (_, reason) = last.find(|(step, _)| *step == failed_step)?;
         Some(reason)
     }
 
@@ -243,7 +243,7 @@ impl Side {
                 _ => self.silent += 1,
             }
         }
-        self.no_route = matches!(
+        self.has_no_route = matches!(
             reason.kind(),
             io::ErrorKind::NetworkUnreachable
                 | io::ErrorKind::HostUnreachable
@@ -401,7 +401,7 @@ fn path_mtu(stream: &TcpStream, family: Family) -> Option<u32> {
     let mut mtu: libc::c_int = 0;
     let mut size = std::mem::size_of_val(&mtu) as libc::socklen_t;
     // SAFETY: the descriptor is open, and `mtu` has the size that is told.
-    let done = unsafe {
+    let status = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
             level,
@@ -410,7 +410,9 @@ fn path_mtu(stream: &TcpStream, family: Family) -> Option<u32> {
             &mut size,
         )
     };
-    u32::try_from(mtu).ok().filter(|mtu| done == 0 && *mtu > 0)
+    u32::try_from(mtu)
+        .ok()
+        .filter(|mtu| status == 0 && *mtu > 0)
 }
 
 /// Answers every request with one line, until the process ends.

@@ -57,9 +57,9 @@ pub struct Response {
     /// What was read of the body, as it came.
     pub body: Vec<u8>,
     /// It came from a browser, which undid its encoding.
-    pub decoded: bool,
+    pub is_decoded: bool,
     /// It is longer than what is read, or did not end in time.
-    pub cut: bool,
+    pub is_truncated: bool,
     /// What was seen of TLS.
     pub tls: Option<TlsObservation>,
     /// Over which family of addresses it came; `None`: not known.
@@ -86,8 +86,8 @@ impl Response {
 
     /// A field's value; of several, the first.
     pub fn field(&self, name: &str) -> Option<&str> {
-        let found = self.fields.iter().find(|(n, _)| n == name);
-        found.map(|(_, value)| value.as_str())
+        let field = self.fields.iter().find(|(n, _)| n == name);
+        field.map(|(_, value)| value.as_str())
     }
 
     /// The values of all fields of that name.
@@ -291,7 +291,7 @@ fn exchange(
             Err(e) => return Err(Failure::None(format!("the answer is not HTTP/1.1: {e}"))),
             Ok((_, Some(_))) => return finished(head, answer),
             Ok(_) if answer.body.len() >= MOST_BODY => {
-                answer.cut = true;
+                answer.is_truncated = true;
                 return finished(head, answer);
             }
             Ok(_) => {}
@@ -301,7 +301,7 @@ fn exchange(
 
 /// The answer of an exchange that did not end, if its head is complete.
 fn ended_early(head: Vec<u8>, mut answer: Response, reason: &str) -> Result<Response, Failure> {
-    answer.cut = true;
+    answer.is_truncated = true;
     finished(head, answer).map_err(|_| Failure::None(reason.to_owned()))
 }
 

@@ -98,7 +98,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
         // -1: not known.
         head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
-        decoded: true,
+        is_decoded: true,
         ..Response::default()
     };
     Some((url, answer, entry))
@@ -108,8 +108,10 @@ fn resource((url, answer, entry): &AnsweredEntry) -> Resource {
     let mut resource = Resource::new(url, answer);
     // The size as it was sent; -1: not known.
     let response = &entry["response"];
-    let sent = response["bodySize"].as_u64().filter(|sent| *sent > 0);
-    resource.bytes = sent
+    let sent_bytes = response["bodySize"]
+        .as_u64()
+        .filter(|sent_bytes| *sent_bytes > 0);
+    resource.bytes = sent_bytes
         .or(response["content"]["size"].as_u64())
         .map_or(resource.bytes, |n| n as usize);
     resource
@@ -126,7 +128,7 @@ fn redirects(answers: &[AnsweredEntry]) -> Redirects {
         redirects.count += 1;
         redirects.path.push(redacted(&pair[1].0));
         redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
-        redirects.looped |= pair[0].0 == pair[1].0;
+        redirects.is_loop |= pair[0].0 == pair[1].0;
     }
     let page = answers.get(redirects.count as usize);
     let unfollowed = page.and_then(|page| Some((page.0.host_str(), target_of(page)?)));

@@ -111,7 +111,7 @@ pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
         )
     };
     let gaps = [
-        redirects.looped.then(|| endless.to_owned()),
+        redirects.is_loop.then(|| endless.to_owned()),
         redirects.elsewhere.as_ref().map(on_other_host),
         page.malformed.as_ref().map(unreadable),
     ];
@@ -179,10 +179,10 @@ impl<'a> Visit<'a> {
                 .push((url.clone(), set_cookies.collect()));
             redirects.count += 1;
             redirects.path.push(redacted(&to));
-            redirects.looped = visited.contains(&to) || redirects.count > REDIRECTS;
+            redirects.is_loop = visited.contains(&to) || redirects.count > REDIRECTS;
             redirects.to_https |= url.scheme() == "http" && to.scheme() == "https";
             let is_elsewhere = !self.client.may_ask(&to);
-            if redirects.looped || is_elsewhere {
+            if redirects.is_loop || is_elsewhere {
                 redirects.elsewhere = is_elsewhere.then_some(to);
                 return Ok((url, answer, redirects));
             }

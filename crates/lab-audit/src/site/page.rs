@@ -112,9 +112,9 @@ mod tests {
         let html = "<META http-equiv='Content-Security-Policy' content=\"default-src 'self'\"><script src=/own.js></script>\
                     <script src=//b.example/x.js></script><script src=https://b.example/y.js integrity=sha384-x></script>\
                     <link rel=stylesheet href=https://c.example/s.css><link rel=icon href=https://c.example/i.png>";
-        let found = safety(html, &page);
-        assert_eq!(found.policy, "default-src 'self'");
-        let unpinned: Vec<&str> = found.unpinned.iter().map(Url::as_str).collect();
+        let observed = safety(html, &page);
+        assert_eq!(observed.policy, "default-src 'self'");
+        let unpinned: Vec<&str> = observed.unpinned.iter().map(Url::as_str).collect();
         assert_eq!(
             unpinned,
             ["https://b.example/x.js", "https://c.example/s.css"]
@@ -128,9 +128,9 @@ mod tests {
         let html = "<!-- <img src=no.png> --><base href='/z/'><LINK rel='Stylesheet preload' href=s.css>\
                     <script>'<img src=no2.png>'</script><script src='//b.example/j.js#f'></script><img src=' i.png '>\
                     <img src=i.png><a href=p.html>p</a><img src='data:image/png;base64,AA'><link rel=canonical href=c>";
-        let found: Vec<String> = references(html, &page).iter().map(Url::to_string).collect();
+        let urls: Vec<String> = references(html, &page).iter().map(Url::to_string).collect();
         assert_eq!(
-            found,
+            urls,
             [
                 "http://a.example/z/s.css",
                 "http://b.example/j.js",

@@ -75,8 +75,8 @@ pub struct Resource {
     /// Status of a conditional request, or why there is none.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
-    charset: bool,
-    varies: bool,
+    has_charset: bool,
+    varies_by_encoding: bool,
     /// For how long caches may keep it; `None`: not said.
     pub lifetime_s: Option<f64>,
 }
@@ -109,7 +109,7 @@ impl Resource {
             expires: field("expires"),
             etag: field("etag"),
             last_modified: field("last-modified"),
-            charset: content_type.to_ascii_lowercase().contains("charset="),
+            has_charset: content_type.to_ascii_lowercase().contains("charset="),
             media,
             encoding,
             bytes: answer.body.len(),
@@ -117,7 +117,8 @@ impl Resource {
             cache: answer.all("cache-control").collect::<Vec<_>>().join(", "),
             revalidated: Err("It was not asked again".into()),
             set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
-            varies: vary.contains('*') || vary.to_ascii_lowercase().contains("accept-encoding"),
+            varies_by_encoding: vary.contains('*')
+                || vary.to_ascii_lowercase().contains("accept-encoding"),
             vary,
             leads_to: answer.redirect_target(url),
             malformed: answer.malformed.clone(),
@@ -138,14 +139,13 @@ impl Resource {
             thing.set("unreadable", Value::word(reason));
             return thing;
         }
-        let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
         let is_ok = (200..300).contains(&self.status);
         thing.set("served_by", Value::word(&self.served_by));
         thing.set("status", Value::count(self.status.into(), ""));
         let target = self.leads_to.as_ref().map(address::redacted);
         let is_redirect = target.is_some();
         thing.set("leads_to", Value::Word(target.unwrap_or("nowhere".into())));
-        // What a redirect says of itself, no browser uses.
+        // Browsers use nothing else of a redirect.
         if is_redirect {
             return thing;
         }
@@ -153,12 +153,18 @@ impl Resource {
         thing.set("typed", Value::Flag(!self.media.is_empty()));
         thing.set("type", Value::word(&self.media));
         thing.set("bytes", Value::bytes(self.bytes as u64));
-        if !is_ok {
-            return thing;
+        if is_ok {
+            self.set_content(&mut thing);
+            self.set_caching(&mut thing);
         }
+        thing
+    }
+
+    /// Sets the kind of document, its encoding and what compression would save.
+    fn set_content(&self, thing: &mut Thing) {
         thing.set("page", Value::Flag(self.media.contains("html")));
         if self.media.starts_with("text/") {
-            thing.set("charset", Value::Flag(self.charset));
+            thing.set("charset", Value::Flag(self.has_charset));
         }
         let coding = if self.encoding.is_empty() {
             "none"
@@ -169,8 +175,16 @@ impl Resource {
         thing.set("compressible", Value::Flag(is_compressible(&self.media)));
         thing.set_some("saved", self.saved.map(|n| Value::bytes(n as u64)));
         if !self.encoding.is_empty() {
-            thing.set("varies", Value::Flag(self.varies));
+            thing.set("varies", Value::Flag(self.varies_by_encoding));
         }
+        thing.set("versioned", Value::Flag(is_versioned(&self.url)));
+        let cookies = self.set_cookies.len() as u64;
+        thing.set("sets_cookies", Value::count(cookies, "cookies"));
+    }
+
+    /// Sets what the answer says to caches.
+    fn set_caching(&self, thing: &mut Thing) {
+        let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
         thing.set(
             "cache",
             Value::word(if self.cache.is_empty() {
@@ -190,12 +204,6 @@ impl Resource {
         if validator {
             thing.set("revalidation", self.revalidation());
         }
-        thing.set("versioned", Value::Flag(is_versioned(&self.url)));
-        thing.set(
-            "sets_cookies",
-            Value::count(self.set_cookies.len() as u64, "cookies"),
-        );
-        thing
     }
 
     /// What asking again is answered: the body, or that it did not change.
@@ -224,7 +232,9 @@ pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
 /// It is in an encoding that is not known, or not in the one that is told; in words.
 pub fn text(answer: &Response) -> Result<String, String> {
     let body = &answer.body[..];
-    let encoded = answer.field("content-encoding").filter(|_| !answer.decoded);
+    let encoded = answer
+        .field("content-encoding")
+        .filter(|_| !answer.is_decoded);
     let encoding = encoded.unwrap_or_default().trim().to_ascii_lowercase();
     let decoder: Box<dyn Read + '_> = match encoding.as_str() {
         "" | "identity" => Box::new(body),

@@ -91,7 +91,7 @@ pub struct Redirects {
     /// The URLs that they lead to.
     pub path: Vec<String>,
     /// Whether one leads to a URL that was asked before, or there are too many.
-    pub looped: bool,
+    pub is_loop: bool,
     /// Whether one leads from http to https.
     pub to_https: bool,
     /// Where the last leads, if that is a host that was not named.
@@ -143,16 +143,16 @@ impl ServerContext<'_> {
 
     /// HEAD must say what GET says (RFC 9110, 9.3.2).
     fn set_head(&self, client: &mut Client, thing: &mut Thing) {
-        let unread = self.page.malformed.as_deref().map(unreadable_text);
-        match unread.map_or_else(|| client.request(Method::Head, self.url, ""), Err) {
+        let unreadable = self.page.malformed.as_deref().map(unreadable_text);
+        match unreadable.map_or_else(|| client.request(Method::Head, self.url, ""), Err) {
             Ok(head) => {
-                let same = head.status == self.page.status
+                let is_same = head.status == self.page.status
                     && head.field("content-type") == self.page.field("content-type");
                 thing.set(
                     "head",
                     Value::word(format!("{}, GET {}", head.status, self.page.status)),
                 );
-                thing.set("head_same", Value::Flag(same));
+                thing.set("head_same", Value::Flag(is_same));
             }
             Err(reason) => {
                 let unknown = Value::Unknown(format!("{reason}."));
@@ -270,7 +270,8 @@ impl ServerContext<'_> {
         thing.set("exposed_what", what);
     }
 
-    /// Whether a path is answered with what such a file has in it. Error: it is not answered, or the server asks to wait.
+    /// Whether a path is answered with the content of such a file. Error: it is not answered, or the server asks to
+    /// wait.
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
         let answer = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
@@ -369,7 +370,7 @@ fn unreadable_text(reason: &str) -> String {
 /// Sets where redirects lead.
 fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
     thing.set("redirects", Value::count(redirects.count, "redirects"));
-    thing.set("redirect_loop", Value::Flag(redirects.looped));
+    thing.set("redirect_loop", Value::Flag(redirects.is_loop));
     let path = if redirects.path.is_empty() {
         "none".into()
     } else {
@@ -394,7 +395,7 @@ fn set_answer(url: &Url, page: &Response, thing: &mut Thing) {
         set_security(page, thing);
         let html = resource::text(page).map(|html| safety(&html, url));
         set_html(page, &html, thing);
-        thing.set("complete", Value::Flag(!page.cut));
+        thing.set("complete", Value::Flag(!page.is_truncated));
     }
 }
 

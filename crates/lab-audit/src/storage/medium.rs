@@ -81,7 +81,7 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
-/// Why what is read of a disk of this machine may come from a cache that the kernel does not know; `None`: it is a disk.
+/// Why reads of a disk of this machine may come from a cache that the kernel does not know; `None`: it is a real disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {
     match Medium::of(&Root::live(), disk) {
         Medium::Virtual(vendor) => Some(format!(

@@ -101,8 +101,8 @@ pub fn measure(
         step(round);
         for (index, work) in Work::ALL.into_iter().enumerate() {
             let seed = seed + round * 8 + index as u64;
-            let all = turns::round(&targets, work, seed)?;
-            for (measured_target, round_of_target) in measured.iter_mut().zip(all) {
+            let round_results = turns::round(&targets, work, seed)?;
+            for (measured_target, round_of_target) in measured.iter_mut().zip(round_results) {
                 measured_target.1[index].extend(round_of_target);
             }
         }
@@ -117,19 +117,19 @@ pub fn measure(
 }
 
 /// The things, facts, tables and the chart of an audit.
-pub fn extra(all: &[Measured]) -> Extra {
-    let mut tables = vec![speeds(all)];
-    if all.len() > 1 {
-        tables.push(ratios(all));
+pub fn extra(results: &[Measured]) -> Extra {
+    let mut tables = vec![speeds(results)];
+    if results.len() > 1 {
+        tables.push(ratios(results));
     }
-    let rounds = all[0].rounds[0].len();
+    let rounds = results[0].rounds[0].len();
     let way = format!(
         "direct I/O; {rounds} rounds of two turns of 60 ms of each kind of work, in mirrored order; depth {DEPTH} by as many threads"
     );
     Extra {
-        things: all.iter().map(Measured::thing).collect(),
+        things: results.iter().map(Measured::thing).collect(),
         tables,
-        chart: chart(all),
+        chart: chart(results),
         facts: vec![("disks were measured by".into(), way)],
     }
 }
@@ -220,9 +220,9 @@ fn word(text: &str) -> EvidenceValue {
 }
 
 /// Each figure with its interval.
-fn speeds(all: &[Measured]) -> EvidenceTable {
+fn speeds(results: &[Measured]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for measured in all {
+    for measured in results {
         for work in Work::ALL
             .into_iter()
             .filter(|work| work.fits(&measured.target))
@@ -270,11 +270,11 @@ fn speeds(all: &[Measured]) -> EvidenceTable {
 }
 
 /// Rates as multiples of the first target's.
-fn ratios(all: &[Measured]) -> EvidenceTable {
+fn ratios(results: &[Measured]) -> EvidenceTable {
     let mut rows = Vec::new();
-    for measured in &all[1..] {
+    for measured in &results[1..] {
         for (index, work) in Work::ALL.into_iter().enumerate() {
-            let rounds = measured.rounds[index].iter().zip(&all[0].rounds[index]);
+            let rounds = measured.rounds[index].iter().zip(&results[0].rounds[index]);
             let logs: Vec<f64> = rounds
                 .map(|(measured, base)| (measured.rate / base.rate).ln())
                 .collect();
@@ -289,21 +289,21 @@ fn ratios(all: &[Measured]) -> EvidenceTable {
         }
     }
     EvidenceTable {
-        title: format!("Rates as multiples of those of {}", all[0].target.name),
+        title: format!("Rates as multiples of those of {}", results[0].target.name),
         caption: "Hodges-Lehmann estimates over the rounds, with intervals at 95 % each. Above 1, it is faster.".into(),
         columns: ["of", "work", "ratio", "low", "high"].map(String::from).into(),
         rows,
     }
 }
 
-fn chart(all: &[Measured]) -> Option<EvidenceBars> {
-    let names: Vec<&str> = all
+fn chart(results: &[Measured]) -> Option<EvidenceBars> {
+    let names: Vec<&str> = results
         .iter()
         .map(|measured| measured.target.name.as_str())
         .collect();
     let names = short_names(&names);
     let bar = |(measured, name): (&Measured, &String), work: Work| {
-        let name = match all.len() {
+        let name = match results.len() {
             1 => work.name().to_owned(),
             _ => format!("{name}: {}", work.short()),
         };
@@ -312,7 +312,7 @@ fn chart(all: &[Measured]) -> Option<EvidenceBars> {
     let works = Work::ALL
         .into_iter()
         .filter(|work| *work != Work::Sequential);
-    let targets = || all.iter().zip(&names);
+    let targets = || results.iter().zip(&names);
     let rows = works.flat_map(|work| targets().filter_map(move |target| bar(target, work)));
     Some(EvidenceBars {
         title: "Time of one operation".into(),

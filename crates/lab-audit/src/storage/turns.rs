@@ -131,13 +131,13 @@ pub fn first_and_second_reads(target: &Target, seed: u64) -> io::Result<[f64; 2]
 
 fn merge_turns(turns: Vec<Turn>) -> Option<Round> {
     let seconds: f64 = turns.iter().map(|turn| turn.seconds).sum();
-    let mut all: Vec<f64> = turns.into_iter().flat_map(|turn| turn.latencies).collect();
-    all.sort_unstable_by(f64::total_cmp);
-    let rank = (all.len() * 99).div_ceil(100).saturating_sub(1);
+    let mut latencies: Vec<f64> = turns.into_iter().flat_map(|turn| turn.latencies).collect();
+    latencies.sort_unstable_by(f64::total_cmp);
+    let rank = (latencies.len() * 99).div_ceil(100).saturating_sub(1);
     Some(Round {
-        rate: all.len() as f64 / seconds,
-        p50: median(&all)?,
-        p99: (all.len() >= ENOUGH).then(|| all[rank]),
+        rate: latencies.len() as f64 / seconds,
+        p50: median(&latencies)?,
+        p99: (latencies.len() >= ENOUGH).then(|| latencies[rank]),
     })
 }
 

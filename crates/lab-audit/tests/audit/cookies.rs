@@ -55,7 +55,7 @@ fn cell(audit: &Audit, table: usize, row: &str, column: usize) -> f64 {
     }
 }
 
-/// Cookies of one name are told apart by where they go, and a line that deletes one has its name alone.
+/// Findings on cookies of one name add their domain and path; the line that deletes one has the name alone.
 #[test]
 fn cookies_of_one_name_have_places_of_their_own() {
     let audit = audit_of(&observe(&har(&[
@@ -113,7 +113,7 @@ fn separators_and_quantcast_are_not_google_analytics() {
     let (google, quantcast) = (bytes("Google Analytics"), bytes("Quantcast"));
     assert_eq!(google + quantcast, 428.0);
     assert_eq!(quantcast, 77.0);
-    // 11 cookies behind one another have 10 separators: what made 428 into 448.
+    // The 10 separators of 11 cookies in a row make 448 out of 428.
     assert_eq!(google + quantcast + 2.0 * 10.0, 448.0);
     assert_eq!(bytes("separators"), 2.0 * 12.0);
     assert_eq!(
@@ -189,7 +189,7 @@ fn jars_tables_and_lines_are_read() {
     assert_eq!(bytes, [3, 4]);
 }
 
-/// Rule, and a HAR in which it finds the state. In the first one every rule is good.
+/// A rule, a state, and a HAR in which the rule finds that state. In the first HAR every rule is good.
 fn cases() -> Vec<(&'static str, State, String)> {
     let page = "https://a.example/";
     let set = |line: &str| {
@@ -472,13 +472,13 @@ fn domains_tell_what_is_there_twice() {
     let table = audit.tables.iter().position(|t| t.title == "Domains");
     let table = table.expect("a table");
     let of = |domain: &str| [1, 3, 4].map(|column| cell(&audit, table, domain, column));
-    // Its k goes with the k of the domain above; its other value is that of k.
+    // Its k has a namesake in the domain above, and its other cookie has the value of k.
     assert_eq!(of("www.a.example"), [2.0, 1.0, 2.0]);
     assert_eq!(of("a.example"), [1.0, 0.0, 0.0]);
     assert_eq!(of("b.example"), [1.0, 0.0, 0.0]);
 }
 
-/// The part of the whole head, beside the part of the field.
+/// The table has an owner's part of the whole head beside its part of the field.
 #[test]
 fn an_owner_s_part_of_the_request_is_told() {
     let text = har(&[("https://a.example/", "document", "_ga=123; k=1", &[])]);
@@ -528,7 +528,7 @@ fn what_holds_no_cookies_is_refused_in_words() {
     assert_eq!(odd.skipped, 4);
 }
 
-/// Bytes of a generator, as a reader of text sees them; with and without NUL.
+/// Random bytes, decoded as text, with and without NUL.
 #[test]
 fn what_is_binary_is_no_table() {
     let mut state = 1_u64;

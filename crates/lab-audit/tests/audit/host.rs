@@ -164,7 +164,7 @@ const GOOD: &[(&str, &str)] = &[
     ),
 ];
 
-/// Rule, thing, the state that it has to find, and the file that makes it so.
+/// A rule, a thing, the state that the rule has to find, and the files that cause it.
 const CHANGED: &[(&str, &str, State, &str, &str)] = &[
     (
         "disk-scheduler",
@@ -664,12 +664,12 @@ fn audit(folder: &Path) -> Audit {
     host::audit(&machine, &host::rules().expect("rules"), Vec::new())
 }
 
-fn of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a Finding {
-    let of = |f: &&Finding| f.rule == rule && f.place == place;
+fn finding_of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a Finding {
+    let is_asked = |f: &&Finding| f.rule == rule && f.place == place;
     audit
         .findings
         .iter()
-        .find(of)
+        .find(is_asked)
         .unwrap_or_else(|| panic!("{rule} of {place}"))
 }
 
@@ -691,13 +691,13 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
     let folder = good();
     for (rule, place, state, path, text) in CHANGED {
         assert_eq!(
-            of(&good_audit, rule, place).state,
+            finding_of(&good_audit, rule, place).state,
             State::Good,
             "{rule} of {place}"
         );
         write(folder.path(), path, text);
         let audit = audit(folder.path());
-        let finding = of(&audit, rule, place);
+        let finding = finding_of(&audit, rule, place);
         assert_eq!(finding.state, *state, "{rule} of {place}: {}", finding.seen);
         let is_complete = !finding.seen.contains('{') && !finding.seen.is_empty();
         assert!(
@@ -713,7 +713,7 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
             None => fs::remove_file(folder.path().join(path)).expect("a file"),
         }
     }
-    // Without a timer the same disk is told nothing.
+    // Without a timer the disk is not told what is free.
     fs::remove_file(
         folder
             .path()
@@ -721,7 +721,7 @@ fn every_rule_is_good_here_and_finds_what_was_changed() {
     )
     .expect("a timer");
     assert_eq!(
-        of(&audit(folder.path()), "filesystem-trim", "/").state,
+        finding_of(&audit(folder.path()), "filesystem-trim", "/").state,
         State::Bad
     );
 }
@@ -745,7 +745,7 @@ fn every_case_of_every_rule_is_tested() {
     assert!(untested.is_empty(), "{untested:?}");
 }
 
-/// Rules about what a machine may lack: where nothing is seen, they are not about it.
+/// Rules about what a machine may lack: without it they do not apply.
 const OPTIONAL: [&str; 10] = [
     "cpu-governor",
     "cpu-quota",
@@ -779,7 +779,7 @@ fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
     }
 }
 
-/// Each file of a machine by itself: without it nothing that was not bad becomes bad, and nothing fails.
+/// Without any one file of a machine nothing that was not bad becomes bad, and nothing fails.
 #[test]
 fn a_file_that_is_missing_makes_nothing_bad() {
     for (path, _) in GOOD {
@@ -804,7 +804,10 @@ fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
     let folder = good();
     fs::remove_dir_all(folder.path().join("etc/systemd")).expect("a folder");
     let audit = audit(folder.path());
-    assert_eq!(of(&audit, "filesystem-trim", "/").state, State::Unknown);
+    assert_eq!(
+        finding_of(&audit, "filesystem-trim", "/").state,
+        State::Unknown
+    );
 }
 
 /// A volume of LVM or an encrypted one is mounted by a name that /sys tells in `dm/name`.
@@ -823,7 +826,10 @@ fn a_mapped_device_is_told_what_is_free_as_its_disk_is() {
         write(folder.path(), path, text);
     }
     let mapped = audit(folder.path());
-    assert_eq!(of(&mapped, "filesystem-trim", "/").state, State::Advice);
+    assert_eq!(
+        finding_of(&mapped, "filesystem-trim", "/").state,
+        State::Advice
+    );
     write(
         folder.path(),
         "sys/block/dm-0/queue/discard_max_bytes",
@@ -831,7 +837,7 @@ fn a_mapped_device_is_told_what_is_free_as_its_disk_is() {
     );
     let audit = audit(folder.path());
     assert_eq!(
-        of(&audit, "filesystem-trim", "/").state,
+        finding_of(&audit, "filesystem-trim", "/").state,
         State::NotApplicable
     );
 }
@@ -865,13 +871,13 @@ fn partitions_are_listed_with_their_alignment_and_what_is_on_them() {
 
 #[test]
 fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
-    let all = [
+    let rules = [
         host::rules(),
         lab_audit::net::rules(),
         lab_audit::cookies::rules(),
         lab_audit::site::rules(),
     ];
-    for rule in all.into_iter().flat_map(|rules| rules.expect("rules")) {
+    for rule in rules.into_iter().flat_map(|rules| rules.expect("rules")) {
         let texts = [&rule.title, &rule.why, &rule.seen, &rule.see];
         assert!(texts.iter().all(|text| !text.is_empty()), "{}", rule.id);
         assert!(rule.source.starts_with("https://"), "{}", rule.id);
@@ -985,15 +991,15 @@ fn a_copy_without_content_says_so() {
     let disk = folder.path().join("sys/block/sdz");
     std::os::unix::fs::symlink("../devices/sdz", disk).expect("a link");
     let audit = audit(folder.path());
-    let found = of(&audit, "copy-whole", "the copy");
-    assert_eq!(found.state, State::Unknown);
+    let finding = finding_of(&audit, "copy-whole", "the copy");
+    assert_eq!(finding.state, State::Unknown);
     let words = "proc/cpuinfo, proc/meminfo, proc/swaps and 1 more (empty), sys/block/sdz (a link that leads nowhere)";
-    assert!(found.seen.contains(words), "{}", found.seen);
-    let clock = of(&audit, "clock-source", "db1");
+    assert!(finding.seen.contains(words), "{}", finding.seen);
+    let clock = finding_of(&audit, "clock-source", "db1");
     assert!(!clock.seen.contains("unknown"), "{}", clock.seen);
 }
 
-/// What a rule is not about is told by the condition that is not so.
+/// A rule that does not apply names the condition that fails.
 #[test]
 fn a_rule_that_does_not_apply_says_why() {
     let audit = audit(good().path());

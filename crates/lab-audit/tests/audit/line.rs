@@ -16,7 +16,7 @@ const IFF_NO_PI: i16 = 0x1000;
 /// Bytes of the largest packet.
 const LARGEST: usize = 65_536;
 
-/// What is told of a device to the kernel (netdevice(7), `struct ifreq`).
+/// The request for a device (netdevice(7), `struct ifreq`).
 #[repr(C)]
 struct Request {
     name: [u8; 16],
@@ -38,16 +38,16 @@ pub fn device(name: &str) -> Result<File, String> {
     };
     request.name[..name.len()].copy_from_slice(name.as_bytes());
     // SAFETY: the descriptor is open, and `request` is as large as the kernel's.
-    let done = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) };
-    if done == 0 {
+    let status = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) };
+    if status == 0 {
         Ok(file)
     } else {
         Err(format!("/dev/net/tun: {}", std::io::Error::last_os_error()))
     }
 }
 
-/// Joins two devices until the process ends. `delay` says of each packet that the first one sends how long it is under
-/// way; `None`: it is lost. What the second one sends arrives at once.
+/// Joins two devices until the process ends. `delay`: how long a packet from the first one is under way; `None`: it is
+/// lost. Packets from the second one arrive at once.
 pub fn join(
     first: File,
     second: File,

@@ -9,7 +9,7 @@ mod net;
 mod net_lines;
 mod site;
 
-/// Says that a test is left out; fails where the reason is not what this machine lacks.
+/// Prints that a test is left out. Panics unless the reason is something that this machine lacks.
 fn left_out(reason: &str) {
     const LACKING: [&str; 3] = ["takes root", "is not installed", "/dev/net/tun"];
     assert!(LACKING.iter().any(|word| reason.contains(word)), "{reason}");

@@ -21,7 +21,7 @@ fn ratio(n: f64) -> Value {
     Value::Number(n, Unit::Ratio)
 }
 
-/// Classes whose rules are tested here; those of all others in `host`.
+/// Classes whose rules are tested here. Rules of all other classes are tested in `host`.
 pub const MEASURED: [&str; 3] = ["storage", "folder", "watch"];
 
 type Case = (
@@ -262,7 +262,7 @@ fn folders_that_are_read_and_written_are_told_apart() {
         fs::create_dir(under.join(name)).expect("a folder");
         fs::write(under.join(name).join("file"), vec![1; 2 << 20]).expect("a file");
     }
-    // Times of files have the grain of a second.
+    // Times of files are compared in whole seconds.
     std::thread::sleep(Duration::from_millis(1100));
     let machine = host::Machine {
         root: lab_audit::Root::live(),
@@ -273,26 +273,31 @@ fn folders_that_are_read_and_written_are_told_apart() {
     let watched = hot::watch(&scope, Duration::from_secs(20), &mut |been| {
         if let Some(under) = busy.take_if(|_| been > Duration::from_millis(300)) {
             let run = |program: &str, words: &[String]| {
-                let done = Command::new(program)
+                let status = Command::new(program)
                     .args(words)
                     .output()
                     .expect("a program");
-                assert!(done.status.success());
+                assert!(status.status.success());
             };
             for _ in 0..3 {
                 run("cat", &[under.join("hot/file").display().to_string()]);
             }
-            let of = format!("of={}", under.join("log/new").display());
+            let activity_of = format!("of={}", under.join("log/new").display());
             run(
                 "dd",
-                &["if=/dev/zero".into(), of, "bs=1M".into(), "count=5".into()],
+                &[
+                    "if=/dev/zero".into(),
+                    activity_of,
+                    "bs=1M".into(),
+                    "count=5".into(),
+                ],
             );
         }
         been > Duration::from_millis(1500)
     });
     let (extra, script) = hot::extra(&watched, None, 0);
     assert_eq!(script, Err("there is no fast filesystem".into()));
-    let of = |name: &str| {
+    let activity_of = |name: &str| {
         extra
             .things
             .iter()
@@ -302,19 +307,19 @@ fn folders_that_are_read_and_written_are_told_apart() {
         Value::Number(n, _) => *n,
         other => panic!("{other:?}"),
     };
-    let log = of("/log").expect("the log");
+    let log = activity_of("/log").expect("the log");
     assert!(
         bytes(log, "written") >= 5e6 && bytes(log, "read") < 1e6,
         "{log:?}"
     );
-    assert!(of("/idle").is_none());
-    let way = extra
+    assert!(activity_of("/idle").is_none());
+    let method = extra
         .things
         .iter()
         .find(|t| t.class == "watch")
         .expect("a watch");
-    if way.values["way"] == Value::word("fanotify") {
-        let hot = of("/hot").expect("what was read");
+    if method.values["way"] == Value::word("fanotify") {
+        let hot = activity_of("/hot").expect("what was read");
         assert!(
             bytes(hot, "read") >= 3.0 * 2e6 && bytes(hot, "opens") >= 3.0,
             "{hot:?}"

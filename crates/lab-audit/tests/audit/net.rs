@@ -36,11 +36,11 @@ fn both_loopbacks_answer_and_are_compared() {
     for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
         assert_eq!(state(&audit, rule), State::Good, "{rule}");
     }
-    // No name was looked up, and nobody says which of two addresses is tried first.
+    // Without a lookup no order of the two addresses is known.
     for rule in ["net-name", "net-happy-eyeballs"] {
         assert_eq!(state(&audit, rule), State::NotApplicable, "{rule}");
     }
-    // Of each step a ratio with its bounds, and every turn is there.
+    // Each step has a ratio with its bounds, and no turn is missing.
     let icmp = audit.facts.iter().any(|(_, text)| text.contains("by ICMP"));
     assert_eq!(
         (audit.tables[0].rows.len(), audit.tables[1].rows.len()),
@@ -122,7 +122,7 @@ fn two_namespaces_are_compared_where_that_is_allowed() {
     assert_eq!(before, after);
 }
 
-/// An audit over namespaces; nothing where they take root or iproute2.
+/// The audit of an observation over namespaces; `None`: they take root or iproute2.
 fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
     match observation {
         Err(reason) => {
@@ -133,7 +133,7 @@ fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
     }
 }
 
-/// What was seen of the address of a family.
+/// State and text of a rule's finding on a family.
 fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
     let mut of = audit.findings.iter().filter(|f| f.rule == rule);
     let finding = of.find(|f| f.seen.starts_with(family));
@@ -141,11 +141,11 @@ fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a
     (finding.state, &finding.seen)
 }
 
-/// The far end takes packets up to 1,280 bytes, and nobody says so: the client's are of 1,500 bytes.
+/// A path that silently drops packets above 1,280 bytes, while the client sends 1,500.
 fn black_hole() -> Result<NetObservation, String> {
     let pair = Pair::new()?;
     let [near, far] = Pair::DEVICES;
-    // Else the kernel hands over several segments as one, which no device refuses.
+    // Without it the kernel hands over several segments as one, which no device refuses.
     let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
     pair.client.within(|| unsegmented(near))??;
     pair.server.within(|| {
@@ -305,7 +305,7 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
     );
 }
 
-/// The client takes the server's cards of these families for another's: what it sends is lost without a word.
+/// Gives the client a wrong hardware address for the server's addresses: what it sends is lost silently.
 fn into_the_void(pair: &Pair, addresses: &[&str]) -> Result<(), String> {
     pair.client.within(|| {
         addresses.iter().try_for_each(|address| {
@@ -359,13 +359,13 @@ fn without_a_network_all_is_unknown() {
     });
     let Some(away) = with_root(away) else { return };
     for audit in [silent, away] {
-        let wrong = |f: &&Finding| match f.state {
+        let is_unexpected = |f: &&Finding| match f.state {
             State::Bad => true,
             State::Advice => f.rule != "net-resolver",
             _ => false,
         };
-        let wrong: Vec<&Finding> = audit.findings.iter().filter(wrong).collect();
-        assert!(wrong.is_empty(), "{wrong:#?}");
+        let unexpected: Vec<&Finding> = audit.findings.iter().filter(is_unexpected).collect();
+        assert!(unexpected.is_empty(), "{unexpected:#?}");
         assert_eq!(state(&audit, "net-answers"), State::Unknown);
     }
 }
@@ -412,20 +412,20 @@ fn a_handshake_that_always_fails_is_bad() {
     let (verdict, words) = state_and_text(&by_name, "net-tls", "IPv4");
     assert_eq!(verdict, State::Bad);
     assert!(words.contains("100 % of the handshakes failed"), "{words}");
-    // Without a name a server may refuse who does not say which it means.
+    // Without a name a server may refuse the handshake.
     let by_address = audit("127.0.0.1");
     assert_eq!(state(&by_address, "net-tls"), State::Unknown);
     assert_eq!(state(&by_address, "net-answers"), State::Good);
 }
 
-/// What resets connections behind their establishment does not refuse them, and answers nothing.
+/// A server that resets connections after it accepted them does not refuse them, and answers nothing.
 #[test]
 fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // What is dropped with bytes unread is reset (RFC 2525, 2.17).
+            // A connection that is dropped with unread bytes is reset (RFC 2525, 2.17).
             let _ = stream.peek(&mut [0]);
         }
     });

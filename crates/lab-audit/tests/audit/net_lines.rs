@@ -28,7 +28,7 @@ fn is_usual_echo(packet: &[u8]) -> bool {
     }
 }
 
-/// Packets of the family are under way for 3 ms longer; of its echo requests every so many-th is lost.
+/// Packets of one family take 3 ms longer, and one of `every` echo requests of it is lost.
 fn slower(slow: Family, every: usize) -> Result<NetObservation, String> {
     let [client, server] = [Namespace::new()?, Namespace::new()?];
     let mut echoes = 0;
@@ -64,7 +64,7 @@ fn end([v4, v6]: [&str; 2]) -> Result<File, String> {
     Ok(file)
 }
 
-/// The state of a rule for each thing whose sentence has this word.
+/// The states of a rule's findings whose text contains a word.
 fn states(audit: &Audit, rule: &str, word: &str) -> Vec<State> {
     let of = audit.findings.iter().filter(|f| f.rule == rule);
     of.filter(|f| f.seen.contains(word))

@@ -19,18 +19,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Answers by path; a path that is not there is answered with 404. `{name}` of a request's field is put in.
+/// Answers by path; other paths get 404. `{name}` is replaced by the value of that field of the request.
 type Pages = HashMap<&'static str, Vec<u8>>;
 
 /// The first lines of requests.
 type RequestLog = Arc<Mutex<Vec<String>>>;
 
-/// Serves until the test ends. Its port.
+/// Serves pages until the test ends. Returns the port.
 fn serve(pages: Pages) -> u16 {
     serve_at("127.0.0.1:0", pages).0
 }
 
-/// The same at an address, with what is asked.
+/// Serves pages at an address. Returns the port and a log of requests.
 fn serve_at(address: &str, pages: Pages) -> (u16, RequestLog) {
     let listener = TcpListener::bind(address).expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -131,7 +131,7 @@ fn inspect_url(url: &str, ajp_port: u16) -> Result<Audit, String> {
     Ok(site::audit(&url, &site, &site::rules().expect("rules")))
 }
 
-/// A port that nobody listens at.
+/// A port that nothing listens at.
 fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
         .expect("a port")
@@ -387,7 +387,7 @@ fn redirects_are_counted_and_end() {
     assert_eq!(bad(&circle), ["server-redirects"]);
 }
 
-/// Rules whose servers take a name, a port of its own or a certificate, on values.
+/// Rules that need a name, a usual port or a certificate, tested on values.
 #[test]
 fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
     use State::{Advice, Bad, Good};
@@ -477,7 +477,7 @@ fn plain_http_that_leads_nowhere_is_bad() {
     assert_eq!(states(&report, "server-https"), [State::Bad]);
 }
 
-/// Does something where `a.example` has these addresses, in a network of its own.
+/// Runs work in a network of its own where `a.example` has these addresses.
 fn with_hosts<T: Send>(addresses: [&str; 2], work: impl FnOnce() -> T + Send) -> Result<T, String> {
     let mut hosts = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
     for address in addresses {
@@ -497,14 +497,15 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
         unsafe { libc::mount(source, path.as_ptr(), ptr::null(), flags, ptr::null()) }
     };
     // SAFETY: it changes this thread's view alone.
-    let done = unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_NEWNS) } == 0
+    let is_unshared = unsafe { libc::unshare(libc::CLONE_FS | libc::CLONE_NEWNS) } == 0
         && mount(ptr::null(), c"/", libc::MS_REC | libc::MS_PRIVATE) == 0
         && mount(file.as_ptr(), path, libc::MS_BIND) == 0;
-    done.then_some(())
+    is_unshared
+        .then_some(())
         .ok_or_else(|| format!("a mount takes root: {}", std::io::Error::last_os_error()))
 }
 
-/// One family of two is dead, whichever is tried first: it is told, and the other one is tried first from then on.
+/// If one of two families is dead, the audit says so, and tries the other one first from then on.
 #[test]
 fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     for (alive, other, expected) in [
@@ -617,7 +618,8 @@ fn a_site_is_only_read_and_only_the_named_host_is_asked() {
     assert!(asked_of_other.lock().expect("a log").is_empty());
 }
 
-/// At four requests a second the fourth begins three quarters of a second after the first, however fast the answers are.
+/// At four requests a second the fourth begins three quarters of a second after the first, however fast the answers
+/// are.
 #[test]
 fn requests_are_at_least_as_far_apart_as_the_rate_says() {
     let (port, requests) = serve_at("127.0.0.1:0", good());
@@ -648,7 +650,7 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
         ),
         [State::Bad]
     );
-    // Something else that listens there is no AJP.
+    // Another server at that port is no AJP.
     assert_eq!(
         states(
             &inspect_pages(good(), serve(good())).expect("an audit"),
@@ -658,7 +660,7 @@ fn an_open_port_of_ajp_is_found_by_its_answer() {
     );
 }
 
-/// Of a name each address is asked, not its first one alone.
+/// Each address of a name is tried, not only the first.
 #[test]
 fn ajp_is_found_at_each_address_of_a_name() {
     let loopbacks = ["127.0.0.1", "::1"];
@@ -695,7 +697,7 @@ fn a_panic_inside_a_namespace_goes_through() {
     assert_eq!(panic.downcast_ref(), Some(&"as wanted"));
 }
 
-/// For cookies the page and its files are asked for, each once, and nothing else.
+/// An audit of cookies loads the page and its files, each once, and nothing else.
 #[test]
 fn cookies_take_the_page_and_its_files() {
     let mut pages = good();
@@ -773,7 +775,7 @@ fn what_queries_say_is_not_kept() {
     );
 }
 
-/// What the HTML adds to a policy can only restrict more: only that scripts are restricted is known without it.
+/// HTML can only add restrictions to a policy: without it, only "restricts scripts" is certain.
 #[test]
 fn a_policy_is_unknown_where_the_page_could_restrict_scripts() {
     let cases = [
@@ -862,7 +864,7 @@ fn what_is_not_answered_is_unknown() {
     let report = audit(pages);
     assert_eq!(states(&report, "server-exposed"), [State::Unknown]);
     assert!(states(&report, "resource-there").contains(&State::Unknown));
-    // Who asks to wait has not said what is there.
+    // A server that asks to wait does not say what it has.
     let mut pages = good();
     let wait = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
     pages.insert("/.env", wait.to_vec());
@@ -873,7 +875,7 @@ fn only(answer: &[u8]) -> Pages {
     Pages::from([("/", answer.to_vec())])
 }
 
-/// What can be asked beside it is asked, and what only it tells is unknown.
+/// Other requests are still made; values that only that answer gives are unknown.
 #[test]
 fn an_answer_that_cannot_be_read_is_a_finding() {
     let many = format!(
@@ -975,8 +977,8 @@ fn servers_of_bad_will_end_in_words() {
     assert_eq!(states(&endless, "server-complete"), [State::Bad]);
     assert!(began.elapsed() < Duration::from_secs(60));
     // Nothing that a server sent is raw in what is told: Latin-1, bytes above, tabs in names of files.
-    let odd = audit(only(b"HTTP/1.1 200 OK\r\nServer: \xff\xfe\r\nContent-Type: text/html\r\n\r\n<img src='/\x1b[31m.png'><img src=\"/\xc2\x9b.png\">"));
-    let json = serde_json::to_string(&odd).expect("JSON");
+    let report = audit(only(b"HTTP/1.1 200 OK\r\nServer: \xff\xfe\r\nContent-Type: text/html\r\n\r\n<img src='/\x1b[31m.png'><img src=\"/\xc2\x9b.png\">"));
+    let json = serde_json::to_string(&report).expect("JSON");
     assert!(
         !json.contains('\u{1b}') && !json.contains('\u{9b}'),
         "{json}"
@@ -999,7 +1001,7 @@ fn a_redirect_to_another_host_is_told_and_not_followed() {
     );
     let command = format!("benchlab audit site http://127.0.0.2:{other}/");
     assert_eq!(finding.fixes[0].lines, [command]);
-    // What its answer says of a page is not asked of a redirect.
+    // Rules on pages do not apply to a redirect.
     for rule in [
         "resource-there",
         "server-csp",
@@ -1169,7 +1171,7 @@ impl rustls::server::ResolvesServerCert for Fixed {
     }
 }
 
-/// A server of TLS whose certificates are these bytes. Its port. `speak` has a connection before its handshake.
+/// Serves TLS with these bytes as certificates. Returns the port. `speak` gets each connection before its handshake.
 fn serve_certificate(
     key: &std::path::Path,
     certificates: &[Vec<u8>],

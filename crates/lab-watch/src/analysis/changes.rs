@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What changed: pages that became slower or faster on a day, or with a release, or little by little.
 //!
-//! A day's value is the geometric mean of a page's durations. Change points are those of PELT on the days' logarithms; one
-//! is told only if the days before and behind it differ by a two-sample interval that holds together over all pages and
-//! all days on which it could have been. Releases are compared in the same way over the days between them.
+//! A day's value is the geometric mean of a page's durations. Change points are those of PELT on the days' logarithms;
+//! one is told only if the days before and behind it differ by a two-sample interval that holds together over all pages
+//! and all days on which it could have been. Releases are compared in the same way over the days between them.
 
 use super::{ALPHA, DAY, daily, offset_s};
 use lab_model::{Watched, WatchedPage};
@@ -12,6 +12,7 @@ use lab_stats::change::change;
 use lab_stats::ratio::Level;
 use lab_stats::warmup::change_points;
 use lab_stats::{normal, order};
+use std::ops::Range;
 
 /// The fewest days of a page on which changes are sought.
 pub const FEWEST: usize = 10;
@@ -215,7 +216,7 @@ fn release_changes<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released
         alpha: ALPHA,
         family: (series.len() * watched.releases.len()).max(1),
     };
-    let all = watched.releases.iter().enumerate();
+    let releases = watched.releases.iter().enumerate();
     let release = |(i, (at_s, name)): (usize, &(i64, String))| {
         let day = |time: i64| (time + offset).div_euclid(DAY);
         let release_day = day(*at_s);
@@ -234,40 +235,51 @@ fn release_changes<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released
         } else {
             release_day + 1
         };
-        let mut release_pages = Released {
+        let mut released = Released {
             name: name.clone(),
             at_s: *at_s,
             pages: Vec::new(),
             too_few: 0,
         };
+        let ranges = [earliest..release_day, first..latest];
         for (page, days) in series {
-            let values_in = |from: i64, to: i64| -> Vec<f64> {
-                let in_range = days.iter().filter(|(day, _)| (from..to).contains(day));
-                in_range.map(|(_, v)| *v).collect()
-            };
-            let (before, after) = (values_in(earliest, release_day), values_in(first, latest));
-            if before.len() < LEAST || after.len() < LEAST {
-                release_pages.too_few += 1;
-                continue;
-            }
-            if let Some(ratio) = change(&before, &after, level) {
-                release_pages.pages.push(Changed {
-                    page,
-                    at_s: *at_s,
-                    ratio: ratio.interval,
-                    days: (before.len(), after.len()),
-                    release: Some(name.clone()),
-                });
-            }
+            released.add(page, days, &ranges, level);
         }
-        release_pages.pages.sort_by(|a, b| {
+        released.pages.sort_by(|a, b| {
             let rank = |c: &Changed| (is_change(&c.ratio), log_distance(&c.ratio));
             let (a, b) = (rank(a), rank(b));
             b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
         });
-        release_pages
+        released
     };
-    all.map(release).collect()
+    releases.map(release).collect()
+}
+
+impl<'w> Released<'w> {
+    /// Compares a page's days before and after the release; `ranges`: both as numbers of days since 1970.
+    fn add(
+        &mut self,
+        page: &'w WatchedPage,
+        days: &[(i64, f64)],
+        ranges: &[Range<i64>; 2],
+        level: Level,
+    ) {
+        let [before, after] = ranges.each_ref().map(|range| -> Vec<f64> {
+            let in_range = days.iter().filter(|(day, _)| range.contains(day));
+            in_range.map(|(_, v)| *v).collect()
+        });
+        if before.len() < LEAST || after.len() < LEAST {
+            self.too_few += 1;
+        } else if let Some(ratio) = change(&before, &after, level) {
+            self.pages.push(Changed {
+                page,
+                at_s: self.at_s,
+                ratio: ratio.interval,
+                days: (before.len(), after.len()),
+                release: Some(self.name.clone()),
+            });
+        }
+    }
 }
 
 impl Changed<'_> {

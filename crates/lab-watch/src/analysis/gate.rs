@@ -11,7 +11,7 @@ pub struct Gate {
     figure: Figure,
     /// `None`: all pages together.
     page: Option<String>,
-    above: bool,
+    is_upper: bool,
     bound: f64,
 }
 
@@ -34,7 +34,8 @@ enum Figure {
 pub struct Judged {
     /// The gate, as it was written.
     pub gate: String,
-    /// What was found, in the unit of the bound: ns, a part of 1, a number; `None`: there is no such page, or nothing is known of it.
+    /// The value in the unit of the bound: ns, a part of 1, or a number; `None`: there is no such page, or the value is
+    /// not known.
     pub value: Option<f64>,
     /// What was found in words, or why nothing was.
     pub words: String,
@@ -91,7 +92,7 @@ impl FromStr for Gate {
         Ok(Gate {
             text: text.into(),
             page,
-            above,
+            is_upper: above,
             bound: figure.bound(bound).ok_or_else(|| {
                 malformed("the bound needs a unit that fits, such as 300ms or 1%")
             })?,
@@ -151,7 +152,7 @@ impl Gate {
     pub fn judge(&self, watched: &Watched) -> Judged {
         let result = self.value(watched);
         let is_crossed = result.as_ref().is_ok_and(|v| {
-            if self.above {
+            if self.is_upper {
                 *v > self.bound
             } else {
                 *v < self.bound
@@ -211,24 +212,24 @@ pub fn together(watched: &Watched) -> WatchedPage {
     } else {
         PageKind::Query
     };
-    let mut all = WatchedPage {
+    let mut sum = WatchedPage {
         kind,
         ..WatchedPage::default()
     };
     let mut times = std::collections::BTreeMap::new();
     for page in watched.pages.iter().filter(|p| p.kind == kind) {
-        all.requests += page.requests;
-        all.errors += page.errors;
-        all.client_errors += page.client_errors;
-        all.timed += page.timed;
-        all.total_ns = all.total_ns.saturating_add(page.total_ns);
-        all.max_ns = all.max_ns.max(page.max_ns);
+        sum.requests += page.requests;
+        sum.errors += page.errors;
+        sum.client_errors += page.client_errors;
+        sum.timed += page.timed;
+        sum.total_ns = sum.total_ns.saturating_add(page.total_ns);
+        sum.max_ns = sum.max_ns.max(page.max_ns);
         for (value, count) in &page.times.0 {
             *times.entry(*value).or_insert(0) += count;
         }
     }
-    all.times = lab_model::Counts(times.into_iter().collect());
-    all
+    sum.times = lab_model::Counts(times.into_iter().collect());
+    sum
 }
 
 #[cfg(test)]

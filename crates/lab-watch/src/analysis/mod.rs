@@ -38,8 +38,8 @@ pub fn span(watched: &Watched) -> Option<(i64, i64)> {
     Some((first.start_s, last.start_s + 3600))
 }
 
-/// Typical durations of a page on each day that had enough requests: the day's number since 1970 in the log's time, and the
-/// logarithm of the geometric mean in ns.
+/// Typical durations of a page on each day that had enough requests: the day's number since 1970 in the log's time, and
+/// the logarithm of the geometric mean in ns.
 pub fn daily(watched: &Watched, page: &WatchedPage) -> Vec<(i64, f64)> {
     /// Fewer requests say little of a day.
     const ENOUGH: u64 = 20;

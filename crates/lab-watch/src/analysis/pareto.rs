@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which few pages make most of the time: shares, the smallest set that makes 80 % with its interval, and what optimizing
-//! each would save.
+//! Which few pages make most of the time: shares, the smallest set that makes 80 % with its interval, and what
+//! optimizing each would save.
 
 use super::{ALPHA, DAY};
 use lab_model::{PageKind, Watched, WatchedPage};
@@ -74,8 +74,8 @@ pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
     let amount = |p: &WatchedPage| if has_time { p.total_ns } else { p.requests };
     pages.retain(|p| p.requests > 0);
     pages.sort_by(|a, b| amount(b).cmp(&amount(a)).then_with(|| a.name.cmp(&b.name)));
-    let all: f64 = pages.iter().map(|p| amount(p) as f64).sum();
-    if pages.is_empty() || all <= 0.0 {
+    let total: f64 = pages.iter().map(|p| amount(p) as f64).sum();
+    if pages.is_empty() || total <= 0.0 {
         return None;
     }
     let requests = places(&pages, |p| p.requests as f64);
@@ -90,11 +90,11 @@ pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
             .map_or(0.0, |mean| (mean - middle(i)).max(0.0));
         ranked.push(Ranked {
             page,
-            share: amount(page) as f64 / all,
+            share: amount(page) as f64 / total,
             share_interval: None,
-            cumulative: cumulative / all,
+            cumulative: cumulative / total,
             saving: if has_time {
-                above * page.timed as f64 / all
+                above * page.timed as f64 / total
             } else {
                 0.0
             },
@@ -238,19 +238,19 @@ impl Matrix {
             row.iter().zip(counts).map(|(a, n)| a * f64::from(*n)).sum()
         };
         let mut sums: Vec<f64> = self.amounts.iter().map(sum).collect();
-        let all: f64 = sums.iter().sum::<f64>() + sum(&self.rest);
-        if all <= 0.0 {
+        let total: f64 = sums.iter().sum::<f64>() + sum(&self.rest);
+        if total <= 0.0 {
             return None;
         }
         let mut values = [0.0; WITH_INTERVALS + 1];
         for (value, sum) in values[1..].iter_mut().zip(&sums) {
-            *value = sum / all;
+            *value = sum / total;
         }
         sums.sort_by(|a, b| b.total_cmp(a));
         let mut sum_so_far = 0.0;
         let last_needed = sums.iter().position(|sum| {
             sum_so_far += sum;
-            sum_so_far >= MOST * all
+            sum_so_far >= MOST * total
         });
         values[0] = last_needed.map_or(sums.len(), |at| at + 1) as f64;
         Some(values)

@@ -2,9 +2,9 @@
 //! When: the hours of a week, and hours that stand out from the same hour of other days.
 //!
 //! An hour's requests scatter around what is usual at that weekday and hour by the chance of arrivals (Poisson) and by
-//! what the weeks differ in; the latter is one number for the log, estimated from the median absolute deviation, so that
-//! spikes do not raise it. What is usual is the median of the other weeks. Intervals hold together over all hours that are
-//! tested (Bonferroni), and take the logarithms to scatter normally.
+//! what the weeks differ in; the latter is one number for the log, estimated from the median absolute deviation, so
+//! that spikes do not raise it. What is usual is the median of the other weeks. Intervals hold together over all hours
+//! that are tested (Bonferroni), and take the logarithms to scatter normally.
 
 use super::ALPHA;
 use lab_model::{Counts, Watched, WatchedHour};

@@ -55,8 +55,8 @@ impl Combined {
         self.entry(&Fields::of(line, Baseline)?)
     }
 
-    /// What the first line of a text tells of, and its length with its end, so that the end is looked for but behind the
-    /// fields; `None`: the line is malformed or not whole.
+    /// The entry of the first line of a text, and the line's length with its end, which is searched only behind the
+    /// fields. `None`: the line is malformed or not complete.
     #[inline(always)]
     pub fn parse_ahead<'a>(
         &mut self,
@@ -233,9 +233,9 @@ impl Duration {
         // The only field, and a whole number.
         if self.is_first()
             && let [b' ', value @ ..] = rest
-            && let Some(whole) = number(value)
+            && let Some(integer) = number(value)
         {
-            return whole.checked_mul(self.scale);
+            return integer.checked_mul(self.scale);
         }
         self.value_at_place(rest)
     }
@@ -257,7 +257,7 @@ impl Duration {
 #[inline]
 fn value_of(value: &[u8], scale: u64) -> Option<u64> {
     match number(value) {
-        Some(whole) => whole.checked_mul(scale),
+        Some(integer) => integer.checked_mul(scale),
         None => {
             let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
             scaled(&value[..end.unwrap_or(value.len())], scale)

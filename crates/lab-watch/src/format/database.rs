@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs of databases, in which a statement can have several lines: PostgreSQL's log with durations, and the slow query log
-//! of MariaDB and MySQL.
+//! Logs of databases, in which a statement can have several lines: PostgreSQL's log with durations, and the slow query
+//! log of MariaDB and MySQL.
 //!
 //! Source: PostgreSQL 15, 20.8; MariaDB, *slow query log overview*.
 

@@ -35,8 +35,8 @@ fn find<'w>(watched: &'w Watched, name: &str) -> &'w WatchedPage {
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0";
 
-/// A log of so many lines, and the durations of each page.
-fn generated(lines: usize, seed: u64) -> (String, HashMap<String, Vec<u64>>) {
+/// A log with so many lines, and the durations of each page in ns.
+fn generate_log(lines: usize, seed: u64) -> (String, HashMap<String, Vec<u64>>) {
     let mut random = Random(seed);
     let (mut text, mut truth) = (String::new(), HashMap::<String, Vec<u64>>::new());
     for i in 0..lines {
@@ -75,7 +75,7 @@ fn generated(lines: usize, seed: u64) -> (String, HashMap<String, Vec<u64>>) {
 
 #[test]
 fn figures_are_those_of_an_exact_reference() {
-    let (text, mut truth) = generated(60_000, 3);
+    let (text, mut truth) = generate_log(60_000, 3);
     let (watched, lines) = read_all(text.as_bytes()).expect("a log");
     assert_eq!(
         (lines.all, lines.entries, lines.malformed),
@@ -91,10 +91,10 @@ fn figures_are_those_of_an_exact_reference() {
         assert_eq!(page.bytes, 512 * page.requests);
         for part in [0.5, 0.95, 0.99, 0.999] {
             let exact = durations[(durations.len() as f64 * part).ceil() as usize - 1] as f64;
-            let found = page.times.quantile(part).expect("durations") as f64;
+            let quantile = page.times.quantile(part).expect("durations") as f64;
             assert!(
-                (found - exact).abs() <= watched.error * exact + 1.0,
-                "{name} {part}: {found} for {exact}"
+                (quantile - exact).abs() <= watched.error * exact + 1.0,
+                "{name} {part}: {quantile} for {exact}"
             );
         }
         let cells = |f: fn(&lab_model::WatchedCell) -> u64| page.cells.iter().map(f).sum::<u64>();
@@ -112,19 +112,19 @@ fn figures_are_those_of_an_exact_reference() {
 
 #[test]
 fn compressed_logs_are_the_same() {
-    let (text, _) = generated(3_000, 4);
+    let (text, _) = generate_log(3_000, 4);
     let (plain, _) = read_all(text.as_bytes()).expect("a log");
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text.as_bytes()).expect("memory");
     let gzip = gzip.finish().expect("memory");
     let zstd = zstd::encode_all(text.as_bytes(), 1).expect("memory");
-    // Two members, as of logs that were put together.
+    // Two gzip members, as in logs that were concatenated.
     let double = [&gzip[..], &gzip[..]].concat();
     for (bytes, times) in [(&gzip, 1), (&zstd, 1), (&double, 2)] {
-        let (found, lines) = read_all(bytes).expect("a log");
+        let (watched, lines) = read_all(bytes).expect("a log");
         assert_eq!(lines.entries, 3_000 * times);
         assert_eq!(
-            find(&found, "/search").total_ns,
+            find(&watched, "/search").total_ns,
             times * find(&plain, "/search").total_ns
         );
     }

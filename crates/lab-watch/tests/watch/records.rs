@@ -64,8 +64,8 @@ fn of_tally(tally: &Tally) -> Sums {
     pages.collect()
 }
 
-/// More pages than are told apart, so that they are put together in between and again at the end; of some all requests before
-/// that had no page.
+/// More pages than are counted one by one, so that they are merged in between and again at the end. Some had only
+/// requests with 404 before that.
 #[test]
 fn records_add_up_although_pages_are_put_together_in_between() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,9 +94,9 @@ fn records_add_up_although_pages_are_put_together_in_between() {
     }
     let counted = of_tally(&tally);
     tally.end_records().unwrap();
-    let kept = of_records(&folder);
-    assert!(kept.len() < 100, "what varies was learned: {}", kept.len());
-    assert_eq!(kept, counted);
+    let sums = of_records(&folder);
+    assert!(sums.len() < 100, "what varies was learned: {}", sums.len());
+    assert_eq!(sums, counted);
     // A folder is written once.
     assert!(Records::create(&folder).is_err());
 }
@@ -113,6 +113,6 @@ fn what_cannot_be_written_is_told_at_the_end() {
     fs::remove_dir(folder.path().join("records")).unwrap();
     tally.end_records().unwrap_err();
     assert_eq!(tally.entries(), 1);
-    // Nobody asked for any.
+    // Without records there is nothing to end.
     Tally::new(Rules::default()).end_records().unwrap();
 }

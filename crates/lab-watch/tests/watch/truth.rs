@@ -8,7 +8,7 @@ use lab_watch::analysis::changes::changes;
 use lab_watch::analysis::pareto::ranking;
 use lab_watch::analysis::week::spikes;
 
-/// Of so many logs; 5 % of them, and three standard errors.
+/// Logs of a test, and how many may raise a false alarm: 5 % and three standard errors.
 const LOGS: usize = 300;
 const ALARMS: usize = 15 + 12;
 
@@ -17,9 +17,9 @@ fn logs_without_spikes_have_none() {
     let alarmed = (0..LOGS).filter(|seed| {
         let mut random = Random(*seed as u64);
         let busiest = 40.0 * 10_f64.powf(3.0 * random.part());
-        let found = spikes(&weeks(&mut random, 5, busiest, |_| 1.0));
-        assert_eq!((found.weeks, found.tested), (5, 5 * 168));
-        !found.single.is_empty() || !found.weekly.is_empty()
+        let spikes = spikes(&weeks(&mut random, 5, busiest, |_| 1.0));
+        assert_eq!((spikes.weeks, spikes.tested), (5, 5 * 168));
+        !spikes.single.is_empty() || !spikes.weekly.is_empty()
     });
     let alarmed = alarmed.count();
     assert!(alarmed <= ALARMS, "{alarmed} of {LOGS} logs");

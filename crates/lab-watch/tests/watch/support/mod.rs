@@ -45,7 +45,7 @@ impl Random {
 /// 2026-04-06 00:00 UTC, a Monday.
 pub const MONDAY: i64 = 1_775_433_600;
 
-/// Hours of so many weeks: a daily curve, quiet week ends, and weeks that differ by a tenth. `spike` is a factor for an hour,
+/// Hours of some weeks: a daily curve, quiet weekends, and weeks that differ by a tenth. `spike`: a factor for an hour,
 /// by its number from the first Monday.
 pub fn weeks(
     random: &mut Random,
@@ -75,7 +75,8 @@ pub fn weeks(
     }
 }
 
-/// A page with a cell for each day, whose typical duration scatters by `noise` from day to day, times `factor` of the day.
+/// A page with a cell for each day, whose typical duration scatters by `noise` from day to day, times `factor` of the
+/// day.
 pub fn page(
     random: &mut Random,
     name: &str,
