@@ -23,13 +23,13 @@ impl Timed {
 }
 
 impl Read for Timed {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::Error::from(io::ErrorKind::TimedOut));
         }
         self.stream.set_read_timeout(Some(left))?;
-        self.stream.read(room)
+        self.stream.read(buffer)
     }
 }
 

@@ -101,9 +101,9 @@ impl HotTarget {
     /// # Errors
     /// It is no folder, or findmnt does not know its filesystem; in words.
     pub fn of(folder: &Path) -> Result<HotTarget, String> {
-        let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
-        let folder = folder.canonicalize().map_err(wrong)?;
-        let device = folder.metadata().map_err(wrong)?.dev();
+        let error_at_folder = |e: std::io::Error| format!("{}: {e}", folder.display());
+        let folder = folder.canonicalize().map_err(error_at_folder)?;
+        let device = folder.metadata().map_err(error_at_folder)?.dev();
         let root = Root::live();
         let words = [
             "findmnt",
@@ -209,14 +209,14 @@ fn place(folders: &mut [Folder], free: Option<u64>, memory: u64) {
         .iter_mut()
         .for_each(|folder| folder.place = folder.placement(free.is_some(), memory));
     // The hottest per byte first, as far as there is room.
-    let mut room = free.unwrap_or(0) as f64 * FILLED;
+    let mut remaining = free.unwrap_or(0) as f64 * FILLED;
     let mut order: Vec<usize> = (0..folders.len())
         .filter(|i| folders[*i].place == Placement::Fast)
         .collect();
     order.sort_by(|a, b| folders[*b].heat().total_cmp(&folders[*a].heat()));
     for index in order {
         match folders[index].size.map(|size| size as f64) {
-            Some(size) if size <= room => room -= size,
+            Some(size) if size <= remaining => remaining -= size,
             _ => folders[index].place = Placement::NoRoom,
         }
     }

@@ -140,9 +140,9 @@ pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     let exchange = || -> io::Result<bool> {
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.send(&QUESTION)?;
-        let mut room = [0; 1500];
-        let length = socket.recv(&mut room)?;
-        Ok(length >= 12 && room[..2] == QUESTION[..2] && room[2] & 0x80 != 0)
+        let mut buffer = [0; 1500];
+        let length = socket.recv(&mut buffer)?;
+        Ok(length >= 12 && buffer[..2] == QUESTION[..2] && buffer[2] & 0x80 != 0)
     };
     Ok(exchange().unwrap_or(false))
 }
@@ -161,10 +161,10 @@ mod tests {
         let results = space.within(|| {
             let server = UdpSocket::bind("[::1]:53").expect("a port");
             std::thread::spawn(move || {
-                let mut room = [0; 512];
-                let (length, from) = server.recv_from(&mut room).expect("a question");
-                room[2] |= 0x80;
-                server.send_to(&room[..length], from).expect("an answer");
+                let mut buffer = [0; 512];
+                let (length, from) = server.recv_from(&mut buffer).expect("a question");
+                buffer[2] |= 0x80;
+                server.send_to(&buffer[..length], from).expect("an answer");
             });
             let answers_at = |address: &str| answers(address.parse().expect("an address"));
             (answers_at("::1"), answers_at("2001:db8::53"))

@@ -75,15 +75,15 @@ impl Pinger {
         let open = |kind| socket(domain, kind, SockFlag::SOCK_CLOEXEC, protocol);
         let opened = open(SockType::Datagram).or_else(|_| open(SockType::Raw));
         let socket = opened.map_err(|_| "ICMP needs root, or net.ipv4.ping_group_range")?;
-        let wrong = |e: nix::Error| format!("ICMP: {e}");
+        let icmp_error = |e: nix::Error| format!("ICMP: {e}");
         let patience = TimeVal::new(PATIENCE.as_secs() as i64, 0);
-        setsockopt(&socket, ReceiveTimeout, &patience).map_err(wrong)?;
+        setsockopt(&socket, ReceiveTimeout, &patience).map_err(icmp_error)?;
         match family {
-            Family::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(wrong)?,
-            Family::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(wrong)?,
+            Family::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(icmp_error)?,
+            Family::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(icmp_error)?,
         }
         let peer = SockaddrStorage::from(SocketAddr::new(address.ip(), 0));
-        connect(socket.as_raw_fd(), &peer).map_err(wrong)?;
+        connect(socket.as_raw_fd(), &peer).map_err(icmp_error)?;
         Ok(Pinger {
             socket,
             family,
@@ -150,12 +150,13 @@ impl Pinger {
     /// The MTU that a router reported by ICMP, if one did.
     fn reported_mtu(&self) -> Option<u32> {
         // The hop limit comes first.
-        let mut space = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
-        let mut room = [0; 64];
-        let mut parts = [IoSliceMut::new(&mut room)];
+        let mut control_buffer = nix::cmsg_space!(i32, libc::sock_extended_err, libc::sockaddr_in6);
+        let mut buffer = [0; 64];
+        let mut parts = [IoSliceMut::new(&mut buffer)];
         let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
         let fd = self.socket.as_raw_fd();
-        let received = recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), flags).ok()?;
+        let received =
+            recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut control_buffer), flags).ok()?;
         let errors = received.cmsgs().ok()?.filter_map(|message| match message {
             ControlMessageOwned::Ipv4RecvErr(error, _) => Some(error),
             ControlMessageOwned::Ipv6RecvErr(error, _) => Some(error),
@@ -196,11 +197,15 @@ impl Pinger {
 
     /// The next packet; `None`: none came in time.
     fn receive(&self) -> Option<Packet> {
-        let (mut room, mut space) = (vec![0; LARGEST], nix::cmsg_space!(i32));
-        let mut parts = [IoSliceMut::new(&mut room)];
+        let (mut buffer, mut control_buffer) = (vec![0; LARGEST], nix::cmsg_space!(i32));
+        let mut parts = [IoSliceMut::new(&mut buffer)];
         let fd = self.socket.as_raw_fd();
-        let received =
-            recvmsg::<SockaddrStorage>(fd, &mut parts, Some(&mut space), MsgFlags::empty());
+        let received = recvmsg::<SockaddrStorage>(
+            fd,
+            &mut parts,
+            Some(&mut control_buffer),
+            MsgFlags::empty(),
+        );
         let received = received.ok()?;
         let ttl = received.cmsgs().ok().and_then(|mut all| {
             all.find_map(|message| match message {
@@ -211,7 +216,7 @@ impl Pinger {
             })
         });
         let length = received.bytes;
-        let packet = &room[..length];
+        let packet = &buffer[..length];
         Some(if is_reply(packet, self.family, self.sequence) {
             Packet::Reply { ttl }
         } else {

@@ -426,10 +426,10 @@ pub fn answer(listener: TcpListener) {
 }
 
 fn answer_connection(mut stream: TcpStream) {
-    let (mut request, mut room) = (Vec::new(), [0; 8192]);
+    let (mut request, mut buffer) = (Vec::new(), [0; 8192]);
     while !request.ends_with(b"\r\n\r\n") {
-        match stream.read(&mut room) {
-            Ok(n @ 1..) => request.extend_from_slice(&room[..n]),
+        match stream.read(&mut buffer) {
+            Ok(n @ 1..) => request.extend_from_slice(&buffer[..n]),
             _ => return,
         }
     }

@@ -258,12 +258,12 @@ fn exchange(
         .and_then(|()| stream.flush());
     sent.map_err(|e| Failure::None(format!("the request could not be sent: {e}")))?;
     let (mut reader, mut answer, mut head) = (Reader::new(), Response::default(), Vec::new());
-    let mut room = vec![0; 16 * 1024];
+    let mut buffer = vec![0; 16 * 1024];
     loop {
         if Instant::now() > deadline {
             return ended_early(head, answer, "it did not end within 10 s");
         }
-        let n = match stream.read(&mut room) {
+        let n = match stream.read(&mut buffer) {
             Ok(n) => n,
             Err(e) if is_timeout(&e) => continue,
             // Some servers end TLS without saying so.
@@ -277,10 +277,10 @@ fn exchange(
             };
         }
         if head.len() < 2 * MOST_HEAD && answer.body.is_empty() {
-            head.extend_from_slice(&room[..n]);
+            head.extend_from_slice(&buffer[..n]);
         }
         let body = &mut answer.body;
-        let read = reader.read(&room[..n], method == Method::Head, |piece| {
+        let read = reader.read(&buffer[..n], method == Method::Head, |piece| {
             let left = MOST_BODY.saturating_sub(body.len());
             body.extend_from_slice(&piece[..piece.len().min(left)]);
         });

@@ -87,8 +87,8 @@ mod tests {
     struct Server(std::io::Cursor<Vec<u8>>);
 
     impl Read for Server {
-        fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
-            self.0.read(room)
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.0.read(buffer)
         }
     }
 

@@ -185,8 +185,8 @@ impl TlsStream {
 }
 
 impl Read for TlsStream {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        self.stream.read(room)
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
     }
 }
 

@@ -52,7 +52,7 @@ impl Aligned {
         }
     }
 
-    pub fn room(&mut self) -> &mut [u8] {
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
         &mut self.bytes[self.begin..self.begin + self.length]
     }
 }
@@ -63,8 +63,8 @@ impl Target {
     /// # Errors
     /// It cannot be opened, does no direct I/O, or has too little room; in words.
     pub fn open(path: &Path, scratch_bytes: u64) -> Result<Target, String> {
-        let wrong = |e: io::Error| format!("{}: {}", path.display(), error_text(&e));
-        let metadata = path.metadata().map_err(wrong)?;
+        let error_at_path = |e: io::Error| format!("{}: {}", path.display(), error_text(&e));
+        let metadata = path.metadata().map_err(error_at_path)?;
         let scratch = metadata.is_dir();
         let device = if scratch || metadata.rdev() == 0 {
             metadata.dev()
@@ -79,14 +79,15 @@ impl Target {
                 .read(true)
                 .custom_flags(libc::O_DIRECT)
                 .open(path)
-                .map_err(wrong)?
+                .map_err(error_at_path)?
         };
-        let size = (&file).seek(SeekFrom::End(0)).map_err(wrong)?;
+        let size = (&file).seek(SeekFrom::End(0)).map_err(error_at_path)?;
         if size < 4 * LARGE as u64 {
             return Err(format!("{}: it is smaller than 4 MiB", path.display()));
         }
         let mut probe = Aligned::new(SMALL);
-        file.read_exact_at(probe.room(), 0).map_err(wrong)?;
+        file.read_exact_at(probe.as_mut_slice(), 0)
+            .map_err(error_at_path)?;
         Ok(Target {
             name: path.display().to_string(),
             medium: medium_of(disk.as_deref(), path),
@@ -108,12 +109,12 @@ fn error_text(e: &io::Error) -> String {
 
 /// A file without a name (O_TMPFILE), filled with what cannot be compressed.
 fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
-    let wrong = |e: io::Error| format!("{}: {}", folder.display(), error_text(&e));
+    let error_at_path = |e: io::Error| format!("{}: {}", folder.display(), error_text(&e));
     // A filesystem without files of one's own, such as /proc, says that there is no such file.
     let unwritable =
         |e: io::Error| format!("{}: no file can be written there ({e})", folder.display());
     let unnamed = tempfile::tempfile_in(folder).map_err(unwritable)?;
-    let free = free_bytes(&unnamed).map_err(wrong)?;
+    let free = free_bytes(&unnamed).map_err(error_at_path)?;
     if free < 2 * bytes {
         let [needed, free] = [2 * bytes, free].map(|bytes| bytes >> 20);
         let folder = folder.display();
@@ -127,13 +128,14 @@ fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
         .write(true)
         .custom_flags(libc::O_DIRECT)
         .open(reopened)
-        .map_err(wrong)?;
+        .map_err(error_at_path)?;
     let (mut random, mut block) = (SmallRng::seed_from_u64(1), Aligned::new(LARGE));
     for at in (0..bytes).step_by(LARGE) {
-        random.fill_bytes(block.room());
-        file.write_all_at(block.room(), at).map_err(wrong)?;
+        random.fill_bytes(block.as_mut_slice());
+        file.write_all_at(block.as_mut_slice(), at)
+            .map_err(error_at_path)?;
     }
-    file.sync_all().map_err(wrong)?;
+    file.sync_all().map_err(error_at_path)?;
     Ok(file)
 }
 

@@ -121,7 +121,7 @@ pub fn first_and_second_reads(target: &Target, seed: u64) -> io::Result<[f64; 2]
         let mut latencies = Vec::new();
         for place in &places {
             let began = Instant::now();
-            target.file.read_exact_at(block.room(), *place)?;
+            target.file.read_exact_at(block.as_mut_slice(), *place)?;
             latencies.push(began.elapsed().as_nanos() as f64);
         }
         Ok(median(&latencies).unwrap_or(f64::NAN))
@@ -180,7 +180,7 @@ fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Resu
     let mut block = Aligned::new(size);
     let mut begin = place(&mut random, target) / LARGE as u64 * LARGE as u64;
     let (began, mut latencies) = (Instant::now(), Vec::new());
-    random.fill(block.room());
+    random.fill(block.as_mut_slice());
     while began.elapsed() < TURN || latencies.len() < fewest {
         let at = match work {
             Work::Sequential if begin + LARGE as u64 > target.size => {
@@ -193,12 +193,12 @@ fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Resu
         begin += size as u64;
         let operation_began = Instant::now();
         match work {
-            Work::Write => target.file.write_all_at(block.room(), at)?,
+            Work::Write => target.file.write_all_at(block.as_mut_slice(), at)?,
             Work::Sync => {
-                target.file.write_all_at(block.room(), at)?;
+                target.file.write_all_at(block.as_mut_slice(), at)?;
                 target.file.sync_data()?;
             }
-            _ => target.file.read_exact_at(block.room(), at)?,
+            _ => target.file.read_exact_at(block.as_mut_slice(), at)?,
         }
         latencies.push(operation_began.elapsed().as_nanos() as f64);
     }
