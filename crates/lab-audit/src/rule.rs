@@ -72,12 +72,12 @@ pub enum Measuring {
 
 /// A rule that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the rule {file}: {why}")]
+#[error("the rule {file}: {reason}")]
 pub struct RuleError {
     /// Its file.
     pub file: String,
-    /// What is wrong, with the place.
-    pub why: String,
+    /// What is wrong, and where.
+    pub reason: String,
 }
 
 #[derive(Deserialize)]
@@ -140,9 +140,9 @@ pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> 
 /// # Errors
 /// It is not TOML, has other fields than a rule, or names values that its class has not.
 pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleError> {
-    let error = |why: String| RuleError {
+    let error = |reason: String| RuleError {
         file: path.display().to_string(),
-        why,
+        reason,
     };
     let rule_text: RuleText = toml::from_str(text).map_err(|e| error(e.to_string()))?;
     let rule = build(path, rule_text).map_err(error)?;

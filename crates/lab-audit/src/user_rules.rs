@@ -24,7 +24,7 @@ pub fn with_folder(
         let rule = parse(&path, &text, &all_classes())?;
         check_comparisons(&rule, &comparisons).map_err(|reason| RuleError {
             file: path.display().to_string(),
-            why: reason,
+            reason,
         })?;
         if !classes.iter().any(|class| class.name == rule.of) {
             continue;
@@ -40,7 +40,7 @@ pub fn with_folder(
 fn unreadable(path: &Path, e: &std::io::Error) -> RuleError {
     RuleError {
         file: path.display().to_string(),
-        why: e.to_string(),
+        reason: e.to_string(),
     }
 }
 

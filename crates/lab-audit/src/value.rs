@@ -46,9 +46,9 @@ impl Value {
         Value::Number(n as f64, Unit::Bytes)
     }
 
-    /// A count; `of`: what is counted, in the plural.
-    pub fn count(n: u64, of: &'static str) -> Value {
-        Value::Number(n as f64, Unit::Count(of.into()))
+    /// A count; `noun`: what is counted, in the plural.
+    pub fn count(n: u64, noun: &'static str) -> Value {
+        Value::Number(n as f64, Unit::Count(noun.into()))
     }
 
     /// A part of a whole, 0 to 1.

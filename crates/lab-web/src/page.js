@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pages cannot do by themselves: answers that come later, runs that are followed, choices that are counted.
+// What a page cannot do by itself: fetch answers later, follow a run, and count what is chosen.
 "use strict";
 
-// Answers that were not known when the page was made, one after the other.
+// Fetches answers that were not cached when the page was made, one after the other.
 async function fillSummaries() {
-  for (const place of document.querySelectorAll("[data-summary]")) {
+  for (const placeholder of document.querySelectorAll("[data-summary]")) {
     try {
-      const answer = await fetch(place.dataset.summary);
-      const made = document.createElement("template");
-      made.innerHTML = await answer.text();
-      if (answer.ok) place.replaceWith(made.content);
-      else place.textContent = "It cannot be read.";
+      const answer = await fetch(placeholder.dataset.summary);
+      const template = document.createElement("template");
+      template.innerHTML = await answer.text();
+      if (answer.ok) placeholder.replaceWith(template.content);
+      else placeholder.textContent = "It cannot be read.";
     } catch {
       return;
     }
   }
 }
 
-// The report so far is replaced; what the reader unfolded stays so.
-function showReport(place, html) {
-  const open = new Set();
-  for (const part of place.querySelectorAll("details[open]")) open.add(part.querySelector("summary").textContent);
-  place.innerHTML = html;
-  for (const part of place.querySelectorAll("details")) {
-    if (open.has(part.querySelector("summary").textContent)) part.open = true;
+// Replaces the report so far. Details that the reader opened stay open.
+function showReport(container, html) {
+  const openTitles = new Set();
+  for (const details of container.querySelectorAll("details[open]")) {
+    openTitles.add(details.querySelector("summary").textContent);
+  }
+  container.innerHTML = html;
+  for (const details of container.querySelectorAll("details")) {
+    if (openTitles.has(details.querySelector("summary").textContent)) details.open = true;
   }
 }
 
-function follow(place) {
+function follow(liveElement) {
   const progress = document.getElementById("app-progress");
-  const events = new EventSource(place.dataset.live);
+  const events = new EventSource(liveElement.dataset.live);
   events.addEventListener("progress", (event) => { progress.textContent = event.data; });
   events.addEventListener("report", (event) => showReport(document.getElementById("app-report"), event.data));
   events.addEventListener("ended", () => { events.close(); location.reload(); });
@@ -38,10 +40,10 @@ function follow(place) {
 
 function countChosen(form) {
   const line = document.getElementById("app-count");
-  const first = line.textContent;
+  const initialText = line.textContent;
   form.addEventListener("change", () => {
     const chosen = form.querySelectorAll("input[name=run]:checked").length;
-    line.textContent = chosen === 0 ? first : chosen === 1 ? "1 run chosen." : chosen + " runs chosen.";
+    line.textContent = chosen === 0 ? initialText : chosen === 1 ? "1 run chosen." : chosen + " runs chosen.";
   });
 }
 

@@ -510,8 +510,8 @@ fn bytes(n: usize) -> EvidenceValue {
     EvidenceValue::Number(n as f64, Unit::Count("bytes".into()))
 }
 
-fn count(n: usize, of: &'static str) -> EvidenceValue {
-    EvidenceValue::Number(n as f64, Unit::Count(of.into()))
+fn count(n: usize, noun: &'static str) -> EvidenceValue {
+    EvidenceValue::Number(n as f64, Unit::Count(noun.into()))
 }
 
 fn owner_table(

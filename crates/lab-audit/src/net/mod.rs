@@ -807,11 +807,14 @@ mod tests {
             set_ends(&[v4, v6], &mut thing);
             thing.values["same_end"].text()
         };
-        let of = |alias| names(Some(alias), None);
-        assert_eq!(same_end(of("a.cdn.example"), of("b.cdn.example")), "no");
+        let alias_of = |alias| names(Some(alias), None);
+        assert_eq!(
+            same_end(alias_of("a.cdn.example"), alias_of("b.cdn.example")),
+            "no"
+        );
         // Behind one alias may be one machine or two.
         assert_eq!(
-            same_end(of("a.cdn.example"), of("a.cdn.example")),
+            same_end(alias_of("a.cdn.example"), alias_of("a.cdn.example")),
             "unknown"
         );
         let machine = |name| names(Some("a.cdn.example"), Some(name));

@@ -155,7 +155,7 @@ impl Measured {
         let p50 = |work| self.estimate(work, |r| Some(r.p50));
         let p99 = |work| self.estimate(work, |r| r.p99);
         let rate = |work| self.estimate(work, |r| Some(r.rate));
-        let per_s = |n: f64, of: &'static str| Value::Number(n, Unit::PerSecond(of.into()));
+        let per_s = |n: f64, noun: &'static str| Value::Number(n, Unit::PerSecond(noun.into()));
         let ratio = |n: f64| Value::Number(n, Unit::Ratio);
         thing.set_some(
             "read_mb",

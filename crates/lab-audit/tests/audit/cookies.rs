@@ -471,11 +471,11 @@ fn domains_tell_what_is_there_twice() {
     let audit = audit_of(&observe(&text));
     let table = audit.tables.iter().position(|t| t.title == "Domains");
     let table = table.expect("a table");
-    let of = |domain: &str| [1, 3, 4].map(|column| cell(&audit, table, domain, column));
+    let counts_of = |domain: &str| [1, 3, 4].map(|column| cell(&audit, table, domain, column));
     // Its k has a namesake in the domain above, and its other cookie has the value of k.
-    assert_eq!(of("www.a.example"), [2.0, 1.0, 2.0]);
-    assert_eq!(of("a.example"), [1.0, 0.0, 0.0]);
-    assert_eq!(of("b.example"), [1.0, 0.0, 0.0]);
+    assert_eq!(counts_of("www.a.example"), [2.0, 1.0, 2.0]);
+    assert_eq!(counts_of("a.example"), [1.0, 0.0, 0.0]);
+    assert_eq!(counts_of("b.example"), [1.0, 0.0, 0.0]);
 }
 
 /// The table has an owner's part of the whole head beside its part of the field.
@@ -551,7 +551,7 @@ fn what_is_binary_is_no_table() {
 #[test]
 fn http2_has_each_kind_as_if_it_were_the_first() {
     let cookie = "sid=0123456789; theme=dark";
-    let of = |order: [(&str, &str); 2]| {
+    let bytes_of = |order: [(&str, &str); 2]| {
         let entries = order.map(|(path, kind)| (path, kind, cookie, &[][..]));
         let audit = audit_of(&observe(&har(&entries)));
         ["page", "API call"].map(|row| [3, 4, 5].map(|column| cell(&audit, 3, row, column)))
@@ -560,9 +560,9 @@ fn http2_has_each_kind_as_if_it_were_the_first() {
         ("http://a.example/", "document"),
         ("http://a.example/x", "xhr"),
     );
-    let [first, other] = of([page, api]);
+    let [first, other] = bytes_of([page, api]);
     assert_eq!(first, other);
-    assert_eq!(of([api, page]), [first, other]);
+    assert_eq!(bytes_of([api, page]), [first, other]);
     assert!(first[1] > first[2], "{first:?}");
 }
 
@@ -573,14 +573,14 @@ fn numbers_and_words_agree() {
     assert!(text.ends_with("went with 1 static file."), "{text}");
     let long = format!("Cookie: k={}", "v".repeat(183 << 10));
     let audit = audit_of(&observe(&long));
-    let of = |rule: &str| {
+    let finding_of = |rule: &str| {
         audit
             .findings
             .iter()
             .find(|f| f.rule == rule)
             .expect("a finding")
     };
-    let packets = of("request-packet");
+    let packets = finding_of("request-packet");
     // 187,404 bytes, 1,428 in each packet.
     assert!(
         packets.cost.starts_with("It takes 132 packets at least"),
@@ -594,7 +594,10 @@ fn numbers_and_words_agree() {
         "{}",
         packets.seen
     );
-    assert_eq!(of("host-count").seen, "an unnamed host gets 1 cookie.");
+    assert_eq!(
+        finding_of("host-count").seen,
+        "an unnamed host gets 1 cookie."
+    );
 }
 
 proptest! {

@@ -767,9 +767,9 @@ fn what_every_linux_has_is_unknown_where_it_cannot_be_seen() {
     let rules = host::rules().expect("rules");
     for finding in &audit.findings {
         let rule = rules.iter().find(|rule| rule.id == finding.rule);
-        let of = rule.expect("a rule").of.as_str();
+        let class = rule.expect("a rule").of.as_str();
         let lacking = OPTIONAL.contains(&finding.rule.as_str());
-        let expected = match of {
+        let expected = match class {
             "copy" | "host" | "filesystem" if !lacking => State::Unknown,
             _ => State::NotApplicable,
         };

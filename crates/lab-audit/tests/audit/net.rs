@@ -79,13 +79,18 @@ fn an_address_that_this_machine_lacks_is_unknown() {
     let Some(no_v6) = with_root(no_v6) else {
         return;
     };
-    let of = |audit: &Audit, rule: &str, address: &str| {
-        let mut of = audit.findings.iter().filter(|f| f.rule == rule);
-        let finding = of.find(|f| f.place.ends_with(address)).expect("a finding");
+    let state_and_reason = |audit: &Audit, rule: &str, address: &str| {
+        let mut findings = audit.findings.iter().filter(|f| f.rule == rule);
+        let finding = findings
+            .find(|f| f.place.ends_with(address))
+            .expect("a finding");
         (finding.state, finding.seen.clone())
     };
-    assert_eq!(of(&no_v6, "net-answers", "(127.0.0.1)").0, State::Good);
-    let (state, reason) = of(&no_v6, "net-answers", "(::1)");
+    assert_eq!(
+        state_and_reason(&no_v6, "net-answers", "(127.0.0.1)").0,
+        State::Good
+    );
+    let (state, reason) = state_and_reason(&no_v6, "net-answers", "(::1)");
     assert_eq!(state, State::Unknown);
     assert!(
         reason.contains("does not have ::1: Cannot assign"),
@@ -95,7 +100,7 @@ fn an_address_that_this_machine_lacks_is_unknown() {
         return;
     };
     for address in ["(127.0.0.1)", "(::1)"] {
-        let state = of(&down, "net-answers", address).0;
+        let state = state_and_reason(&down, "net-answers", address).0;
         assert!(matches!(state, State::Unknown), "{address}");
     }
     assert_eq!(down.count(State::Bad), 0);
@@ -135,8 +140,8 @@ fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
 
 /// State and text of a rule's finding on a family.
 fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
-    let mut of = audit.findings.iter().filter(|f| f.rule == rule);
-    let finding = of.find(|f| f.seen.starts_with(family));
+    let mut findings = audit.findings.iter().filter(|f| f.rule == rule);
+    let finding = findings.find(|f| f.seen.starts_with(family));
     let finding = finding.expect("a finding of that family");
     (finding.state, &finding.seen)
 }

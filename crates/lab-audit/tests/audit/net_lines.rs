@@ -66,8 +66,9 @@ fn end([v4, v6]: [&str; 2]) -> Result<File, String> {
 
 /// The states of a rule's findings whose text contains a word.
 fn states(audit: &Audit, rule: &str, word: &str) -> Vec<State> {
-    let of = audit.findings.iter().filter(|f| f.rule == rule);
-    of.filter(|f| f.seen.contains(word))
+    let findings = audit.findings.iter().filter(|f| f.rule == rule);
+    findings
+        .filter(|f| f.seen.contains(word))
         .map(|f| f.state)
         .collect()
 }

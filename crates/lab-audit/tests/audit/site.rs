@@ -993,8 +993,8 @@ fn a_redirect_to_another_host_is_told_and_not_followed() {
     );
     let elsewhere = audit(Pages::from([("/", to.into_bytes())]));
     assert_eq!(bad(&elsewhere), Vec::<&str>::new());
-    let of = |rule: &str| elsewhere.findings.iter().find(|f| f.rule == rule);
-    let finding = of("server-elsewhere").expect("a finding");
+    let finding_of = |rule: &str| elsewhere.findings.iter().find(|f| f.rule == rule);
+    let finding = finding_of("server-elsewhere").expect("a finding");
     assert!(
         finding.seen.contains(&format!("http://127.0.0.2:{other}/")),
         "{finding:?}"
