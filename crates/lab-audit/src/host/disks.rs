@@ -148,11 +148,11 @@ fn disk_things(root: &Root, name: &str) -> Vec<Thing> {
 
 fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
     let number = |file: &str| root.number(&format!("sys/block/{disk}/{name}/{file}"));
-    let index = number("partition")?;
+    let parted_number = number("partition")?;
     let start = number("start")? * SECTOR;
     let mut partition = Thing::new("partition", name);
     partition.set("disk", Value::word(disk));
-    partition.set("parted_number", Value::count(index, ""));
+    partition.set("parted_number", Value::count(parted_number, ""));
     partition.set("start", Value::bytes(start));
     partition.set_some("size", number("size").map(|n| Value::bytes(n * SECTOR)));
     partition.set("block", Value::bytes(block));
@@ -211,7 +211,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
             (true, true) => "to a MiB",
         }
     };
-    let is_its_filesystem = things.iter().filter(|thing| thing.class == "partition");
+    let partitions = things.iter().filter(|thing| thing.class == "partition");
     let row = |partition: &Thing| {
         let value = |name: &str| {
             let value = partition.values.get(name);
@@ -230,7 +230,7 @@ pub fn partitions_table(things: &[Thing]) -> EvidenceTable {
         title: "Partitions".into(),
         caption: String::new(),
         columns: columns.map(String::from).into(),
-        rows: is_its_filesystem.map(row).collect(),
+        rows: partitions.map(row).collect(),
     }
 }
 

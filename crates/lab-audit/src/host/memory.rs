@@ -74,17 +74,17 @@ fn meminfo(text: &str, host: &mut Thing) {
     let total = bytes("MemTotal");
     host.set_some("memory", total.map(Value::bytes));
     host.set_some("available", bytes("MemAvailable").map(Value::bytes));
-    let both = bytes("MemAvailable").zip(total);
+    let available = bytes("MemAvailable").zip(total);
     host.set_some(
         "available_share",
-        both.map(|(available, total)| part(available, total)),
+        available.map(|(available, total)| part(available, total)),
     );
     let swap = bytes("SwapTotal");
     host.set_some("swap", swap.map(Value::bytes));
-    let both = bytes("SwapFree").zip(swap).filter(|(_, swap)| *swap > 0);
+    let free = bytes("SwapFree").zip(swap).filter(|(_, swap)| *swap > 0);
     host.set_some(
         "swap_used_share",
-        both.map(|(free, swap)| part(swap.saturating_sub(free), swap)),
+        free.map(|(free, swap)| part(swap.saturating_sub(free), swap)),
     );
     let pages = field(text, "HugePages_Total");
     host.set_some("huge_reserved", pages.map(|n| Value::count(n, "pages")));

@@ -116,13 +116,13 @@ impl Events {
             remember(&mut self.opened, (pid, path.clone()), 0.0);
         }
         if mask.contains(MaskFlags::FAN_ACCESS) {
-            let bytes_since = bytes_since(0).filter(|bytes| *bytes > 0.0);
-            activity.read += self.bytes_read(pid, &path, size as f64, bytes_since);
+            let moved = bytes_since(0).filter(|bytes| *bytes > 0.0);
+            activity.read += self.bytes_read(pid, &path, size as f64, moved);
         }
         if mask.contains(MaskFlags::FAN_MODIFY) {
-            let bytes_since = bytes_since(1).filter(|bytes| *bytes > 0.0);
+            let moved = bytes_since(1).filter(|bytes| *bytes > 0.0);
             activity.written +=
-                bytes_since.unwrap_or_else(|| self.bytes_grown(&path, size, now.is_none()));
+                moved.unwrap_or_else(|| self.bytes_grown(&path, size, now.is_none()));
             remember(&mut self.sizes, path, size);
         }
     }
