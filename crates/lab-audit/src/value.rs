@@ -107,6 +107,16 @@ impl Thing {
         self.values.insert(name, value);
     }
 
+    /// Adds the value of a result, or unknown with the reason of its error.
+    pub fn set_result<T>(
+        &mut self,
+        name: &'static str,
+        result: Result<T, String>,
+        value: impl FnOnce(T) -> Value,
+    ) {
+        self.set(name, Value::from_result(result, value));
+    }
+
     /// Says of each of these values, for the same reason, that it could not be seen.
     pub fn set_unknown(&mut self, names: &[&'static str], reason: &str) {
         for name in names {

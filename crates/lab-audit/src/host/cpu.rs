@@ -40,18 +40,13 @@ impl Probe for Cpu {
         host.set_some("governor", governor(root));
         host.set_some("turbo", turbo(root).map(Value::Flag));
         host.set_some("smt", flag(root, &format!("{CPU}/smt/active")));
-        host.set(
-            "virtual_machine",
-            Value::from_result(virtual_machine(root), Value::Flag),
-        );
+        host.set_result("virtual_machine", virtual_machine(root), Value::Flag);
         host.set_some("throttled", throttled(root));
         host.set_some("quota_throttled", quota_throttled(root));
-        host.set(
+        host.set_result(
             "clock_source",
-            Value::from_result(
-                root.required_line(&format!("{CLOCK}/current_clocksource")),
-                Value::Word,
-            ),
+            root.required_line(&format!("{CLOCK}/current_clocksource")),
+            Value::Word,
         );
         host.set_some(
             "clock_sources",

@@ -30,15 +30,9 @@ impl Probe for Memory {
             Ok(text) => meminfo(&text, &mut host),
             Err(reason) => host.set_unknown(&MEMINFO, &format!("{reason}.")),
         }
-        host.set(
-            "swap_on_disk",
-            Value::from_result(swap_on_disk(root), Value::Flag),
-        );
+        host.set_result("swap_on_disk", swap_on_disk(root), Value::Flag);
         let swappiness = root.required_number("proc/sys/vm/swappiness");
-        host.set(
-            "swappiness",
-            Value::from_result(swappiness, |n| Value::count(n, "")),
-        );
+        host.set_result("swappiness", swappiness, |n| Value::count(n, ""));
         let vmstat = root
             .text("proc/vmstat")
             .map_err(|reason| format!("{reason}."));
@@ -46,24 +40,19 @@ impl Probe for Memory {
             let text = vmstat.clone()?;
             field(&text, name).ok_or_else(|| format!("/proc/vmstat does not tell {name}."))
         };
-        host.set(
-            "swapped_in",
-            Value::from_result(counted("pswpin"), |pages| Value::bytes(pages * PAGE)),
-        );
-        host.set(
-            "oom_kills",
-            Value::from_result(counted("oom_kill"), |n| Value::count(n, "programs")),
-        );
+        host.set_result("swapped_in", counted("pswpin"), |pages| {
+            Value::bytes(pages * PAGE)
+        });
+        host.set_result("oom_kills", counted("oom_kill"), |n| {
+            Value::count(n, "programs")
+        });
         let mode = |name: &str| {
             root.line(&format!("{HUGE}/{name}"))
                 .and_then(|line| bracketed_word(&line))
         };
         host.set_some("huge_pages", mode("enabled").map(Value::Word));
         host.set_some("huge_defrag", mode("defrag").map(Value::Word));
-        host.set(
-            "dirty_most",
-            Value::from_result(dirty_most(root, &host), Value::bytes),
-        );
+        host.set_result("dirty_most", dirty_most(root, &host), Value::bytes);
         vec![host]
     }
 }

@@ -43,26 +43,19 @@ impl Probe for Network {
             );
             set_load_share(machine.watched.load_connects, rate, &mut host);
         }
-        host.set(
-            "time_wait_most",
-            Value::from_result(setting("tcp_max_tw_buckets"), count),
-        );
+        host.set_result("time_wait_most", setting("tcp_max_tw_buckets"), count);
         host.set("tw_recycle", tw_recycle(root));
-        host.set(
+        host.set_result(
             "somaxconn",
-            Value::from_result(root.required_number("proc/sys/net/core/somaxconn"), count),
+            root.required_number("proc/sys/net/core/somaxconn"),
+            count,
         );
-        host.set(
-            "syn_backlog",
-            Value::from_result(setting("tcp_max_syn_backlog"), count),
-        );
-        host.set(
-            "syncookies",
-            Value::from_result(setting("tcp_syncookies"), number),
-        );
-        host.set(
+        host.set_result("syn_backlog", setting("tcp_max_syn_backlog"), count);
+        host.set_result("syncookies", setting("tcp_syncookies"), number);
+        host.set_result(
             "slow_start_after_idle",
-            Value::from_result(setting("tcp_slow_start_after_idle"), number),
+            setting("tcp_slow_start_after_idle"),
+            number,
         );
         host.set_some(
             "congestion",
@@ -153,10 +146,7 @@ fn set_counters(root: &Root, host: &mut Thing) {
             Err(reason) => host.set(name, Value::Unknown(format!("{reason}."))),
         }
     }
-    host.set(
-        "retransmitted",
-        Value::from_result(retransmitted(root), Value::share),
-    );
+    host.set_result("retransmitted", retransmitted(root), Value::share);
     let sockstat = root.text("proc/net/sockstat").unwrap_or_default();
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
     let mut words = tcp.unwrap_or_default().split_whitespace();

@@ -14,38 +14,20 @@ impl Probe for System {
         let (soft, hard) = open_files(root);
         host.set("open_files", soft);
         host.set("open_files_hard", hard);
-        host.set(
-            "files_share",
-            Value::from_result(files_share(root), Value::share),
-        );
-        host.set(
-            "pids_share",
-            Value::from_result(pids_share(root), Value::share),
-        );
+        host.set_result("files_share", files_share(root), Value::share);
+        host.set_result("pids_share", pids_share(root), Value::share);
         let entropy = root.required_number("proc/sys/kernel/random/entropy_avail");
-        host.set(
-            "entropy",
-            Value::from_result(entropy, |n| Value::count(n, "bits")),
-        );
+        host.set_result("entropy", entropy, |n| Value::count(n, "bits"));
         let kernel = root.required_line("proc/sys/kernel/osrelease");
         let is_5_18 = kernel.clone().and_then(|kernel| {
             since_5_18(&kernel).ok_or_else(|| format!("{kernel} is no version of Linux."))
         });
-        host.set("kernel_5_18", Value::from_result(is_5_18, Value::Flag));
+        host.set_result("kernel_5_18", is_5_18, Value::Flag);
         host.set_some("kernel", kernel.ok().map(Value::Word));
-        host.set(
-            "trim_timer",
-            Value::from_result(trim_timer(root), Value::Flag),
-        );
+        host.set_result("trim_timer", trim_timer(root), Value::Flag);
         let randomised = root.required_number("proc/sys/kernel/randomize_va_space");
-        host.set(
-            "randomised",
-            Value::from_result(randomised, |n| Value::count(n, "")),
-        );
-        host.set(
-            "preloaded",
-            Value::from_result(preloaded(root), Value::Word),
-        );
+        host.set_result("randomised", randomised, |n| Value::count(n, ""));
+        host.set_result("preloaded", preloaded(root), Value::Word);
         vec![host]
     }
 }

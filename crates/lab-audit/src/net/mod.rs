@@ -407,7 +407,7 @@ fn address_thing(observation: &NetObservation, side: &Side, reached: bool) -> Th
     if observation.target.port != 0 {
         let reverse = &observation.names[side.family as usize].reverse;
         let named = |name: Option<String>| Value::Word(name.unwrap_or("none".into()));
-        thing.set("reverse", Value::from_result(reverse.clone(), named));
+        thing.set_result("reverse", reverse.clone(), named);
     }
     set_mtu(side, &mut thing);
     thing
@@ -562,10 +562,7 @@ fn pair_thing(observation: &NetObservation, sides: &[Side]) -> Option<Thing> {
     for (index, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
         let reason = "Fewer than six rounds have turns of both families that succeeded.";
         let figure = ratio.map(|ratio| ratio[index]).ok_or(reason.into());
-        thing.set(
-            name,
-            Value::from_result(figure, |n| Value::Number(n, Unit::Ratio)),
-        );
+        thing.set_result(name, figure, |n| Value::Number(n, Unit::Ratio));
     }
     Some(thing)
 }
@@ -584,7 +581,7 @@ fn set_happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thin
         [Some(one), Some(other)] if one > delay + other => (Ok(false), second_name),
         [Some(_), _] => (Ok(false), first_name),
     };
-    thing.set("first_fails", Value::from_result(fails, Value::Flag));
+    thing.set_result("first_fails", fails, Value::Flag);
     let failing = first.failed_after.map(|_| Value::word(first.failing()));
     thing.set_some("first_failing", failing);
     thing.set("taken", Value::word(taken));

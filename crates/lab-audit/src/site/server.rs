@@ -134,10 +134,7 @@ impl ServerContext<'_> {
         self.set_head(client, &mut thing);
         self.set_tls(client, &mut thing);
         self.set_exposed(client, &mut thing);
-        thing.set(
-            "ajp",
-            Value::from_result(addresses, |all| self.has_ajp(&all)),
-        );
+        thing.set_result("ajp", addresses, |all| self.has_ajp(&all));
         thing
     }
 
