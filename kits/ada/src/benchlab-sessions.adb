@@ -111,7 +111,7 @@ package body Benchlab.Sessions is
 
    --  Only the dispatching call lies between the two readings of the clock
 
-   function Done (Self : Session; Operations : Unsigned_64) return Batch is
+   function Perform (Self : Session; Operations : Unsigned_64) return Batch is
    begin
       return Result : Batch do
          Result.Operations := Operation_Count (Operations);
@@ -119,7 +119,7 @@ package body Benchlab.Sessions is
          Self.Current.Perform (Result.Operations, Result.Check, Result.Units);
          Result.Stop := Kernel.Monotonic_Time;
       end return;
-   end Done;
+   end Perform;
 
    Most_Operations : constant Unsigned_64 := Unsigned_64 (Operation_Count'Last);
 
@@ -142,7 +142,7 @@ package body Benchlab.Sessions is
    function Verify
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
-      Result : constant Batch := Done
+      Result : constant Batch := Perform
         (Self,
          (if Arguments.Has ("operations")
           then Arguments.Number ("operations", 1, Most_Operations) else 1));
@@ -158,7 +158,7 @@ package body Benchlab.Sessions is
    function Run
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
-      Result   : Batch := Done (Self, Arguments.Number ("operations", 1, Most_Operations));
+      Result   : Batch := Perform (Self, Arguments.Number ("operations", 1, Most_Operations));
       Recorder : Latencies.Recorder; --  has no operations if the case tells none
    begin
       if Self.Current.all in Cases.Concurrent_Case'Class then

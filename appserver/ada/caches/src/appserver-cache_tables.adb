@@ -106,7 +106,7 @@ package body Appserver.Cache_Tables is
    --  Readers that are at a node which is unlinked go on from there: it keeps its Next
 
    procedure Unlink
-     (Self : in out Table; Node, Successor : Node_Access; Gone : in out Garbage)
+     (Self : in out Table; Node, Successor : Node_Access; Removed : in out Garbage)
    is
       Bucket : constant Hash_Type := Node.Hash and Self.Buckets.Last;
       Before : Node_Access := Self.Buckets.First (Bucket);
@@ -129,7 +129,7 @@ package body Appserver.Cache_Tables is
       else
          Node.Newer.Older := Node.Older;
       end if;
-      Add (Gone, Node);
+      Add (Removed, Node);
    end Unlink;
 
    procedure Append (Self : in out Table; Node : not null Node_Access) is
@@ -172,7 +172,7 @@ package body Appserver.Cache_Tables is
       end loop;
    end Copy;
 
-   procedure Clear (Self : in out Table; Gone : in out Garbage) is
+   procedure Clear (Self : in out Table; Removed : in out Garbage) is
       Old  : constant Buckets_Access := Self.Buckets;
       Node : Node_Access := Self.Oldest;
       Next : Node_Access;
@@ -183,18 +183,18 @@ package body Appserver.Cache_Tables is
       Self.Newest := null;
       while Node /= null loop
          Next := Node.Newer;
-         Add (Gone, Node);
+         Add (Removed, Node);
          Node := Next;
       end loop;
       if Old /= null then
-         Add (Gone, Old);
+         Add (Removed, Old);
       end if;
    end Clear;
 
    --  Readers go on in the old buckets and nodes, while these are garbage: a node can be in one
    --  bucket only
 
-   procedure Grow (Self : in out Table; Gone : in out Garbage) is
+   procedure Grow (Self : in out Table; Removed : in out Garbage) is
       Old, Larger : Table;
    begin
       Copy (Self, Larger, Room_For => 2 * Self.Count);
@@ -203,15 +203,15 @@ package body Appserver.Cache_Tables is
       Self.Buckets := Larger.Buckets;
       Self.Oldest := Larger.Oldest;
       Self.Newest := Larger.Newest;
-      Clear (Old, Gone);
+      Clear (Old, Removed);
    end Grow;
 
-   procedure Make_Room (Self : in out Table; Gone : in out Garbage) is
+   procedure Make_Room (Self : in out Table; Removed : in out Garbage) is
    begin
       if Self.Buckets = null then
          Self.Buckets := new Buckets (Last => Fewest_Buckets - 1);
       elsif Hash_Type (Self.Count) > Self.Buckets.Last then
-         Grow (Self, Gone);
+         Grow (Self, Removed);
       end if;
    end Make_Room;
 
@@ -219,29 +219,29 @@ package body Appserver.Cache_Tables is
      (Self     : in out Table;
       Node     : not null Node_Access;
       Capacity : Positive;
-      Gone     : in out Garbage)
+      Removed  : in out Garbage)
    is
       Old : constant Node_Access := Find (Self, Node.Key);
    begin
       if Old /= null then
          Node.Next := Old.Next;
-         Unlink (Self, Old, Successor => Node, Gone => Gone);
+         Unlink (Self, Old, Successor => Node, Removed => Removed);
          Append (Self, Node);
       else
          if Self.Count >= Capacity then
-            Unlink (Self, Self.Oldest, Successor => Self.Oldest.Next, Gone => Gone);
+            Unlink (Self, Self.Oldest, Successor => Self.Oldest.Next, Removed => Removed);
             Self.Count := Self.Count - 1;
          end if;
-         Make_Room (Self, Gone);
+         Make_Room (Self, Removed);
          Link (Self, Node);
       end if;
    end Put;
 
-   procedure Remove (Self : in out Table; Key : Key_Type; Gone : in out Garbage) is
+   procedure Remove (Self : in out Table; Key : Key_Type; Removed : in out Garbage) is
       Node : constant Node_Access := Find (Self, Key);
    begin
       if Node /= null then
-         Unlink (Self, Node, Successor => Node.Next, Gone => Gone);
+         Unlink (Self, Node, Successor => Node.Next, Removed => Removed);
          Self.Count := Self.Count - 1;
       end if;
    end Remove;

@@ -78,12 +78,12 @@ package Appserver.Cache_Tables is
      (Self     : in out Table;
       Node     : not null Node_Access;
       Capacity : Positive;
-      Gone     : in out Garbage);
+      Removed  : in out Garbage);
    --  In place of the one with the same key, or of the oldest if it is full
 
-   procedure Remove (Self : in out Table; Key : Key_Type; Gone : in out Garbage);
+   procedure Remove (Self : in out Table; Key : Key_Type; Removed : in out Garbage);
 
-   procedure Clear (Self : in out Table; Gone : in out Garbage);
+   procedure Clear (Self : in out Table; Removed : in out Garbage);
 
    procedure Copy (From : Table; To : in out Table; Room_For : Natural);
    --  To an empty one

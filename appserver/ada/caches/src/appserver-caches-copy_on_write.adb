@@ -11,10 +11,10 @@ package body Appserver.Caches.Copy_On_Write is
    use type Tables.Node_Access;
 
    overriding procedure Finalize (Self : in out Snapshot) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
-      Tables.Clear (Self.Table, Gone);
-      Tables.Free (Gone);
+      Tables.Clear (Self.Table, Removed);
+      Tables.Free (Removed);
    end Finalize;
 
    overriding procedure Get
@@ -23,13 +23,13 @@ package body Appserver.Caches.Copy_On_Write is
       Element  : in out Element_Type;
       Is_Found : out Boolean)
    is
-      Now  : Snapshots.Reference;
-      Node : Tables.Node_Access;
+      Latest : Snapshots.Reference;
+      Node   : Tables.Node_Access;
    begin
       Is_Found := False;
-      Self.Current.Get (Into => Now);
-      if not Now.Is_Null then
-         Node := Tables.Find (Now.Value.Table, Key);
+      Self.Current.Get (Into => Latest);
+      if not Latest.Is_Null then
+         Node := Tables.Find (Latest.Value.Table, Key);
          if Is_Valid (Node) then
             Is_Found := True;
             Element := Node.Element;
@@ -52,11 +52,11 @@ package body Appserver.Caches.Copy_On_Write is
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
-         Result : constant not null Element_Access := Copy_Of (Old);
-         Gone   : Tables.Garbage;
+         Result  : constant not null Element_Access := Copy_Of (Old);
+         Removed : Tables.Garbage;
       begin
-         Tables.Put (Result.Table, New_Node (Self, Key, Element), Self.Capacity, Gone);
-         Tables.Free (Gone);
+         Tables.Put (Result.Table, New_Node (Self, Key, Element), Self.Capacity, Removed);
+         Tables.Free (Removed);
          return Result;
       end Changed;
 
@@ -75,19 +75,19 @@ package body Appserver.Caches.Copy_On_Write is
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
          Result  : Element_Access := Copy_Of (Old, More => Count);
-         Gone    : Tables.Garbage;
+         Removed : Tables.Garbage;
          Key     : Key_Type;
          Element : Element_Type;
       begin
          for Number in 1 .. Count loop
             Make (Number, Key, Element);
-            Tables.Put (Result.Table, New_Node (Self, Key, Element), Self.Capacity, Gone);
+            Tables.Put (Result.Table, New_Node (Self, Key, Element), Self.Capacity, Removed);
          end loop;
-         Tables.Free (Gone);
+         Tables.Free (Removed);
          return Result;
       exception
          when others =>
-            Tables.Free (Gone);
+            Tables.Free (Removed);
             Free (Result);
             raise;
       end Changed;
@@ -99,15 +99,15 @@ package body Appserver.Caches.Copy_On_Write is
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
-         Result : Element_Access;
-         Gone   : Tables.Garbage;
+         Result  : Element_Access;
+         Removed : Tables.Garbage;
       begin
          if Old.Is_Null or else Tables.Find (Old.Value.Table, Key) = null then
             return null;
          end if;
          Result := Copy_Of (Old);
-         Tables.Remove (Result.Table, Key, Gone);
-         Tables.Free (Gone);
+         Tables.Remove (Result.Table, Key, Removed);
+         Tables.Free (Removed);
          return Result;
       end Changed;
 
@@ -121,10 +121,10 @@ package body Appserver.Caches.Copy_On_Write is
    end Clear;
 
    overriding function Length (Self : in out Cache) return Natural is
-      Now : Snapshots.Reference;
+      Latest : Snapshots.Reference;
    begin
-      Self.Current.Get (Into => Now);
-      return (if Now.Is_Null then 0 else Tables.Length (Now.Value.Table));
+      Self.Current.Get (Into => Latest);
+      return (if Latest.Is_Null then 0 else Tables.Length (Latest.Value.Table));
    end Length;
 
 end Appserver.Caches.Copy_On_Write;

@@ -20,19 +20,19 @@ package body Appserver.Caches.Locked is
       procedure Put
         (Node     : not null Tables.Node_Access;
          Capacity : Positive;
-         Gone     : in out Tables.Garbage) is
+         Removed  : in out Tables.Garbage) is
       begin
-         Tables.Put (Table, Node, Capacity, Gone);
+         Tables.Put (Table, Node, Capacity, Removed);
       end Put;
 
-      procedure Remove (Key : Key_Type; Gone : in out Tables.Garbage) is
+      procedure Remove (Key : Key_Type; Removed : in out Tables.Garbage) is
       begin
-         Tables.Remove (Table, Key, Gone);
+         Tables.Remove (Table, Key, Removed);
       end Remove;
 
-      procedure Clear (Gone : in out Tables.Garbage) is
+      procedure Clear (Removed : in out Tables.Garbage) is
       begin
-         Tables.Clear (Table, Gone);
+         Tables.Clear (Table, Removed);
       end Clear;
 
       function Length return Natural is (Tables.Length (Table));
@@ -40,10 +40,10 @@ package body Appserver.Caches.Locked is
    end Guarded_Table;
 
    overriding procedure Finalize (Self : in out Owned_Table) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
-      Self.Guarded.Clear (Gone);
-      Tables.Free (Gone);
+      Self.Guarded.Clear (Removed);
+      Tables.Free (Removed);
    end Finalize;
 
    overriding procedure Get
@@ -58,19 +58,19 @@ package body Appserver.Caches.Locked is
    --  An abort would lose what is to be freed
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
       pragma Abort_Defer;
-      Self.Table.Guarded.Put (New_Node (Self, Key, Element), Self.Capacity, Gone);
-      Tables.Free (Gone);
+      Self.Table.Guarded.Put (New_Node (Self, Key, Element), Self.Capacity, Removed);
+      Tables.Free (Removed);
    end Put;
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
       pragma Abort_Defer;
-      Self.Table.Guarded.Remove (Key, Gone);
-      Tables.Free (Gone);
+      Self.Table.Guarded.Remove (Key, Removed);
+      Tables.Free (Removed);
    end Remove;
 
    overriding procedure Clear (Self : in out Cache) is

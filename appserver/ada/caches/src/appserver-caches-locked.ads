@@ -35,9 +35,9 @@ private
       procedure Put
         (Node     : not null Tables.Node_Access;
          Capacity : Positive;
-         Gone     : in out Tables.Garbage);
-      procedure Remove (Key : Key_Type; Gone : in out Tables.Garbage);
-      procedure Clear (Gone : in out Tables.Garbage);
+         Removed  : in out Tables.Garbage);
+      procedure Remove (Key : Key_Type; Removed : in out Tables.Garbage);
+      procedure Clear (Removed : in out Tables.Garbage);
       function Length return Natural;
    private
       Table : Tables.Table;

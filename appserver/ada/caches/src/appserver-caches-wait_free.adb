@@ -22,10 +22,10 @@ package body Appserver.Caches.Wait_Free is
       procedure Reclaim (Free : in out Tables.Garbage) is
          Added  : constant Batch_Access := new Batch;
          Oldest : Reader_Slots.Epoch;
-         Done   : Batch_Access;
+         Freed  : Batch_Access;
       begin
          Writes := 0;
-         Tables.Move (From => Unlinked, To => Added.Gone);
+         Tables.Move (From => Unlinked, To => Added.Removed);
          Added.Epoch := Reader_Slots.New_Epoch;
          if Last = null then
             First := Added;
@@ -35,10 +35,10 @@ package body Appserver.Caches.Wait_Free is
          Last := Added;
          Oldest := Reader_Slots.Oldest_Reader;
          while First /= null and then First.Epoch <= Oldest loop
-            Done := First;
-            First := Done.Next;
-            Tables.Move (From => Done.Gone, To => Free);
-            Wait_Free.Free (Done);
+            Freed := First;
+            First := Freed.Next;
+            Tables.Move (From => Freed.Removed, To => Free);
+            Wait_Free.Free (Freed);
          end loop;
          if First = null then
             Last := null;
@@ -59,42 +59,42 @@ package body Appserver.Caches.Wait_Free is
          Capacity : Positive;
          Free     : in out Tables.Garbage) is
       begin
-         Tables.Put (Owner.Table, Node, Capacity, Gone => Unlinked);
+         Tables.Put (Owner.Table, Node, Capacity, Removed => Unlinked);
          Note_Write (Free);
       end Put;
 
       procedure Remove (Key : Key_Type; Free : in out Tables.Garbage) is
       begin
-         Tables.Remove (Owner.Table, Key, Gone => Unlinked);
+         Tables.Remove (Owner.Table, Key, Removed => Unlinked);
          Note_Write (Free);
       end Remove;
 
       procedure Clear (Free : in out Tables.Garbage) is
       begin
-         Tables.Clear (Owner.Table, Gone => Unlinked);
+         Tables.Clear (Owner.Table, Removed => Unlinked);
          Reclaim (Free);
       end Clear;
 
       procedure Take_All (Free : in out Tables.Garbage) is
-         Done : Batch_Access;
+         Freed : Batch_Access;
       begin
-         Tables.Clear (Owner.Table, Gone => Free);
+         Tables.Clear (Owner.Table, Removed => Free);
          Tables.Move (From => Unlinked, To => Free);
          while First /= null loop
-            Done := First;
-            First := Done.Next;
-            Tables.Move (From => Done.Gone, To => Free);
-            Wait_Free.Free (Done);
+            Freed := First;
+            First := Freed.Next;
+            Tables.Move (From => Freed.Removed, To => Free);
+            Wait_Free.Free (Freed);
          end loop;
       end Take_All;
 
    end Writer;
 
    overriding procedure Finalize (Self : in out Owned_Table) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
-      Self.Writer.Take_All (Gone);
-      Tables.Free (Gone);
+      Self.Writer.Take_All (Removed);
+      Tables.Free (Removed);
    end Finalize;
 
    ---------
@@ -185,27 +185,27 @@ package body Appserver.Caches.Wait_Free is
    --  An abort would lose what is to be freed
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
       pragma Abort_Defer;
-      Self.Owned.Writer.Put (New_Node (Self, Key, Element), Self.Capacity, Gone);
-      Tables.Free (Gone);
+      Self.Owned.Writer.Put (New_Node (Self, Key, Element), Self.Capacity, Removed);
+      Tables.Free (Removed);
    end Put;
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
       pragma Abort_Defer;
-      Self.Owned.Writer.Remove (Key, Gone);
-      Tables.Free (Gone);
+      Self.Owned.Writer.Remove (Key, Removed);
+      Tables.Free (Removed);
    end Remove;
 
    overriding procedure Clear (Self : in out Cache) is
-      Gone : Tables.Garbage;
+      Removed : Tables.Garbage;
    begin
       pragma Abort_Defer;
-      Self.Owned.Writer.Clear (Gone);
-      Tables.Free (Gone);
+      Self.Owned.Writer.Clear (Removed);
+      Tables.Free (Removed);
    end Clear;
 
    overriding function Length (Self : in out Cache) return Natural is

@@ -35,9 +35,9 @@ private
    type Batch_Access is access Batch;
 
    type Batch is limited record
-      Gone  : Tables.Garbage;
-      Epoch : Reader_Slots.Epoch := 0;
-      Next  : Batch_Access := null;
+      Removed : Tables.Garbage;
+      Epoch   : Reader_Slots.Epoch := 0;
+      Next    : Batch_Access := null;
    end record;
 
    type Owned_Table is tagged;

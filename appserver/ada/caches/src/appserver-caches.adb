@@ -53,20 +53,20 @@ package body Appserver.Caches is
 
    protected body Load_List is
 
-      procedure Join (Who : not null access Participant) is
-         Found : constant Load_Maps.Cursor := Loads.Find (Who.Key);
+      procedure Join (Caller : not null access Participant) is
+         Found : constant Load_Maps.Cursor := Loads.Find (Caller.Key);
       begin
          if Load_Maps.Has_Element (Found) then
-            Who.Load := Load_Maps.Element (Found);
+            Caller.Load := Load_Maps.Element (Found);
          else
-            Loads.Insert (Who.Key, Who.Load);
-            Who.Loads := True;
+            Loads.Insert (Caller.Key, Caller.Load);
+            Caller.Loads := True;
          end if;
       end Join;
 
-      procedure Leave (Who : not null access Participant) is
+      procedure Leave (Caller : not null access Participant) is
       begin
-         Loads.Delete (Who.Key);
+         Loads.Delete (Caller.Key);
       end Leave;
 
    end Load_List;
@@ -84,43 +84,43 @@ package body Appserver.Caches is
 
    procedure Load_For
      (Self    : in out Cache'Class;
-      Who     : in out Participant;
+      Caller  : in out Participant;
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Element : in out Element_Type)
    is
       Is_Found : Boolean;
    begin
-      Self.Get (Who.Key, Element, Is_Found);  --  it may have been loaded since the first look
+      Self.Get (Caller.Key, Element, Is_Found);  --  it may have been loaded since the first look
       if not Is_Found then
-         Element := Load (Who.Key);
-         Self.Put (Who.Key, Element);
+         Element := Load (Caller.Key);
+         Self.Put (Caller.Key, Element);
       end if;
-      Who.Load.Variable.Result.Set_Element (Element);
-      Who.Outcome := Loaded;
+      Caller.Load.Variable.Result.Set_Element (Element);
+      Caller.Outcome := Loaded;
    exception
       when Error : others =>
-         Who.Load.Variable.Result.Set_Failure (Error);
-         Who.Outcome := Failed;
+         Caller.Load.Variable.Result.Set_Failure (Error);
+         Caller.Outcome := Failed;
          raise;
    end Load_For;
 
    procedure Await
-     (Who     : Participant;
-      Element : in out Element_Type;
-      Is_Had  : out Boolean)
+     (Caller     : Participant;
+      Element      : in out Element_Type;
+      Is_Available : out Boolean)
    is
       Outcome : Load_Outcome;
    begin
-      if Who.Load.Value.Loader = Current_Task then
+      if Caller.Load.Value.Loader = Current_Task then
          raise Program_Error with "Load asks for the key that it loads";
       end if;
-      Who.Load.Variable.Result.Wait (Outcome);
+      Caller.Load.Variable.Result.Wait (Outcome);
       case Outcome is
-         when Loaded    => Element := Who.Load.Value.Result.Element;
-         when Failed    => Who.Load.Variable.Result.Raise_Failure;
+         when Loaded    => Element := Caller.Load.Value.Result.Element;
+         when Failed    => Caller.Load.Variable.Result.Raise_Failure;
          when Abandoned => null;
       end case;
-      Is_Had := Outcome = Loaded;
+      Is_Available := Outcome = Loaded;
    end Await;
 
    function Get_Or_Load
@@ -128,22 +128,22 @@ package body Appserver.Caches is
       Key  : Key_Type;
       Load : not null access function (Key : Key_Type) return Element_Type) return Element_Type
    is
-      Element : Element_Type;
-      Is_Had  : Boolean;
+      Element      : Element_Type;
+      Is_Available : Boolean;
    begin
-      Cache'Class (Self).Get (Key, Element, Is_Had);
-      while not Is_Had loop
+      Cache'Class (Self).Get (Key, Element, Is_Available);
+      while not Is_Available loop
          declare
-            Who : aliased Participant (Self.Loads'Access);
+            Caller : aliased Participant (Self.Loads'Access);
          begin
-            Who.Key := Key;
-            Who.Load.Create (New_Load'Access);
-            Self.Loads.Join (Who'Access);
-            if Who.Loads then
-               Load_For (Self, Who, Load, Element);
-               Is_Had := True;
+            Caller.Key := Key;
+            Caller.Load.Create (New_Load'Access);
+            Self.Loads.Join (Caller'Access);
+            if Caller.Loads then
+               Load_For (Self, Caller, Load, Element);
+               Is_Available := True;
             else
-               Await (Who, Element, Is_Had);
+               Await (Caller, Element, Is_Available);
             end if;
          end;
       end loop;

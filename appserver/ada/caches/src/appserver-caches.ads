@@ -116,10 +116,10 @@ private
 
    protected type Load_List is
 
-      procedure Join (Who : not null access Participant);
+      procedure Join (Caller : not null access Participant);
       --  As the one that loads, unless there is one already
 
-      procedure Leave (Who : not null access Participant);
+      procedure Leave (Caller : not null access Participant);
    private
       Loads : Load_Maps.Map;
    end Load_List;

@@ -25,8 +25,8 @@ package body Appserver.Reader_Slots is
    Slots   : aliased Atomic_Slot := null;
    --  A list to which slots are only added
 
-   Mine  : Slot_Access := null with Thread_Local_Storage;
-   Quick : Slot_Access := null with Thread_Local_Storage;
+   Thread_Slot   : Slot_Access := null with Thread_Local_Storage;
+   Unfenced_Slot : Slot_Access := null with Thread_Local_Storage;
    --  The same, unless readers need a barrier
 
    ----------------
@@ -101,9 +101,9 @@ package body Appserver.Reader_Slots is
    begin
       pragma Abort_Defer;  --  a slot would be lost
       Found := Free_Slot;
-      Mine := (if Found = null then Added_Slot else Found);
-      Quick := (if Readers_Need_Barrier then null else Mine);
-      if C_Set_Specific (Key, Mine) /= 0 then
+      Thread_Slot := (if Found = null then Added_Slot else Found);
+      Unfenced_Slot := (if Readers_Need_Barrier then null else Thread_Slot);
+      if C_Set_Specific (Key, Thread_Slot) /= 0 then
          raise Storage_Error with "pthread_setspecific";
       end if;
    end Take_Slot;
@@ -123,7 +123,7 @@ package body Appserver.Reader_Slots is
      with Import, Convention => Intrinsic, External_Name => "__atomic_signal_fence";
 
    function Quick_Slot return Slot_Access is
-      Slot : constant Slot_Access := Quick;
+      Slot : constant Slot_Access := Unfenced_Slot;
    begin
       return (if Slot = null or else Slot.Entered /= Not_Reading then null else Slot);
    end Quick_Slot;
@@ -141,13 +141,13 @@ package body Appserver.Reader_Slots is
 
    function Enter return Slot_Access is
    begin
-      if Mine = null then
+      if Thread_Slot = null then
          Take_Slot;
-      elsif Mine.Entered /= Not_Reading then
+      elsif Thread_Slot.Entered /= Not_Reading then
          return null;
       end if;
-      Mine.Entered := Current;
-      return Mine;
+      Thread_Slot.Entered := Current;
+      return Thread_Slot;
    end Enter;
 
    --  Release: reading comes before it

@@ -8,15 +8,15 @@ function Caller (Request : Appserver.HTTP.Request) return Appserver.HTTP.Respons
 
    use Appserver;
 
-   Ours : constant IP_Addresses.Block_List := [IP_Addresses.Block ("127.0.0.1/32")];
+   Own_Proxies : constant IP_Addresses.Block_List := [IP_Addresses.Block ("127.0.0.1/32")];
 
    Client : constant IP_Addresses.Address :=
-     HTTP.Proxies.Client_Address (Request, Ours, HTTP.Proxies.X_Forwarded);
+     HTTP.Proxies.Client_Address (Request, Own_Proxies, HTTP.Proxies.X_Forwarded);
 
 begin
    Request.Draft.Append
      (IP_Addresses.Image (Client) & ' '
-      & HTTP.Proxies.Scheme (Request, Ours, HTTP.Proxies.X_Forwarded)'Image & ' '
-      & HTTP.Proxies.Host (Request, Ours, HTTP.Proxies.X_Forwarded));
+      & HTTP.Proxies.Scheme (Request, Own_Proxies, HTTP.Proxies.X_Forwarded)'Image & ' '
+      & HTTP.Proxies.Host (Request, Own_Proxies, HTTP.Proxies.X_Forwarded));
    return HTTP.Written (HTTP.Plain_Text'Access);
 end Caller;

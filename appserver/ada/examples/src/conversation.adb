@@ -18,7 +18,7 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
 
    --  Publishes Text to all who hear the room, and has the status of the front server's answer
 
-   function Told (Room, Text : String) return String is
+   function Publish_Status (Room, Text : String) return String is
       Length  : constant String := Ada.Strings.Fixed.Trim (Text'Length'Image, Ada.Strings.Left);
       Front   : Socket_Type;
       Channel : Stream_Access;
@@ -45,11 +45,11 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
          Free (Channel);
          Close_Socket (Front);
          raise;
-   end Told;
+   end Publish_Status;
 
-   function Say (Room, Text : String) return Response is
+   function Answer_To_Say (Room, Text : String) return Response is
      (if Text = "" or else not UTF_8.Is_Valid (Text) then Empty (Bad_Request)
-      elsif Told (Room, Text) (10) = '2' then Empty (No_Content)
+      elsif Publish_Status (Room, Text) (10) = '2' then Empty (No_Content)
       else Empty (Service_Unavailable));
 
    function Is_Open (Room : String) return Boolean is
@@ -63,6 +63,6 @@ begin
      (if not Is_Open (Room) then Empty (Forbidden)
       elsif Request.Path_Is ("/may-hear") then Empty (OK)
       elsif Request.Path_Is ("/say") and then Request.Method = Post
-      then Say (Room, Request.Content)
+      then Answer_To_Say (Room, Request.Content)
       else Empty (Not_Found));
 end Conversation;

@@ -35,7 +35,7 @@ package body Appserver.HTTP.Access_Logs is
       Client : Client_Finder := null) is
    begin
       Self.File        := File;
-      Self.Is_Own      := False;
+      Self.Owns_File   := False;
       Self.Is_Outdated := False;
       Self.Format      := Format;
       Self.Client      := Client;
@@ -65,7 +65,7 @@ package body Appserver.HTTP.Access_Logs is
          raise Log_Error with "cannot write to " & Path;
       end if;
       Self.Open (File, Format, Client);
-      Self.Is_Own      := True;
+      Self.Owns_File   := True;
       Self.Path_Length := Path'Length;
       Self.Path (1 .. Path'Length) := Path;
    end Open;
@@ -87,7 +87,7 @@ package body Appserver.HTTP.Access_Logs is
          Self.Write_Out (Ignored);
          --  What the file did not take
          Add_Lost (Self, Self.Batch_Lines + Self.Next_In - Self.Next_Out);
-         if Self.Is_Own then
+         if Self.Owns_File then
             Linux.Close (Self.File);
          end if;
          Self.File := No_File;
@@ -305,14 +305,14 @@ package body Appserver.HTTP.Access_Logs is
    --  A place to write a line to. If all are taken, the line is lost.
 
    procedure Claim (Self : in out Access_Log; Place : out Position; Is_Free : out Boolean) is
-      Seen : aliased Position := Self.Next_In;
-      Next : Position;
+      Observed : aliased Position := Self.Next_In;
+      Next     : Position;
    begin
       loop
-         Place := Seen;
+         Place := Observed;
          Next  := Self.Slots (Index_Of (Self, Place)).Sequence;
          if Next = Place then
-            Is_Free := Exchanges.Atomic_Compare_And_Exchange (Self.Next_In, Seen, Place + 1);
+            Is_Free := Exchanges.Atomic_Compare_And_Exchange (Self.Next_In, Observed, Place + 1);
             exit when Is_Free;
          elsif Next - Place >= 2 ** 63 then
             --  The line of one round before is still there
@@ -320,7 +320,7 @@ package body Appserver.HTTP.Access_Logs is
             Is_Free := False;
             exit;
          else
-            Seen := Self.Next_In;
+            Observed := Self.Next_In;
          end if;
       end loop;
    end Claim;
@@ -454,7 +454,7 @@ package body Appserver.HTTP.Access_Logs is
       Result : Linux_Files.Failure;
    begin
       Self.Is_Outdated := False;
-      if Self.Is_Own then
+      if Self.Owns_File then
          Linux_Files.Open_To_Append (Self.Path (1 .. Self.Path_Length), File, Result);
          if Result = Linux_Files.None then
             Linux.Close (Self.File);

@@ -127,7 +127,7 @@ private
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;
-      Is_Own      : Boolean := False;
+      Owns_File   : Boolean := False;
       Is_Outdated : Boolean := False with Atomic;
       --  It is to be opened anew
       Path_Length : Natural := 0;

@@ -8,8 +8,8 @@ package body Appserver.HTTP.Byte_Ranges is
    --  A number that is too large for any file is as good as the largest
 
    type Numeral is record
-      Is_There : Boolean := False;
-      Value    : Byte_Count := 0;
+      Is_Present : Boolean := False;
+      Value      : Byte_Count := 0;
    end record;
 
    Largest : constant := Byte_Count'Last / 16;
@@ -18,7 +18,7 @@ package body Appserver.HTTP.Byte_Ranges is
    begin
       Read := (others => <>);
       while Next <= Text'Last and then Text (Next) in '0' .. '9' loop
-         Read.Is_There := True;
+         Read.Is_Present := True;
          Read.Value := Byte_Count'Min
            (Largest, Read.Value * 10 + Character'Pos (Text (Next)) - Character'Pos ('0'));
          Next := Next + 1;
@@ -38,15 +38,15 @@ package body Appserver.HTTP.Byte_Ranges is
      (Text        : String;
       Next        : in out Positive;
       Size        : Byte_Count;
-      Wanted      : out Wish;
+      Selected    : out Selection;
       First, Last : out Byte_Count;
       Valid       : out Boolean)
    is
       From, To : Numeral;
    begin
-      Wanted := Unsatisfiable;
-      First  := 0;
-      Last   := 0;
+      Selected := Unsatisfiable;
+      First    := 0;
+      Last     := 0;
       Read_Numeral (Text, Next, From);
       Valid := Next <= Text'Last and then Text (Next) = '-';
       if not Valid then
@@ -54,18 +54,18 @@ package body Appserver.HTTP.Byte_Ranges is
       end if;
       Next := Next + 1;
       Read_Numeral (Text, Next, To);
-      Valid := (From.Is_There or else To.Is_There)
-        and then (not (From.Is_There and then To.Is_There) or else From.Value <= To.Value);
+      Valid := (From.Is_Present or else To.Is_Present)
+        and then (not (From.Is_Present and then To.Is_Present) or else From.Value <= To.Value);
       if not Valid or else Size = 0 then
          return;
-      elsif not From.Is_There then
-         First  := Byte_Count'Max (Size - Byte_Count'Min (To.Value, Size), 0);
-         Last   := Size - 1;
-         Wanted := (if To.Value > 0 then Part else Unsatisfiable);
+      elsif not From.Is_Present then
+         First    := Byte_Count'Max (Size - Byte_Count'Min (To.Value, Size), 0);
+         Last     := Size - 1;
+         Selected := (if To.Value > 0 then Part else Unsatisfiable);
       elsif From.Value < Size then
-         First  := From.Value;
-         Last   := (if To.Is_There then Byte_Count'Min (To.Value, Size - 1) else Size - 1);
-         Wanted := Part;
+         First    := From.Value;
+         Last     := (if To.Is_Present then Byte_Count'Min (To.Value, Size - 1) else Size - 1);
+         Selected := Part;
       end if;
    end Read_One;
 
@@ -81,19 +81,19 @@ package body Appserver.HTTP.Byte_Ranges is
    procedure Read
      (Field       : String;
       Size        : Byte_Count;
-      Wanted      : out Wish;
+      Selected    : out Selection;
       First, Last : out Byte_Count)
    is
-      Next       : Positive;
-      One        : Wish;
-      From, To   : Byte_Count;
-      Valid      : Boolean;
-      Satisfied  : Natural := 0;
-      Any        : Boolean := False;
+      Next      : Positive;
+      Current   : Selection;
+      From, To  : Byte_Count;
+      Valid     : Boolean;
+      Satisfied : Natural := 0;
+      Any       : Boolean := False;
    begin
-      Wanted := Whole;
-      First  := 0;
-      Last   := 0;
+      Selected := Whole;
+      First    := 0;
+      Last     := 0;
       if not Is_About_Bytes (Field) then
          return;
       end if;
@@ -101,12 +101,12 @@ package body Appserver.HTTP.Byte_Ranges is
       loop
          Skip_Space (Field, Next);
          if Next <= Field'Last and then Field (Next) /= ',' then
-            Read_One (Field, Next, Size, One, From, To, Valid);
+            Read_One (Field, Next, Size, Current, From, To, Valid);
             if not Valid then
                return;
             end if;
             Any := True;
-            if One = Part then
+            if Current = Part then
                Satisfied := Satisfied + 1;
                First := From;
                Last  := To;
@@ -119,7 +119,7 @@ package body Appserver.HTTP.Byte_Ranges is
          end if;
          Next := Next + 1;
       end loop;
-      Wanted :=
+      Selected :=
         (if not Any or else Satisfied > 1 then Whole
          elsif Satisfied = 1 then Part
          else Unsatisfiable);

@@ -7,14 +7,14 @@ pragma Ada_2022;
 
 private package Appserver.HTTP.Byte_Ranges is
 
-   type Wish is (Whole, Part, Unsatisfiable);
+   type Selection is (Whole, Part, Unsatisfiable);
 
    procedure Read
      (Field       : String;
       Size        : Byte_Count;
-      Wanted      : out Wish;
+      Selected    : out Selection;
       First, Last : out Byte_Count)
-     with Post => (if Wanted = Part then First <= Last and then Last < Size);
+     with Post => (if Selected = Part then First <= Last and then Last < Size);
    --  Of a file of Size bytes, which are counted from 0. Whole if the field is malformed, is not
    --  about bytes, or has several ranges of which more than one can be satisfied.
 

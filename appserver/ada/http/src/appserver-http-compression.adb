@@ -49,15 +49,15 @@ package body Appserver.HTTP.Compression is
      with Convention => C;
 
    function Allocate (Self : in out Arena; Count, Size : unsigned) return Address is
-      Alignment : constant := 16;
-      Wanted    : constant size_t :=
+      Alignment    : constant := 16;
+      Rounded_Size : constant size_t :=
         (size_t (Count) * size_t (Size) + Alignment - 1) / Alignment * Alignment;
-      First     : constant size_t := Self.Used + 1;
+      First        : constant size_t := Self.Used + 1;
    begin
-      if Wanted = 0 or else Wanted > Self.Bytes'Length - Self.Used then
+      if Rounded_Size = 0 or else Rounded_Size > Self.Bytes'Length - Self.Used then
          return Null_Address;
       end if;
-      Self.Used := Self.Used + Wanted;
+      Self.Used := Self.Used + Rounded_Size;
       return Self.Bytes (First)'Address;
    end Allocate;
 
@@ -215,10 +215,10 @@ package body Appserver.HTTP.Compression is
       Weight : constant Media_Ranges.Listed_Weight :=
         Media_Ranges.Coding_Weight (Accepted, "gzip");
    begin
-      return Weight > 0 and then Weight >= Media_Ranges.Own_Weight (Accepted, "identity");
+      return Weight > 0 and then Weight >= Media_Ranges.Named_Weight (Accepted, "identity");
    end Wants_Gzip;
 
-   function Is_Wanted (Request : HTTP.Request) return Boolean is
+   function Accepts_Gzip (Request : HTTP.Request) return Boolean is
      (Request.Has_Field ("Accept-Encoding")
       and then Wants_Gzip (Request.Field ("Accept-Encoding")));
 
@@ -277,7 +277,7 @@ package body Appserver.HTTP.Compression is
       if not Has_Word (Draft, "Vary", "Accept-Encoding") then
          Draft.Add_Field ("Vary", "Accept-Encoding");
       end if;
-      if Is_Wanted (Request) then
+      if Accepts_Gzip (Request) then
          Self.Reserve.Get (Index);
          if Index > 0 then
             begin

@@ -21,9 +21,9 @@ package body Appserver.HTTP.Cookies is
    --  The cookies of a request, one after the other. Line 0: there are no more.
 
    type Cursor is record
-      Line  : Natural  := 0;
-      Next  : Positive := 1;
-      Taken : Natural  := 0;
+      Line       : Natural  := 0;
+      Next       : Positive := 1;
+      Read_Count : Natural  := 0;
    end record;
 
    --  "name=value" or "name=""value"""
@@ -98,8 +98,8 @@ package body Appserver.HTTP.Cookies is
             Read_Pair (Text, (Self.Next, Last), Result, Valid);
             Self.Next := Last + 2;
             if Valid then
-               Self.Taken := Self.Taken + 1;
-               if Self.Taken > Most_Cookies then
+               Self.Read_Count := Self.Read_Count + 1;
+               if Self.Read_Count > Most_Cookies then
                   Self.Line := 0;
                end if;
                exit;
@@ -144,36 +144,36 @@ package body Appserver.HTTP.Cookies is
    end Value;
 
    procedure Find
-     (Request : HTTP.Request; Name : String; Value : out Span; Is_There : out Boolean)
+     (Request : HTTP.Request; Name : String; Value : out Span; Is_Present : out Boolean)
    is
       Place : Cursor := First_Place (Request);
       Found : Pair;
    begin
       loop
          Take (Request, Place, Found);
-         Is_There := Place.Line > 0;
-         exit when not Is_There
+         Is_Present := Place.Line > 0;
+         exit when not Is_Present
            or else Request.Bytes (Found.Name.First .. Found.Name.Last) = Name;
       end loop;
       Value := Found.Value;
    end Find;
 
    function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean is
-      Ignored  : Span;
-      Is_There : Boolean;
+      Ignored    : Span;
+      Is_Present : Boolean;
    begin
-      Find (Request, Name, Ignored, Is_There);
-      return Is_There;
+      Find (Request, Name, Ignored, Is_Present);
+      return Is_Present;
    end Has_Cookie;
 
    function Cookie
      (Request : HTTP.Request; Name : String; Default : String := "") return String
    is
-      Place    : Span;
-      Is_There : Boolean;
+      Place      : Span;
+      Is_Present : Boolean;
    begin
-      Find (Request, Name, Place, Is_There);
-      return (if Is_There then Request.Bytes (Place.First .. Place.Last) else Default);
+      Find (Request, Name, Place, Is_Present);
+      return (if Is_Present then Request.Bytes (Place.First .. Place.Last) else Default);
    end Cookie;
 
    -------------

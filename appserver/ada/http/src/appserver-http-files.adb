@@ -80,30 +80,30 @@ package body Appserver.HTTP.Files is
 
    begin
       File   := No_File;
-      Result := Linux_Files.Not_There;
+      Result := Linux_Files.Missing;
       loop
          Last := First - 1;
          while Last < Path'Last and then Path (Last + 1) /= '/' loop
             Last := Last + 1;
          end loop;
          declare
-            Is_Last : constant Boolean := Last = Path'Last;
-            Name    : constant String  := Decoded (Path (First .. Last));
-            Wanted  : constant String  := (if Is_Last then Last_Name (Self, Name) else Name);
+            Is_Last    : constant Boolean := Last = Path'Last;
+            Name       : constant String  := Decoded (Path (First .. Last));
+            Entry_Name : constant String  := (if Is_Last then Last_Name (Self, Name) else Name);
          begin
             --  It is not decoded again
-            exit when not Is_Name (Wanted);
+            exit when not Is_Name (Entry_Name);
             if Is_Last then
-               Linux_Files.Open_File_In (Within, Wanted & Ending, File, Result);
+               Linux_Files.Open_File_In (Within, Entry_Name & Ending, File, Result);
                exit;
             end if;
-            Linux_Files.Open_Folder_In (Within, Wanted, Inner, Result);
+            Linux_Files.Open_Folder_In (Within, Entry_Name, Inner, Result);
          end;
          exit when Result /= Linux_Files.None;
          Leave;
          Within := Inner;
          First  := Last + 2;
-         Result := Linux_Files.Not_There;
+         Result := Linux_Files.Missing;
       end loop;
       Leave;
    exception
@@ -183,19 +183,19 @@ package body Appserver.HTTP.Files is
       Tag     : String;
       Kind    : not null Constant_Text) return Response
    is
-      use type Byte_Ranges.Wish;
+      use type Byte_Ranges.Selection;
 
       Draft       : Answer_Draft renames Request.Draft.all;
-      Wanted      : Byte_Ranges.Wish := Byte_Ranges.Whole;
+      Selected    : Byte_Ranges.Selection := Byte_Ranges.Whole;
       First, Last : Byte_Count;
    begin
       if Request.Has_Field ("Range")
         and then not Request.Is_Head
         and then Conditions.Range_Holds (Request, Tag)
       then
-         Byte_Ranges.Read (Request.Field ("Range"), Facts.Size, Wanted, First, Last);
+         Byte_Ranges.Read (Request.Field ("Range"), Facts.Size, Selected, First, Last);
       end if;
-      case Wanted is
+      case Selected is
          when Byte_Ranges.Unsatisfiable =>
             Draft.Drop_File;
             Draft.Add_Field ("Content-Range", "bytes */" & Image (Facts.Size));
@@ -212,7 +212,7 @@ package body Appserver.HTTP.Files is
       Draft.Add_Field ("Accept-Ranges", "bytes");
       Draft.Add_Field ("ETag", Tag);
       Draft.Add_Field ("Last-Modified", Dates.Image (Time_Of (Facts)));
-      return File_Part (Kind, (if Wanted = Byte_Ranges.Part then Partial_Content else OK));
+      return File_Part (Kind, (if Selected = Byte_Ranges.Part then Partial_Content else OK));
    end Part_Answer;
 
    function Answer_With
@@ -265,7 +265,7 @@ package body Appserver.HTTP.Files is
            and then not Facts.Is_Regular
            and then (Coded /= Identity or else not Facts.Is_Folder)
          then
-            Result := Linux_Files.Not_There;
+            Result := Linux_Files.Missing;
          end if;
       end if;
    end Open_And_Look;
@@ -288,17 +288,17 @@ package body Appserver.HTTP.Files is
       type Coding_List is array (1 .. 2) of Coding;
 
       Least : constant Media_Ranges.Listed_Weight :=
-        Media_Ranges.Own_Weight (Accepted, Name_Of (Identity));
+        Media_Ranges.Named_Weight (Accepted, Name_Of (Identity));
       Order : constant Coding_List :=
         (if Weight_Of (Gzip) > Weight_Of (Brotli) then [Gzip, Brotli] else [Brotli, Gzip]);
    begin
-      Result := Linux_Files.Not_There;
+      Result := Linux_Files.Missing;
       for Item of Order loop
          Coded := Item;
          if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Least then
             Open_And_Look (Self, Path, Item, Draft, Facts, Result);
          end if;
-         exit when Result /= Linux_Files.Not_There;
+         exit when Result /= Linux_Files.Missing;
       end loop;
    end Open_Coded;
 
@@ -310,13 +310,13 @@ package body Appserver.HTTP.Files is
       Facts   : out Linux_Files.File_Facts;
       Result  : out Linux_Files.Failure) is
    begin
-      Result := Linux_Files.Not_There;
+      Result := Linux_Files.Missing;
       if Self.Options.Precompressed and then Request.Has_Field ("Accept-Encoding") then
          Open_Coded
            (Self, Request.Field ("Accept-Encoding"), Request.Draft.all, Path, Coded, Facts,
             Result);
       end if;
-      if Result = Linux_Files.Not_There then
+      if Result = Linux_Files.Missing then
          Coded := Identity;
          Open_And_Look (Self, Path, Identity, Request.Draft.all, Facts, Result);
       end if;
@@ -360,7 +360,7 @@ package body Appserver.HTTP.Files is
          return Redirected (Request);
       end if;
       return Empty
-        (if Result = Linux_Files.Not_Now then Service_Unavailable else Not_Found);
+        (if Result = Linux_Files.Out_Of_Resources then Service_Unavailable else Not_Found);
    end Answer;
 
    -----------
@@ -446,9 +446,9 @@ package body Appserver.HTTP.Files is
                then Character'Val (Character'Pos (Name (Dot + K)) + 32)
                else Name (Dot + K));
          end loop;
-         for Known of Known_Types loop
-            if Known.Ending = Ending then
-               return Known.Kind;
+         for Type_Entry of Known_Types loop
+            if Type_Entry.Ending = Ending then
+               return Type_Entry.Kind;
             end if;
          end loop;
       end if;

@@ -47,9 +47,9 @@ package body Appserver.HTTP.Linux is
      with Import, Convention => C, External_Name => "write";
 
    type Poll_Entry is record
-      File   : int;
-      Wanted : short;
-      Seen   : short;
+      File            : int;
+      Events          : short;
+      Returned_Events : short;
    end record with Convention => C;
 
    type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
@@ -117,7 +117,7 @@ package body Appserver.HTTP.Linux is
      (Socket, File : int; Offset : access long; Count : size_t) return long
      with Import, Convention => C, External_Name => "sendfile64";
 
-   function C_Shutdown (Socket, How : int) return int
+   function C_Shutdown (Socket, Direction : int) return int
      with Import, Convention => C, External_Name => "shutdown";
 
    function C_Signal (Signal : int; Handler : System.Address) return System.Address
@@ -144,11 +144,11 @@ package body Appserver.HTTP.Linux is
    IPv4_Length : constant := 16;
    IPv6_Length : constant := 28;
 
-   procedure Fail (What : String) with No_Return;
+   procedure Fail (Action : String) with No_Return;
 
-   procedure Fail (What : String) is
+   procedure Fail (Action : String) is
    begin
-      raise Network_Error with What & ": " & Strings.Value (C_Strerror (Last_Error));
+      raise Network_Error with Action & ": " & Strings.Value (C_Strerror (Last_Error));
    end Fail;
 
    function Address_Of (Text : String; Port : Port_Number) return Socket_Address is
@@ -247,10 +247,10 @@ package body Appserver.HTTP.Linux is
    --  TCP header on
 
    type Instruction is record
-      Code   : Unsigned_16;
-      If_So  : Unsigned_8;
-      If_Not : Unsigned_8;
-      Value  : Unsigned_32;
+      Code          : Unsigned_16;
+      Skip_If_True  : Unsigned_8;
+      Skip_If_False : Unsigned_8;
+      Value         : Unsigned_32;
    end record with Convention => C;
 
    type Instructions is array (Positive range <>) of Instruction with Convention => C;
@@ -281,14 +281,14 @@ package body Appserver.HTTP.Linux is
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
    is
-      Got : long;
+      Received : long;
    begin
       loop
-         Got := C_Recv (int (Socket), Into'Address, Into'Length, 0);
-         exit when Got >= 0 or else Last_Error /= EINTR;
+         Received := C_Recv (int (Socket), Into'Address, Into'Length, 0);
+         exit when Received >= 0 or else Last_Error /= EINTR;
       end loop;
-      Count  := Natural (long'Max (Got, 0));
-      Result := (if Got >= 0 then Done else Outcome_Of (Last_Error));
+      Count  := Natural (long'Max (Received, 0));
+      Result := (if Received >= 0 then Done else Outcome_Of (Last_Error));
    end Receive;
 
    procedure Send
@@ -379,10 +379,10 @@ package body Appserver.HTTP.Linux is
    end New_Set;
 
    function Controlled
-     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) return Boolean
+     (Set, File : Descriptor; Operation : int; Awaited : Interest; Key : Linux.Key) return Boolean
    is
       Events : constant Unsigned_32 :=
-        (case Wanted is
+        (case Awaited is
             when Input        => EPOLLIN,
             when Shared_Input => EPOLLIN + EPOLLEXCLUSIVE,
             when Output       => EPOLLOUT);
@@ -393,13 +393,13 @@ package body Appserver.HTTP.Linux is
    end Controlled;
 
    function Added
-     (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) return Boolean is
-     (Controlled (Set, File, EPOLL_CTL_ADD, Wanted, Key));
+     (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean is
+     (Controlled (Set, File, EPOLL_CTL_ADD, Awaited, Key));
 
    procedure Control
-     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) is
+     (Set, File : Descriptor; Operation : int; Awaited : Interest; Key : Linux.Key) is
    begin
-      if not Controlled (Set, File, Operation, Wanted, Key) then
+      if not Controlled (Set, File, Operation, Awaited, Key) then
          Fail ("epoll_ctl");
       end if;
    end Control;
@@ -408,14 +408,14 @@ package body Appserver.HTTP.Linux is
      (Controlled (Set, File, EPOLL_CTL_ADD, Input, 0)
       and then Controlled (Set, File, EPOLL_CTL_DEL, Input, 0));
 
-   procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
+   procedure Add (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) is
    begin
-      Control (Set, File, EPOLL_CTL_ADD, Wanted, Key);
+      Control (Set, File, EPOLL_CTL_ADD, Awaited, Key);
    end Add;
 
-   procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
+   procedure Change (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) is
    begin
-      Control (Set, File, EPOLL_CTL_MOD, Wanted, Key);
+      Control (Set, File, EPOLL_CTL_MOD, Awaited, Key);
    end Change;
 
    procedure Remove (Set, File : Descriptor) is
@@ -445,12 +445,12 @@ package body Appserver.HTTP.Linux is
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
    is
       List    : aliased Poll_List :=
-        [for File of Files => (int (File), Wanted => POLLIN, Seen => 0)];
+        [for File of Files => (int (File), Events => POLLIN, Returned_Events => 0)];
       Ignored : constant int := C_Poll (List'Address, List'Length, int (Milliseconds));
    begin
       Ready := 0;
       for K in reverse List'Range loop
-         if List (K).Seen /= 0 then
+         if List (K).Returned_Events /= 0 then
             Ready := Files'First + (K - List'First);
          end if;
       end loop;
@@ -558,12 +558,12 @@ package body Appserver.HTTP.Linux is
      with Import, Convention => C, External_Name => "setrlimit";
 
    procedure Allow_Files (Count : Positive) is
-      Wanted  : constant unsigned_long := unsigned_long (Count);
-      Limit   : Limit_Pair;
-      Ignored : int;
+      Requested : constant unsigned_long := unsigned_long (Count);
+      Limit     : Limit_Pair;
+      Ignored   : int;
    begin
-      if C_Getrlimit (RLIMIT_NOFILE, Limit) = 0 and then Limit.Soft < Wanted then
-         Limit.Soft := unsigned_long'Min (Limit.Hard, Wanted);
+      if C_Getrlimit (RLIMIT_NOFILE, Limit) = 0 and then Limit.Soft < Requested then
+         Limit.Soft := unsigned_long'Min (Limit.Hard, Requested);
          Ignored := C_Setrlimit (RLIMIT_NOFILE, Limit);
       end if;
    end Allow_Files;
@@ -633,13 +633,13 @@ package body Appserver.HTTP.Linux is
      with Import, Convention => C, External_Name => "mprotect";
 
    procedure Protect_Stack_End (Size : Positive; Rights : int) is
-      Facts   : Attributes;
-      First   : System.Address;
-      Whole   : size_t;
-      Ignored : int;
+      Facts      : Attributes;
+      First      : System.Address;
+      Stack_Size : size_t;
+      Ignored    : int;
    begin
       if C_Getattr (C_Self, Facts) = 0 then
-         if C_Getstack (Facts, First, Whole) = 0 then
+         if C_Getstack (Facts, First, Stack_Size) = 0 then
             Ignored := C_Mprotect
               (First, size_t (Size - Size mod Positive (Page_Size)), Rights);
          end if;

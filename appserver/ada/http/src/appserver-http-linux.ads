@@ -115,11 +115,11 @@ private package Appserver.HTTP.Linux is
    --  A regular file cannot
 
    function Added
-     (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) return Boolean;
+     (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean;
    --  Whether the system had room for it
 
-   procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
-   procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
+   procedure Add (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
+   procedure Change (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
    procedure Remove (Set, File : Descriptor);
 
    Forever : constant := -1;

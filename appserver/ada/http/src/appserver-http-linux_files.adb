@@ -38,8 +38,8 @@ package body Appserver.HTTP.Linux_Files is
       Into := (if File < 0 then No_File else Descriptor (File));
       Result :=
         (if File >= 0 then None
-         elsif int (GNAT.OS_Lib.Errno) in ENOMEM | ENFILE | EMFILE then Not_Now
-         else Not_There);
+         elsif int (GNAT.OS_Lib.Errno) in ENOMEM | ENFILE | EMFILE then Out_Of_Resources
+         else Missing);
    end Open;
 
    procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure) is
@@ -48,7 +48,7 @@ package body Appserver.HTTP.Linux_Files is
          O_WRONLY + O_CREAT + O_APPEND + O_CLOEXEC, 8#640#);
    begin
       Into   := (if File < 0 then No_File else Descriptor (File));
-      Result := (if File < 0 then Not_There else None);
+      Result := (if File < 0 then Missing else None);
    end Open_To_Append;
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure) is
@@ -132,12 +132,12 @@ package body Appserver.HTTP.Linux_Files is
      with Import, Convention => C, External_Name => "statx";
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure) is
-      Wanted : constant unsigned := STATX_TYPE + STATX_MODE + STATX_MTIME + STATX_SIZE;
+      Requested_Fields : constant unsigned := STATX_TYPE + STATX_MODE + STATX_MTIME + STATX_SIZE;
       Data : Statx_Data;
    begin
-      if C_Statx (int (File), To_C (""), AT_EMPTY_PATH, Wanted, Data) /= 0 then
+      if C_Statx (int (File), To_C (""), AT_EMPTY_PATH, Requested_Fields, Data) /= 0 then
          Facts  := (Size => 0, Changed => 0, Fraction => 0, others => False);
-         Result := Not_There;
+         Result := Missing;
       else
          Facts  :=
            (Is_Regular => (Data.Mode and S_IFMT) = S_IFREG,

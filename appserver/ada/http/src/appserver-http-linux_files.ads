@@ -9,7 +9,7 @@ with Interfaces;
 
 private package Appserver.HTTP.Linux_Files is
 
-   type Failure is (None, Not_There, Not_Now);
+   type Failure is (None, Missing, Out_Of_Resources);
    --  Not_There: no such file, or not for us. Not_Now: the system lacks descriptors or memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);

@@ -12,9 +12,9 @@ package body Appserver.HTTP.Locks is
    package Exchanges is new System.Atomic_Operations.Exchange (Linux.Word);
 
    procedure Acquire (Self : in out Lock) is
-      Seen : aliased Linux.Word := Is_Free;
+      Observed : aliased Linux.Word := Is_Free;
    begin
-      if not Exchanges.Atomic_Compare_And_Exchange (Self.State, Seen, Is_Taken) then
+      if not Exchanges.Atomic_Compare_And_Exchange (Self.State, Observed, Is_Taken) then
          while Exchanges.Atomic_Exchange (Self.State, Is_Contended) /= Is_Free loop
             Linux.Sleep_While (Self.State, Is_Contended);
          end loop;

@@ -23,7 +23,7 @@ package body Appserver.HTTP.Loops is
    --  Milliseconds
 
    Between_Sweeps : constant := 1_000;
-   When_Stopping  : constant := 10;
+   Between_Last_Sweeps : constant := 10;
    For_Connecting : constant := 20;
    Longest_Stop   : constant := 4_000;
    For_Lingering  : constant := 2_000;
@@ -119,7 +119,7 @@ package body Appserver.HTTP.Loops is
       Self.Listener    := Listener;
       Self.Is_Shared   := Is_Shared;
       Self.Clock       := Linux.Milliseconds;
-      Self.Stop_Asked  := False;
+      Self.Must_Stop   := False;
       Self.Is_Stopping := False;
       Self.Event_Count := 0;
       Self.Set  := Linux.New_Set;
@@ -139,7 +139,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Ask_To_Stop (Self : in out Event_Loop) is
    begin
-      Self.Stop_Asked := True;
+      Self.Must_Stop := True;
       Self.Wake;
    end Ask_To_Stop;
 
@@ -511,7 +511,7 @@ package body Appserver.HTTP.Loops is
       Has_Room : out Boolean)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
-      Awaited    : Next_Thing;
+      Awaited    : Awaited_Part;
    begin
       if Parsing.Is_Empty (Context.Request) and then Connection.Receiver = null then
          Awaited  := A_Request;
@@ -544,7 +544,7 @@ package body Appserver.HTTP.Loops is
       Self.Is_Stopping  := True;
       Self.Listen_Until := Self.Now + For_Connecting;
       Self.Give_Up      := Self.Clock + Longest_Stop;
-      Self.Next_Sweep   := Self.Now + When_Stopping;
+      Self.Next_Sweep   := Self.Now + Between_Last_Sweeps;
       for Connection of Self.Connections (1 .. Self.Used) loop
          if Connection.State = Reading and then Connection.Awaits = A_Request then
             Connection.Deadline := Self.Now + Self.For_Closing;
@@ -558,7 +558,7 @@ package body Appserver.HTTP.Loops is
    begin
       if Self.Is_Stopping then
          Note_Time (Self);
-      elsif Self.Stop_Asked then
+      elsif Self.Must_Stop then
          Note_Time (Self);
          Begin_To_Stop (Self);
       end if;
@@ -785,13 +785,13 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Began      : constant Byte_Count := Self.Now;
-      Before     : constant Byte_Count := Context.Request.State.Taken;
+      Before     : constant Byte_Count := Context.Request.State.Delivered;
    begin
       Begin_Call (Self, Slot, Context);
       Contexts.Deliver (Context, Connection.Receiver, Self.Report, Result);
       End_Call (Self, Slot, Context, Reading);
       Connection.Deadline := Connection.Deadline + (Self.Now - Began)
-        + Time_For (Context.Request.State.Taken) - Time_For (Before);
+        + Time_For (Context.Request.State.Delivered) - Time_For (Before);
    end Deliver;
 
    --  The receiver has all that it wants
@@ -927,8 +927,8 @@ package body Appserver.HTTP.Loops is
 
    function Missing_Content (Progress : HTTP.Progress; Size : Natural) return Natural is
      (case Progress.Step is
-         when In_Content => Progress.Header_Last + Natural (Progress.Wanted) - Size,
-         when In_Chunk   => Natural (Progress.Wanted),
+         when In_Content => Progress.Header_Last + Natural (Progress.Remaining) - Size,
+         when In_Chunk   => Natural (Progress.Remaining),
          when others     => 0);
 
    --  Content that does not end yet goes to what there is of it, which stays where it is
@@ -943,8 +943,8 @@ package body Appserver.HTTP.Loops is
    begin
       Blocks.Put (Self.Pool, Bytes, Connection.Input, Has_Room);
       if Connection.Progress.Step = In_Chunk then
-         Connection.Progress.Wanted       :=
-           Connection.Progress.Wanted - Byte_Count (Bytes'Length);
+         Connection.Progress.Remaining       :=
+           Connection.Progress.Remaining - Byte_Count (Bytes'Length);
          Connection.Progress.Content_Last := Connection.Progress.Content_Last + Bytes'Length;
       end if;
    end Add_Content;
@@ -1149,7 +1149,7 @@ package body Appserver.HTTP.Loops is
          Listen (Event_Loop (Self));
       end if;
       Self.Next_Sweep :=
-        Self.Now + (if Self.Is_Stopping then When_Stopping else Between_Sweeps);
+        Self.Now + (if Self.Is_Stopping then Between_Last_Sweeps else Between_Sweeps);
    end Sweep;
 
    -------------

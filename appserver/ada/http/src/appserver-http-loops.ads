@@ -85,9 +85,9 @@ private package Appserver.HTTP.Loops is
 
    type Absence is (Waiting, Handling);
 
-   procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Why : Absence) is null;
+   procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    procedure Come_Back
-     (Self : in out Event_Loop; Context : Contexts.Context; Why : Absence) is null;
+     (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    --  Between them the loop may be served from another context. It is not in an instant in which it
    --  may not be left.
 
@@ -121,13 +121,13 @@ private
    --  Busy: a handler runs. Lingering: all is sent; the client may see an error if what it sends
    --  then is not read to its end (RFC 9112, 9.6).
 
-   type Next_Thing is (Anything, A_Request, A_Header, A_Content);
+   type Awaited_Part is (Anything, A_Request, A_Header, A_Content);
    --  In the order in which they come; Anything: a request was answered, and it is not known yet
    --  how far the next one is
 
    type Connection is record
       State          : Connection_State;
-      Awaits         : Next_Thing;
+      Awaits         : Awaited_Part;
       Is_Disarmed    : Boolean;
       --  Not waited for, as something happened while it was Busy
       Is_Last        : Boolean;
@@ -160,7 +160,7 @@ private
    type Connection_Array is array (Slot_Index range <>) of Connection
      with Suppress_Initialization;
 
-   type Milliseconds_Of is array (Next_Thing) of Byte_Count;
+   type Milliseconds_Of is array (Awaited_Part) of Byte_Count;
 
    type Event_Loop (Slots : Slot_Index; Waiting : Blocks.Block_Count) is tagged limited record
       Handle       : Handler_Reference := null;
@@ -184,7 +184,7 @@ private
       Has_Input    : Boolean    := False;
       --  Of what is watched
 
-      Stop_Asked   : Boolean := False with Atomic;
+      Must_Stop    : Boolean := False with Atomic;
       Is_Stopping  : Boolean := False;
       Listen_Until : Byte_Count := 0;
       Give_Up      : Byte_Count := 0;

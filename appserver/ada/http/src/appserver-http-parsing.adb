@@ -45,7 +45,7 @@ package body Appserver.HTTP.Parsing is
          Self.First   := 1;
          Self.Is_Read := False;
          Move (Self.Last);
-         Move (Self.State.Looked_At);
+         Move (Self.State.Searched_To);
          Move (Self.State.Header_Last);
          Move (Self.State.Content_Last);
       end if;
@@ -377,7 +377,7 @@ package body Appserver.HTTP.Parsing is
       end loop;
    end Take_Connection;
 
-   procedure Take_Known
+   procedure Apply_Field
      (Self        : in out Request;
       Found       : in out Findings;
       Name, Value : Span;
@@ -420,7 +420,7 @@ package body Appserver.HTTP.Parsing is
          when others =>
             null;
       end case;
-   end Take_Known;
+   end Apply_Field;
 
    --  "name: value" (RFC 9112, 5). A line that begins with a space would go on with the one before
    --  (5.2), and a space before the colon would hide a name (5.1): neither is a token.
@@ -460,7 +460,7 @@ package body Appserver.HTTP.Parsing is
       end if;
       Self.Line_Count := Self.Line_Count + 1;
       Self.Lines (Self.Line_Count) := Field;
-      Take_Known (Self, Found, Field.Name, Field.Value, Result);
+      Apply_Field (Self, Found, Field.Name, Field.Value, Result);
    end Take_Field;
 
    ----------------
@@ -494,7 +494,7 @@ package body Appserver.HTTP.Parsing is
          Self.State.Step := (if Found.Is_Chunked then In_Chunk_Size else In_Content);
          Self.State.Header_Last  := Last;
          Self.State.Content_Last := Last;
-         Self.State.Wanted       := Found.Length;
+         Self.State.Remaining    := Found.Length;
          Self.State.Most         := Byte_Count (Limits.Content);
       end if;
    end End_Header;
@@ -520,8 +520,8 @@ package body Appserver.HTTP.Parsing is
          elsif (if Last > 0 then Last else Self.Last + 1) - Self.First >= Limits.Header then
             Result := Judgement (Fields_Too_Large);
          elsif Last = 0 then
-            Self.State.Looked_At := Self.Last;
-            Self.State.Has_Line  := First > Self.First;
+            Self.State.Searched_To := Self.Last;
+            Self.State.Has_Line    := First > Self.First;
             return;
          elsif Last = First or else Self.Bytes (Last - 1) /= ASCII.CR then
             Result := Bad;
@@ -551,14 +551,14 @@ package body Appserver.HTTP.Parsing is
         and then Self.Bytes (Self.First + 1) = ASCII.LF
       loop
          Self.First := Self.First + 2;
-         Self.State.Looked_At := 0;
+         Self.State.Searched_To := 0;
       end loop;
-      if Self.State.Looked_At >= Self.First
+      if Self.State.Searched_To >= Self.First
         and then Size < Limits.Header
         and then (Size < Limits.Request_Line or else Self.State.Has_Line)
-        and then Line_Feed (Self, Self.State.Looked_At + 1) = 0
+        and then Line_Feed (Self, Self.State.Searched_To + 1) = 0
       then
-         Self.State.Looked_At := Self.Last;
+         Self.State.Searched_To := Self.Last;
          Result := Fine;
       elsif Is_Empty (Self) then
          Clear (Self);
@@ -684,7 +684,7 @@ package body Appserver.HTTP.Parsing is
 
    procedure Take_Size (Self : in out Request; Line : Span; Result : out Judgement) is
       Before : constant Byte_Count :=
-        Self.State.Taken + Byte_Count (Self.State.Content_Last - Self.State.Header_Last);
+        Self.State.Delivered + Byte_Count (Self.State.Content_Last - Self.State.Header_Last);
       Size   : Byte_Count := 0;
       Next   : Positive   := Line.First;
    begin
@@ -705,22 +705,22 @@ package body Appserver.HTTP.Parsing is
       elsif Size > Self.State.Most - Before then
          Result := Judgement (Content_Too_Large);
       else
-         Self.State.Wanted := Size;
-         Self.State.Step   := (if Size = 0 then In_Trailer else In_Chunk);
+         Self.State.Remaining := Size;
+         Self.State.Step      := (if Size = 0 then In_Trailer else In_Chunk);
          Result := Fine;
       end if;
    end Take_Size;
 
    procedure Take_Bytes (Self : in out Request; Next : in out Positive) is
       Count : constant Natural :=
-        Natural (Byte_Count'Min (Self.State.Wanted, Byte_Count (Self.Last - Next + 1)));
+        Natural (Byte_Count'Min (Self.State.Remaining, Byte_Count (Self.Last - Next + 1)));
       To    : constant Natural := Self.State.Content_Last;
    begin
       Self.Bytes (To + 1 .. To + Count) := Self.Bytes (Next .. Next + Count - 1);
       Self.State.Content_Last := To + Count;
-      Self.State.Wanted       := Self.State.Wanted - Byte_Count (Count);
+      Self.State.Remaining    := Self.State.Remaining - Byte_Count (Count);
       Next := Next + Count;
-      if Self.State.Wanted = 0 then
+      if Self.State.Remaining = 0 then
          Self.State.Step := Behind_Chunk;
       end if;
    end Take_Bytes;
@@ -844,10 +844,10 @@ package body Appserver.HTTP.Parsing is
    procedure Go_On_With_Content (Self : in out Request; Result : out Judgement) is
    begin
       Result := Fine;
-      if Self.State.Wanted > Self.State.Most then
+      if Self.State.Remaining > Self.State.Most then
          Result := Judgement (Content_Too_Large);
-      elsif Byte_Count (Self.Last - Self.State.Header_Last) >= Self.State.Wanted then
-         Self.State.Content_Last := Self.State.Header_Last + Natural (Self.State.Wanted);
+      elsif Byte_Count (Self.Last - Self.State.Header_Last) >= Self.State.Remaining then
+         Self.State.Content_Last := Self.State.Header_Last + Natural (Self.State.Remaining);
          Self.State.Step := Complete;
       end if;
    end Go_On_With_Content;
@@ -857,7 +857,7 @@ package body Appserver.HTTP.Parsing is
    function Is_To_Plan (Self : Request) return Boolean is
      (not Self.State.Is_Planned
       and then (Self.State.Step = In_Chunk_Size
-                or else (Self.State.Step = In_Content and then Self.State.Wanted > 0)));
+                or else (Self.State.Step = In_Content and then Self.State.Remaining > 0)));
 
    --  Whether it can be left unread as yet: a chunk has begun to come, and nobody asks for a plan.
    --  Else a header would be read for each byte of a chunk's size that comes alone.
@@ -931,10 +931,10 @@ package body Appserver.HTTP.Parsing is
       Count : Natural;
    begin
       if Self.State.Step = In_Content then
-         Count := Natural (Byte_Count'Min (Self.State.Wanted, Byte_Count (Self.Last)));
+         Count := Natural (Byte_Count'Min (Self.State.Remaining, Byte_Count (Self.Last)));
          Self.State.Content_Last := Count;
-         Self.State.Wanted       := Self.State.Wanted - Byte_Count (Count);
-         if Self.State.Wanted = 0 then
+         Self.State.Remaining    := Self.State.Remaining - Byte_Count (Count);
+         if Self.State.Remaining = 0 then
             Self.State.Step := Complete;
          end if;
       else
@@ -952,7 +952,7 @@ package body Appserver.HTTP.Parsing is
    begin
       Self.Bytes (1 .. Self.Last - Count) := Self.Bytes (Count + 1 .. Self.Last);
       Self.Last               := Self.Last - Count;
-      Self.State.Taken        := Self.State.Taken + Byte_Count (Count);
+      Self.State.Delivered    := Self.State.Delivered + Byte_Count (Count);
       Self.State.Content_Last := 0;
    end Drop_Streamed;
 

@@ -118,7 +118,7 @@ package Appserver.HTTP.Parsing is
 
 private
 
-   function Announced (Self : Request) return Byte_Count is (Self.State.Wanted);
+   function Announced (Self : Request) return Byte_Count is (Self.State.Remaining);
    function Streamed_Last (Self : Request) return Natural is (Self.State.Content_Last);
    function Streamed (Self : Request) return String is
      (Self.Bytes (1 .. Self.State.Content_Last));

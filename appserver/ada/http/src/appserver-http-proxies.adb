@@ -229,7 +229,7 @@ package body Appserver.HTTP.Proxies is
       return Result;
    end Element_At;
 
-   function Said
+   function Reported_Value
      (Request   : HTTP.Request;
       Trusted   : Block_List;
       Fields    : Field_Family;
@@ -242,7 +242,7 @@ package body Appserver.HTTP.Proxies is
         (case Fields is
             when Forwarded   => Parameter (Request.Bytes, Finding.Element, Name),
             when X_Forwarded => Element_At (Request, Old_Field, Finding.Number));
-   end Said;
+   end Reported_Value;
 
    function Client_Address
      (Request : HTTP.Request;
@@ -255,7 +255,7 @@ package body Appserver.HTTP.Proxies is
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return Scheme_Kind
    is
-      Word : constant Span := Said (Request, Trusted, Fields, "proto", Proto_Field);
+      Word : constant Span := Reported_Value (Request, Trusted, Fields, "proto", Proto_Field);
    begin
       return
         (if Same (Request.Bytes (Word.First .. Word.Last), "https") then HTTPS_Scheme
@@ -267,7 +267,7 @@ package body Appserver.HTTP.Proxies is
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return String
    is
-      Word : constant Span := Said (Request, Trusted, Fields, "host", Host_Field);
+      Word : constant Span := Reported_Value (Request, Trusted, Fields, "host", Host_Field);
    begin
       return
         (if Length (Word) > 0

@@ -29,10 +29,11 @@ package body Appserver.HTTP.REST is
 
    procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "") is
    begin
-      Self.Refused    := True;
-      Self.Status     := Status;
-      Self.Why_Length := Natural'Min (Why'Length, Longest_Why);
-      Self.Why (1 .. Self.Why_Length) := Why (Why'First .. Why'First + Self.Why_Length - 1);
+      Self.Refused       := True;
+      Self.Status        := Status;
+      Self.Reason_Length := Natural'Min (Why'Length, Longest_Reason);
+      Self.Reason (1 .. Self.Reason_Length) :=
+        Why (Why'First .. Why'First + Self.Reason_Length - 1);
    end Refuse;
 
    ----------------
@@ -131,7 +132,7 @@ package body Appserver.HTTP.REST is
 
    function Value_In_Query (Query, Name : String; Found : out Boolean) return Span is
 
-      function Is_It (Text : String) return Boolean is
+      function Matches (Text : String) return Boolean is
         (Text = Name
          or else ((for some C of Text => C in '%' | '+') and then Is_Decoded (Text, Name)));
 
@@ -148,7 +149,7 @@ package body Appserver.HTTP.REST is
                Sign := Last;
             end if;
          end loop;
-         if Is_It (Query (First .. (if Sign = 0 then Last else Sign - 1))) then
+         if Matches (Query (First .. (if Sign = 0 then Last else Sign - 1))) then
             Found := True;
             return ((if Sign = 0 then Last + 1 else Sign + 1), Last);
          end if;
@@ -404,13 +405,13 @@ package body Appserver.HTTP.REST is
       Problem : Documents.Writer (Answer.Request.Draft, Answer.Form);
    begin
       Draft.Truncate;
-      if Answer.Why_Length = 0 then
+      if Answer.Reason_Length = 0 then
          return Empty (Answer.Status);
       end if;
       Problem.Start_Document ("problem");
       Problem.Write_Entity ("status", Documents.Integer_64 (Answer.Status));
       Problem.Write_Entity ("title", Reason (Answer.Status));
-      Problem.Write_Entity ("detail", Answer.Why (1 .. Answer.Why_Length));
+      Problem.Write_Entity ("detail", Answer.Reason (1 .. Answer.Reason_Length));
       Problem.End_Document;
       return Answered (Answer.Form, Draft_Text, Answer.Status);
    end Refusal;

@@ -216,7 +216,7 @@ private
    -- Answers --
    -------------
 
-   Longest_Why : constant := 200;
+   Longest_Reason : constant := 200;
 
    type Document_Answer
      (Request : not null access constant HTTP.Request;
@@ -226,8 +226,8 @@ private
       Has_Status    : Boolean := False;
       Refused       : Boolean := False;
       Status        : Status_Code := OK;
-      Why_Length    : Natural := 0;
-      Why           : String (1 .. Longest_Why);
+      Reason_Length : Natural := 0;
+      Reason        : String (1 .. Longest_Reason);
       Node          : Link;
       --  Of the route: it and those above it have the captures' names
       Capture_Count : Natural range 0 .. Most_Captures := 0;

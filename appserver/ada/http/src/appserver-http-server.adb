@@ -57,25 +57,25 @@ package body Appserver.HTTP.Server is
 
    protected type Scheduler (Count : Positive) is
 
-      entry Get_Role (What : out Role; Where : out Positive);
+      entry Get_Role (Next_Role : out Role; Loop_Number : out Positive);
       --  When there is one
 
-      entry Get_Unserved (What : out Role; Where : out Positive);
+      entry Get_Unserved (Next_Role : out Role; Loop_Number : out Positive);
       --  For the one who watches: when a loop is unserved, or it is time to leave
 
       entry Await_End;
       --  When it is time to leave
 
-      entry Sleep (What : out Role; Where : out Positive);
-      --  The same, or when woken: What is To_Watch then
+      entry Sleep (Next_Role : out Role; Loop_Number : out Positive);
+      --  The same, or when woken: Next_Role is To_Watch then
 
-      procedure Announce (Where : Positive);
+      procedure Announce (Loop_Number : Positive);
       --  An unserved loop
 
-      function Is_Noticed (Where : Positive) return Boolean;
+      function Is_Noticed (Loop_Number : Positive) return Boolean;
       --  False if it is unserved and all tasks are at work
 
-      procedure Claim (Where : Positive; Is_Unserved : out Boolean);
+      procedure Claim (Loop_Number : Positive; Is_Unserved : out Boolean);
       --  Takes a loop, if it is unserved
 
       function Unserved_Loops return Loop_Flags;
@@ -88,7 +88,7 @@ package body Appserver.HTTP.Server is
       procedure Note_Not_Listening (Is_Last : out Boolean);
       --  A loop listens no more; whether it is the last one that did
 
-      procedure Note_Over (Where : Positive);
+      procedure Note_Over (Loop_Number : Positive);
       --  That loop needs nobody any more. When this is so for all, it is time to leave.
 
    private
@@ -103,34 +103,34 @@ package body Appserver.HTTP.Server is
 
    protected body Scheduler is
 
-      procedure Choose (What : out Role; Where : out Positive) is
+      procedure Choose (Next_Role : out Role; Loop_Number : out Positive) is
       begin
-         Where := 1;
+         Loop_Number := 1;
          if All_Over then
-            What := To_Leave;
+            Next_Role := To_Leave;
          elsif Unserved_Count > 0 then
-            What := To_Serve;
-            while not Unserved (Where) loop
-               Where := Where + 1;
+            Next_Role := To_Serve;
+            while not Unserved (Loop_Number) loop
+               Loop_Number := Loop_Number + 1;
             end loop;
-            Unserved (Where) := False;
+            Unserved (Loop_Number) := False;
             Unserved_Count := Unserved_Count - 1;
          else
-            What := To_Watch;
+            Next_Role := To_Watch;
          end if;
       end Choose;
 
-      entry Get_Role (What : out Role; Where : out Positive)
+      entry Get_Role (Next_Role : out Role; Loop_Number : out Positive)
         when All_Over or else Unserved_Count > 0 or else not Is_Watched is
       begin
-         Choose (What, Where);
-         Is_Watched := Is_Watched or else What = To_Watch;
+         Choose (Next_Role, Loop_Number);
+         Is_Watched := Is_Watched or else Next_Role = To_Watch;
       end Get_Role;
 
-      entry Get_Unserved (What : out Role; Where : out Positive)
+      entry Get_Unserved (Next_Role : out Role; Loop_Number : out Positive)
         when All_Over or else Unserved_Count > 0 is
       begin
-         Choose (What, Where);
+         Choose (Next_Role, Loop_Number);
       end Get_Unserved;
 
       entry Await_End when All_Over is
@@ -138,29 +138,29 @@ package body Appserver.HTTP.Server is
          null;
       end Await_End;
 
-      entry Sleep (What : out Role; Where : out Positive)
+      entry Sleep (Next_Role : out Role; Loop_Number : out Positive)
         when All_Over or else Unserved_Count > 0 or else Is_Woken is
       begin
-         Choose (What, Where);
+         Choose (Next_Role, Loop_Number);
          Is_Woken := False;
       end Sleep;
 
-      procedure Announce (Where : Positive) is
+      procedure Announce (Loop_Number : Positive) is
       begin
-         if not Unserved (Where) then
-            Unserved (Where) := True;
+         if not Unserved (Loop_Number) then
+            Unserved (Loop_Number) := True;
             Unserved_Count := Unserved_Count + 1;
          end if;
       end Announce;
 
-      function Is_Noticed (Where : Positive) return Boolean is
-        (Is_Watched or else not Unserved (Where));
+      function Is_Noticed (Loop_Number : Positive) return Boolean is
+        (Is_Watched or else not Unserved (Loop_Number));
 
-      procedure Claim (Where : Positive; Is_Unserved : out Boolean) is
+      procedure Claim (Loop_Number : Positive; Is_Unserved : out Boolean) is
       begin
-         Is_Unserved := Unserved (Where);
+         Is_Unserved := Unserved (Loop_Number);
          if Is_Unserved then
-            Unserved (Where) := False;
+            Unserved (Loop_Number) := False;
             Unserved_Count := Unserved_Count - 1;
          end if;
       end Claim;
@@ -185,9 +185,9 @@ package body Appserver.HTTP.Server is
          Is_Last   := Listening = 0;
       end Note_Not_Listening;
 
-      procedure Note_Over (Where : Positive) is
+      procedure Note_Over (Loop_Number : Positive) is
       begin
-         Over (Where) := True;
+         Over (Loop_Number) := True;
          All_Over := (for all Is_Over of Over => Is_Over);
       end Note_Over;
 
@@ -200,7 +200,7 @@ package body Appserver.HTTP.Server is
    Nobody : constant := 0;
 
    type Phase is (Working, Waiting, Handling);
-   --  What the task that serves a loop does
+   --  Next_Role the task that serves a loop does
 
    type Nanoseconds_List is array (Positive range <>) of Byte_Count;
 
@@ -213,28 +213,28 @@ package body Appserver.HTTP.Server is
       Number  : Positive;
       Workers : Positive)
    is new HTTP.Loops.Event_Loop (Slots, Waiting) with record
-      Lock       : Locks.Lock;
-      Holder     : Natural := Nobody with Volatile;
+      Lock           : Locks.Lock;
+      Holder         : Natural := Nobody with Volatile;
       --  The task that has the lock
-      Server     : Natural := Nobody;
+      Server         : Natural := Nobody;
       --  The task that serves it
-      Now_In     : Phase := Working with Volatile;
-      Turns      : Linux.Word := 0;
+      Current_Phase  : Phase := Working with Volatile;
+      Turns          : Linux.Word := 0;
       --  Handlers that were called
-      Hands_Over : Boolean := False;
+      Hands_Over     : Boolean := False;
       --  Another task goes on with the loop before a handler is called
-      Slow_Until : Byte_Count := 0;
-      Left_At    : Nanoseconds_List (1 .. Workers) := [others => 0];
+      Slow_Until     : Byte_Count := 0;
+      Handed_Over_At : Nanoseconds_List (1 .. Workers) := [others => 0];
       --  When each task went to a handler and had another one go on; 0 if it did not
-      Is_Done    : Boolean := False;
-      Next_Look  : Byte_Count := 0;
+      Is_Done        : Boolean := False;
+      Next_Look      : Byte_Count := 0;
       --  At the environment task
    end record;
 
    overriding procedure Leave
-     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence);
+     (Self : in out Shared_Loop; Context : Contexts.Context; Reason : HTTP.Loops.Absence);
    overriding procedure Come_Back
-     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence);
+     (Self : in out Shared_Loop; Context : Contexts.Context; Reason : HTTP.Loops.Absence);
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer);
    overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean;
@@ -328,7 +328,7 @@ package body Appserver.HTTP.Server is
       --  Only now: who ends the watch after this question sees Has_Unserved
       if not Self.Engine.Scheduler.Is_Noticed (Self.Number) then
          for Other of Self.Engine.Loops loop
-            if Other.Now_In = Waiting then
+            if Other.Current_Phase = Waiting then
                Other.Wake;
                exit;
             end if;
@@ -345,11 +345,11 @@ package body Appserver.HTTP.Server is
 
    procedure Leave_For_Handler (Self : in out Shared_Loop; Context : Contexts.Context) is
    begin
-      Self.Now_In := Handling;
-      Self.Turns  := Self.Turns + 1;
+      Self.Current_Phase := Handling;
+      Self.Turns         := Self.Turns + 1;
       if Is_To_Hand_Over (Self) then
          Self.Hands_Over := Self.Now < Self.Slow_Until;
-         Self.Left_At (Context.Owner) := Linux.Nanoseconds;
+         Self.Handed_Over_At (Context.Owner) := Linux.Nanoseconds;
          Leave_Unserved (Self);
       end if;
    end Leave_For_Handler;
@@ -363,30 +363,30 @@ package body Appserver.HTTP.Server is
    end Wake_Watch;
 
    overriding procedure Leave
-     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence) is
+     (Self : in out Shared_Loop; Context : Contexts.Context; Reason : HTTP.Loops.Absence) is
    begin
-      Self.Left_At (Context.Owner) := 0;
+      Self.Handed_Over_At (Context.Owner) := 0;
       if Self.Server = Context.Owner then
-         case Why is
-            when HTTP.Loops.Waiting  => Self.Now_In := Waiting;
+         case Reason is
+            when HTTP.Loops.Waiting  => Self.Current_Phase := Waiting;
             when HTTP.Loops.Handling => Leave_For_Handler (Self, Context);
          end case;
       end if;
       Release (Self);
-      if Why = HTTP.Loops.Handling then
+      if Reason = HTTP.Loops.Handling then
          --  Behind the lock's barrier: who goes to sleep sees that a handler is called
          Wake_Watch (Self.Engine.all);
       end if;
    end Leave;
 
    overriding procedure Come_Back
-     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence)
+     (Self : in out Shared_Loop; Context : Contexts.Context; Reason : HTTP.Loops.Absence)
    is
-      pragma Unreferenced (Why);
+      pragma Unreferenced (Reason);
    begin
       Acquire (Self, Context.Owner);
-      if Self.Left_At (Context.Owner) > 0
-        and then Linux.Nanoseconds - Self.Left_At (Context.Owner) > Slow_Time
+      if Self.Handed_Over_At (Context.Owner) > 0
+        and then Linux.Nanoseconds - Self.Handed_Over_At (Context.Owner) > Slow_Time
       then
          Self.Slow_Until := Self.Now + Slow_While;
       end if;
@@ -394,7 +394,7 @@ package body Appserver.HTTP.Server is
          Self.Server := Context.Owner;
       end if;
       if Self.Server = Context.Owner then
-         Self.Now_In := Working;
+         Self.Current_Phase := Working;
       end if;
    end Come_Back;
 
@@ -450,22 +450,22 @@ package body Appserver.HTTP.Server is
          Unserved : constant Loop_Flags := Self.Engine.Scheduler.Unserved_Loops;
          Sets     : Linux.Descriptor_List (1 .. Unserved'Length) := [others => Self.Events_Of];
          Numbers  : Goal_List (Sets'Range) := [others => Nowhere];
-         Others_Count : Natural := 0;
+         Set_Count : Natural := 0;
          Number   : Positive := Self.Number;
          Ready    : Natural;
       begin
          for Step in 2 .. Unserved'Length loop
             Number := Number mod Unserved'Length + 1;
             if Unserved (Number) then
-               Others_Count := Others_Count + 1;
-               Sets (Others_Count)    := Self.Engine.Loops (Number).Events_Of;
-               Numbers (Others_Count) := Number;
+               Set_Count := Set_Count + 1;
+               Sets (Set_Count)    := Self.Engine.Loops (Number).Events_Of;
+               Numbers (Set_Count) := Number;
             end if;
          end loop;
-         if Others_Count > 0 then
+         if Set_Count > 0 then
             Self.Engine.Has_Unserved := True;
-            Sets (Others_Count + 1) := Self.Events_Of;
-            Linux.Wait_For_Any (Sets (1 .. Others_Count + 1), Milliseconds, Ready);
+            Sets (Set_Count + 1) := Self.Events_Of;
+            Linux.Wait_For_Any (Sets (1 .. Set_Count + 1), Milliseconds, Ready);
             if Ready > 0 then
                Self.Engine.Next_Loop (Context.Owner) := Numbers (Ready);
             end if;
@@ -483,26 +483,26 @@ package body Appserver.HTTP.Server is
       Socket  : Descriptor;
       Client  : IP_Addresses.Address)
    is
-      Other    : not null Loop_Reference := Self.Engine.Loops (1);
-      Is_Taken : Boolean := False;
+      Least_Loaded : not null Loop_Reference := Self.Engine.Loops (1);
+      Is_Moved     : Boolean := False;
    begin
       for Candidate of Self.Engine.Loops loop
-         if Candidate.Connections < Other.Connections then
-            Other := Candidate;
+         if Candidate.Connections < Least_Loaded.Connections then
+            Least_Loaded := Candidate;
          end if;
       end loop;
-      if Self.Connections > Other.Connections + Other.Connections / 4 + 1 then
+      if Self.Connections > Least_Loaded.Connections + Least_Loaded.Connections / 4 + 1 then
          Release (Self);
-         Acquire (Other.all, Context.Owner);
-         if Other.Has_Free_Slot and then not Other.Is_Stopping then
-            Other.Adopt (Socket, Client);
-            Other.Wake;
-            Is_Taken := True;
+         Acquire (Least_Loaded.all, Context.Owner);
+         if Least_Loaded.Has_Free_Slot and then not Least_Loaded.Is_Stopping then
+            Least_Loaded.Adopt (Socket, Client);
+            Least_Loaded.Wake;
+            Is_Moved := True;
          end if;
-         Release (Other.all);
+         Release (Least_Loaded.all);
          Acquire (Self, Context.Owner);
       end if;
-      if not Is_Taken then
+      if not Is_Moved then
          Self.Adopt (Socket, Client);
       end if;
    end Place;
@@ -516,8 +516,8 @@ package body Appserver.HTTP.Server is
    procedure Serve (Self : in out Shared_Loop; Context : in out Contexts.Context) is
       Is_Over : Boolean := False;
    begin
-      Self.Server := Context.Owner;
-      Self.Now_In := Working;
+      Self.Server        := Context.Owner;
+      Self.Current_Phase := Working;
       HTTP.Loops.Serve (Self, Context);
       if Self.Server = Context.Owner then
          if Self.Is_Over then
@@ -570,7 +570,7 @@ package body Appserver.HTTP.Server is
 
    procedure Leave_If_Handling (Self : in out Shared_Loop) is
    begin
-      if Self.Server /= Nobody and then Self.Now_In = Handling then
+      if Self.Server /= Nobody and then Self.Current_Phase = Handling then
          Leave_Unserved (Self);
       end if;
    end Leave_If_Handling;
@@ -586,7 +586,7 @@ package body Appserver.HTTP.Server is
       Is_Quiet     : in out Boolean)
    is
       Turns_Now   : constant Linux.Word := Self.Turns;
-      Is_Handling : constant Boolean := Self.Now_In = Handling;
+      Is_Handling : constant Boolean := Self.Current_Phase = Handling;
       Is_Slow     : constant Boolean :=
         Was_Handling and then Is_Handling and then Turns_Now - Turns < Slow_Turns;
    begin
@@ -605,7 +605,7 @@ package body Appserver.HTTP.Server is
    end Look_At;
 
    --  A handler that was called while there was a watch may wait while there is none: then its loop
-   --  is left unserved now. What is called later sees that there is no watch.
+   --  is left unserved now. Next_Role is called later sees that there is no watch.
 
    procedure Hand_Over_All (Self : in out Engine; Number : Positive) is
    begin
@@ -630,30 +630,30 @@ package body Appserver.HTTP.Server is
       Was_Handling : Loop_Flags (1 .. Self.Loop_Count) := [others => False];
       Quiet        : Natural := 0;
       Is_Quiet     : Boolean;
-      What         : Role;
-      Where        : Positive;
+      Next_Role    : Role;
+      Loop_Number  : Positive;
    begin
       Self.Watcher := Context.Owner;
       loop
-         What := To_Watch;
+         Next_Role := To_Watch;
          if Quiet < Quiet_Ticks then
             select
-               Self.Scheduler.Get_Unserved (What, Where);
+               Self.Scheduler.Get_Unserved (Next_Role, Loop_Number);
             or
                delay Tick;
             end select;
          else
             Self.Watch_Sleeps := True;
-            if not (for some Each of Self.Loops => Each.Now_In = Handling) then
-               Self.Scheduler.Sleep (What, Where);
+            if not (for some Each of Self.Loops => Each.Current_Phase = Handling) then
+               Self.Scheduler.Sleep (Next_Role, Loop_Number);
             end if;
             Self.Watch_Sleeps := False;
             Quiet := 0;
          end if;
-         if What /= To_Watch then
+         if Next_Role /= To_Watch then
             End_Watch (Self, Context.Owner);
-            if What = To_Serve then
-               Serve_Unserved (Self.Loops (Where).all, Context);
+            if Next_Role = To_Serve then
+               Serve_Unserved (Self.Loops (Loop_Number).all, Context);
             end if;
             return;
          end if;
@@ -668,16 +668,16 @@ package body Appserver.HTTP.Server is
    procedure Take_Role
      (Self : in out Engine; Context : in out Contexts.Context; Is_Over : out Boolean)
    is
-      What  : Role;
-      Where : Positive;
+      Next_Role   : Role;
+      Loop_Number : Positive;
    begin
-      Self.Scheduler.Get_Role (What, Where);
-      case What is
-         when To_Serve => Serve_Unserved (Self.Loops (Where).all, Context);
+      Self.Scheduler.Get_Role (Next_Role, Loop_Number);
+      case Next_Role is
+         when To_Serve => Serve_Unserved (Self.Loops (Loop_Number).all, Context);
          when To_Watch => Watch (Self, Context);
          when To_Leave => null;
       end case;
-      Is_Over := What = To_Leave;
+      Is_Over := Next_Role = To_Leave;
       if not Is_Over then
          Serve_Claimed (Self, Context);
       end if;

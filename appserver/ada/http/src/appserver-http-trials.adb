@@ -46,7 +46,7 @@ package body Appserver.HTTP.Trials is
       Context.Last  := 0;
    end Take_Output;
 
-   procedure Put_Called
+   procedure Put_Handler_Answer
      (Context  : in out Contexts.Context;
       Handle   : Handler;
       Service  : Services.Service_Reference;
@@ -60,7 +60,7 @@ package body Appserver.HTTP.Trials is
         (Context, Answer, Date,
          Closes => Parsing.Is_Last (Context.Request)
                    or else Contexts.Ends_With_Connection (Context, Answer));
-   end Put_Called;
+   end Put_Handler_Answer;
 
    --  The content goes to the receiver. Result is as Parse has it.
 
@@ -156,7 +156,7 @@ package body Appserver.HTTP.Trials is
                if Parsing.Is_For_Server (Context.Request) then
                   Contexts.Put_Server_Answer (Context, Date, Parsing.Is_Last (Context.Request));
                else
-                  Put_Called (Context, Handle, Service, Receiver, Date);
+                  Put_Handler_Answer (Context, Handle, Service, Receiver, Date);
                   Contexts.Close (Receiver);
                end if;
                Take_Output (Context, Text);

@@ -442,7 +442,7 @@ private
       --  The client was told to go on with the content
       Has_Line     : Boolean    := False;
       --  The first line of the header has ended
-      Looked_At    : Natural    := 0;
+      Searched_To  : Natural    := 0;
       --  The last byte of those known not to end a line
       Header_Last  : Natural    := 0;
       --  The last byte of the header
@@ -454,11 +454,11 @@ private
       --  It was asked for what becomes of the content
       Passed       : Filter_Marks := 0;
       --  The filters that were asked then, too
-      Wanted       : Byte_Count := 0;
+      Remaining    : Byte_Count := 0;
       --  How much is to follow: of the content, of a chunk
       Most         : Byte_Count := 0;
       --  Bytes that the content may have
-      Taken        : Byte_Count := 0;
+      Delivered    : Byte_Count := 0;
       --  Bytes of content that a receiver took: they are not there any more
    end record;
    --  How far the parser has come. It is all that is kept, besides the bytes, of a request that

@@ -14,15 +14,15 @@ package body Appserver.JSON.Objects is
       Length : Natural range 0 .. Longest;
    end record;
 
-   function Name_Of (Which : Member) return Member_Name is
-      Image : constant String := Ada.Characters.Handling.To_Lower (Which'Image);
+   function Name_Of (Current : Member) return Member_Name is
+      Image : constant String := Ada.Characters.Handling.To_Lower (Current'Image);
    begin
       return Result : Member_Name := (Text => <>, Length => Image'Length) do
          Result.Text (1 .. Image'Length) := Image;
       end return;
    end Name_Of;
 
-   Names : constant array (Member) of Member_Name := [for Which in Member => Name_Of (Which)];
+   Names : constant array (Member) of Member_Name := [for Current in Member => Name_Of (Current)];
 
    type Marks is array (Member) of Boolean;
 
@@ -32,34 +32,34 @@ package body Appserver.JSON.Objects is
    procedure Find
      (JSON  : Readers.Reader;
       Source : String;
-      Which : in out Member;
-      Found : out Boolean) is
+      Current : in out Member;
+      Found   : out Boolean) is
    begin
       for Tries in Names'Range loop
-         Which := (if Which = Member'Last then Member'First else Member'Succ (Which));
-         Found := JSON.Name_Is (Source, Names (Which).Text (1 .. Names (Which).Length));
+         Current := (if Current = Member'Last then Member'First else Member'Succ (Current));
+         Found   := JSON.Name_Is (Source, Names (Current).Text (1 .. Names (Current).Length));
          exit when Found;
       end loop;
    end Find;
 
    procedure Read (Into : in out Value; JSON : in out Readers.Reader; Source : String) is
-      Seen  : Marks := [others => False];
-      Which : Member := Member'Last;
-      Found : Boolean;
+      Read_Members : Marks := [others => False];
+      Current      : Member := Member'Last;
+      Found        : Boolean;
    begin
       JSON.Enter_Object (Source);
       while JSON.Next_Name (Source) loop
-         Find (JSON, Source, Which, Found);
+         Find (JSON, Source, Current, Found);
          if not Found then
             JSON.Skip (Source);
-         elsif Seen (Which) then
+         elsif Read_Members (Current) then
             JSON.Fail (Readers.Repeated_Member);
          else
-            Seen (Which) := True;
-            Read_Member (Into, Which, JSON, Source);
+            Read_Members (Current) := True;
+            Read_Member (Into, Current, JSON, Source);
          end if;
       end loop;
-      if not (for all Here of Seen => Here) then
+      if not (for all Is_Read of Read_Members => Is_Read) then
          JSON.Fail (Readers.Missing_Member);
       end if;
    end Read;

@@ -27,20 +27,20 @@ package body Appserver.JSON.Readers is
    function At_Offset (Source : String; Offset : Natural) return Character is
      (Source (Source'First + Offset)) with Inline;
 
-   function Sees (Source : String; Offset : Natural; Wanted : Character) return Boolean is
-     (Has (Source, Offset) and then At_Offset (Source, Offset) = Wanted) with Inline;
+   function Sees (Source : String; Offset : Natural; Expected_Byte : Character) return Boolean is
+     (Has (Source, Offset) and then At_Offset (Source, Offset) = Expected_Byte) with Inline;
 
    -------------
    -- Failing --
    -------------
 
-   procedure Fail_At (Self : in out Reader; Offset : Natural; Why : Problem) is
+   procedure Fail_At (Self : in out Reader; Offset : Natural; Reason : Problem) is
    begin
       if Self.Kind /= Failure then
-         Self.Kind   := Failure;
-         Self.Fault  := Why;
-         Self.Begins := Offset;
-         Self.Held   := False;
+         Self.Kind      := Failure;
+         Self.Fault     := Reason;
+         Self.Begins    := Offset;
+         Self.Is_Peeked := False;
       end if;
    end Fail_At;
 
@@ -51,12 +51,12 @@ package body Appserver.JSON.Readers is
 
    --  The byte at Offset is not what it has to be, or there is none
 
-   procedure Fail_Here
+   procedure Fail_At_Byte
      (Self : in out Reader; Source : String; Offset : Natural;
-      Why  : Problem := Unexpected_Character) is
+      Reason  : Problem := Unexpected_Character) is
    begin
-      Fail_At (Self, Offset, (if Has (Source, Offset) then Why else Unexpected_End));
-   end Fail_Here;
+      Fail_At (Self, Offset, (if Has (Source, Offset) then Reason else Unexpected_End));
+   end Fail_At_Byte;
 
    ------------
    -- Tokens --
@@ -64,14 +64,14 @@ package body Appserver.JSON.Readers is
 
    procedure Start (Self : in out Reader) is
    begin
-      Self.Kind     := Nothing;
-      Self.Fault    := None;
-      Self.Held     := False;
-      Self.Expected := Value_Due;
-      Self.Consumed := 0;
-      Self.Begins   := 0;
-      Self.Ends     := 0;
-      Self.Depth    := 0;
+      Self.Kind      := Nothing;
+      Self.Fault     := None;
+      Self.Is_Peeked := False;
+      Self.Expected  := Value_Due;
+      Self.Consumed  := 0;
+      Self.Begins    := 0;
+      Self.Ends      := 0;
+      Self.Depth     := 0;
    end Start;
 
    procedure Skip_Space (Self : in out Reader; Source : String) is
@@ -117,7 +117,7 @@ package body Appserver.JSON.Readers is
             Self.Consumed + 1);
          Self.Depth := Self.Depth - 1;
       else
-         Fail_Here (Self, Source, Self.Consumed);
+         Fail_At_Byte (Self, Source, Self.Consumed);
       end if;
    end Close;
 
@@ -126,7 +126,7 @@ package body Appserver.JSON.Readers is
    begin
       for K in 1 .. Literal'Length - 1 loop
          if not Sees (Source, Self.Consumed + K, Literal (Literal'First + K)) then
-            Fail_Here (Self, Source, Self.Consumed + K, Bad_Literal);
+            Fail_At_Byte (Self, Source, Self.Consumed + K, Bad_Literal);
             return;
          end if;
       end loop;
@@ -143,7 +143,7 @@ package body Appserver.JSON.Readers is
       procedure Pass_Digits is
       begin
          if not (Has (Source, Next) and then At_Offset (Source, Next) in '0' .. '9') then
-            Fail_Here (Self, Source, Next, Bad_Number);
+            Fail_At_Byte (Self, Source, Next, Bad_Number);
             return;
          end if;
          while Has (Source, Next) and then At_Offset (Source, Next) in '0' .. '9' loop
@@ -293,7 +293,7 @@ package body Appserver.JSON.Readers is
    procedure Scan_Member (Self : in out Reader; Source : String) is
    begin
       if not Sees (Source, Self.Consumed, '"') then
-         Fail_Here (Self, Source, Self.Consumed);
+         Fail_At_Byte (Self, Source, Self.Consumed);
          return;
       end if;
       Scan_Text (Self, Source, Member_Name);
@@ -305,7 +305,7 @@ package body Appserver.JSON.Readers is
          Self.Consumed := Self.Consumed + 1;
          Self.Expected := Value_Due;
       else
-         Fail_Here (Self, Source, Self.Consumed);
+         Fail_At_Byte (Self, Source, Self.Consumed);
       end if;
    end Scan_Member;
 
@@ -378,8 +378,8 @@ package body Appserver.JSON.Readers is
 
    procedure Next (Self : in out Reader; Source : String) is
    begin
-      if Self.Held then
-         Self.Held := False;
+      if Self.Is_Peeked then
+         Self.Is_Peeked := False;
       else
          Advance (Self, Source);
       end if;
@@ -389,9 +389,9 @@ package body Appserver.JSON.Readers is
 
    procedure Peek (Self : in out Reader; Source : String) is
    begin
-      if not Self.Held then
+      if not Self.Is_Peeked then
          Advance (Self, Source);
-         Self.Held := Self.Kind not in Finish | Failure;
+         Self.Is_Peeked := Self.Kind not in Finish | Failure;
       end if;
    end Peek;
 
@@ -480,10 +480,10 @@ package body Appserver.JSON.Readers is
    -- Values --
    ------------
 
-   procedure Expect (Self : in out Reader; Source : String; Wanted : Token_Kind) is
+   procedure Expect (Self : in out Reader; Source : String; Expected_Kind : Token_Kind) is
    begin
       Next (Self, Source);
-      if Self.Kind /= Wanted then
+      if Self.Kind /= Expected_Kind then
          Self.Fail (Other_Kind);
       end if;
    end Expect;
@@ -512,7 +512,7 @@ package body Appserver.JSON.Readers is
       Peek (Self, Source);
       case Self.Kind is
          when Array_End =>
-            Self.Held := False;
+            Self.Is_Peeked := False;
             return False;
          when Object_End | Member_Name | Finish =>
             Self.Fail (Other_Kind);
@@ -526,7 +526,7 @@ package body Appserver.JSON.Readers is
    begin
       Peek (Self, Source);
       if Self.Kind = Null_Value then
-         Self.Held := False;
+         Self.Is_Peeked := False;
          return True;
       end if;
       return False;

@@ -140,19 +140,19 @@ private
    type Expectation is (Value_Due, Value_First, Member_First, Separator);
 
    type Reader is tagged limited record
-      Kind     : Token_Kind := Nothing;
-      Fault    : Problem := None;
-      Held     : Boolean := False;
+      Kind      : Token_Kind := Nothing;
+      Fault     : Problem := None;
+      Is_Peeked : Boolean := False;
       --  The token was looked at, and is still to be read
-      Escaped  : Boolean := False;
-      Expected : Expectation := Value_Due;
-      Consumed : Natural := 0;
+      Escaped   : Boolean := False;
+      Expected  : Expectation := Value_Due;
+      Consumed  : Natural := 0;
       --  Bytes of the text
-      Begins   : Natural := 0;
-      Ends     : Natural := 0;
+      Begins    : Natural := 0;
+      Ends      : Natural := 0;
       --  The token's bytes are Begins + 1 .. Ends, counted from 1
-      Depth    : Natural := 0;
-      Objects  : Container_Kinds := [others => False];
+      Depth     : Natural := 0;
+      Objects   : Container_Kinds := [others => False];
    end record;
 
    function Kind (Self : Reader) return Token_Kind is (Self.Kind);

@@ -12,10 +12,10 @@ package body Appserver.Media_Ranges is
    function Lower (C : Character) return Character is
      (if C in 'A' .. 'Z' then Character'Val (Character'Pos (C) + 32) else C);
 
-   function Same (Text, Wanted : String) return Boolean is
-     (Text'Length = Wanted'Length
+   function Same (Text, Expected : String) return Boolean is
+     (Text'Length = Expected'Length
       and then (for all K in 0 .. Text'Length - 1 =>
-                   Lower (Text (Text'First + K)) = Wanted (Wanted'First + K)));
+                   Lower (Text (Text'First + K)) = Expected (Expected'First + K)));
 
    function Trimmed (Text : String) return String is
       First : Positive := Text'First;
@@ -199,7 +199,7 @@ package body Appserver.Media_Ranges is
    function Coding_Weight (Accepted, Coding : String) return Listed_Weight is
      (Weight_Above (Accepted, Coding, None));
 
-   function Own_Weight (Accepted, Coding : String) return Listed_Weight is
+   function Named_Weight (Accepted, Coding : String) return Listed_Weight is
      (Weight_Above (Accepted, Coding, Any));
 
 end Appserver.Media_Ranges;

@@ -24,7 +24,7 @@ package Appserver.Media_Ranges with Pure is
    --  Of a coding, in lower case: its own, or that of "*". An element that is malformed does not
    --  count; of several the first does.
 
-   function Own_Weight (Accepted, Coding : String) return Listed_Weight;
+   function Named_Weight (Accepted, Coding : String) return Listed_Weight;
    --  The same, but Unlisted if only "*" stands for it
 
 end Appserver.Media_Ranges;

@@ -472,12 +472,12 @@ package body Appserver.SQL.MariaDB is
 
    --  Results after the first one, as a procedure has them, are passed over
 
-   procedure Pass_Over_Others (DB : Connection_Handle) is
+   procedure Discard_Results (DB : Connection_Handle) is
    begin
       while next_result (DB) = 0 loop
          free_result (store_result (DB));
       end loop;
-   end Pass_Over_Others;
+   end Discard_Results;
 
    procedure Drop_Prepared (Self : in out Statement) is
       Ignored : my_bool;
@@ -510,7 +510,7 @@ package body Appserver.SQL.MariaDB is
          if Self.Handle /= No_Statement then
             Drop_Prepared (Self);
          elsif Self.Streams then
-            Pass_Over_Others (Handle_Of (Self));
+            Discard_Results (Handle_Of (Self));
          end if;
          if Self.Streams then
             End_Stream (Connection (Self.Owner.all));
@@ -606,8 +606,8 @@ package body Appserver.SQL.MariaDB is
       if Self.Handle = No_Statement then
          Bind_Literal (Self, Parameter, Image (Value));
       else
-         Self.Inputs.Slots (Parameter).Whole := Value;
-         Point (Self, Parameter, Type_Long_Long, Self.Inputs.Slots (Parameter).Whole'Address);
+         Self.Inputs.Slots (Parameter).Int := Value;
+         Point (Self, Parameter, Type_Long_Long, Self.Inputs.Slots (Parameter).Int'Address);
       end if;
    end Bind;
 
@@ -920,7 +920,7 @@ package body Appserver.SQL.MariaDB is
             To.Bind_Null (I);
          else
             case Kind is
-               when Type_Long_Long => To.Bind (I, Slot.Whole);
+               when Type_Long_Long => To.Bind (I, Slot.Int);
                when Type_Double    => To.Bind (I, Slot.Float);
                when Type_Date_Time => Bind_Literal (To, I, Literal_Of (Moment_Of (Slot)));
                when Type_Decimal   => Bind_Literal (To, I, Bytes);
@@ -936,7 +936,7 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Copy_Values;
 
-   Most_At_Once : constant := 500;
+   Most_Statements : constant := 500;
    --  Statements in a text
 
    procedure Run_In_Texts
@@ -961,12 +961,14 @@ package body Appserver.SQL.MariaDB is
          end if;
       end Send_Up_To;
 
-      procedure Add (One : String; Element : Positive) is
+      procedure Add (Single : String; Element : Positive) is
       begin
-         if Length (Text) + One'Length > Most_In_Text or else Element - First = Most_At_Once then
+         if Length (Text) + Single'Length > Most_In_Text
+           or else Element - First = Most_Statements
+         then
             Send_Up_To (Element - 1);
          end if;
-         Append (Text, (if Length (Text) = 0 then One else ASCII.LF & ";" & One));
+         Append (Text, (if Length (Text) = 0 then Single else ASCII.LF & ";" & Single));
       end Add;
 
    begin
@@ -1023,7 +1025,7 @@ package body Appserver.SQL.MariaDB is
          end if;
       end if;
       if Self.Result = No_Result or else not Self.Streams then
-         Pass_Over_Others (Owner.Handle);
+         Discard_Results (Owner.Handle);
       end if;
    end Run_Text;
 
@@ -1052,8 +1054,8 @@ package body Appserver.SQL.MariaDB is
       Raise_Latest (Handle_Of (Self), Self.Handle);
    end Fail;
 
-   subtype Whole_Type is Type_Code
-     with Static_Predicate => Whole_Type in
+   subtype Integer_Type is Type_Code
+     with Static_Predicate => Integer_Type in
        Type_Tiny | Type_Short | Type_Long | Type_Int_24 | Type_Long_Long | Type_Year;
    subtype Float_Type is Type_Code
      with Static_Predicate => Float_Type in Type_Float | Type_Double;
@@ -1080,9 +1082,9 @@ package body Appserver.SQL.MariaDB is
       Slot.Is_Unsigned := (Field.Flags and Flag_Unsigned) /= 0;
       Slot.Decimals    := Natural (Field.Decimals);
       case Field.Kind is
-         when Whole_Type =>
+         when Integer_Type =>
             Binding.Kind        := Type_Long_Long;
-            Binding.Buffer      := Slot.Whole'Address;
+            Binding.Buffer      := Slot.Int'Address;
             Binding.Is_Unsigned := Boolean'Pos (Slot.Is_Unsigned);
          when Float_Type =>
             Binding.Kind   := Type_Double;
@@ -1286,22 +1288,22 @@ package body Appserver.SQL.MariaDB is
    function Image (Value : Interfaces.Unsigned_64) return String is
      (Ada.Strings.Fixed.Trim (Value'Image, Ada.Strings.Left));
 
-   function Whole_Of (Slot : MariaDB.Slot; Column : Column_Number) return Integer_64 is
+   function Signed_Value (Slot : MariaDB.Slot; Column : Column_Number) return Integer_64 is
    begin
-      if Slot.Is_Unsigned and then Slot.Whole < 0 then
+      if Slot.Is_Unsigned and then Slot.Int < 0 then
          Refuse_Range (Column, "64 bits with a sign");
       end if;
-      return Slot.Whole;
-   end Whole_Of;
+      return Slot.Int;
+   end Signed_Value;
 
    Date_Length : constant := 10;
 
    function Text_Of (Slot : MariaDB.Slot) return UTF_8_String is
      (case Slot.Kind is
-         when Whole_Type  =>
-           (if Slot.Is_Unsigned then Image (To_Unsigned (Slot.Whole)) else Image (Slot.Whole)),
-         when Float_Type  => Image (Slot.Float),
-         when Type_Date   => Image (Moment_Of (Slot), 0) (1 .. Date_Length),
+         when Integer_Type =>
+           (if Slot.Is_Unsigned then Image (To_Unsigned (Slot.Int)) else Image (Slot.Int)),
+         when Float_Type => Image (Slot.Float),
+         when Type_Date => Image (Moment_Of (Slot), 0) (1 .. Date_Length),
          when Type_Timestamp | Type_Date_Time =>
            Image (Moment_Of (Slot), Second_Decimals'Min (Slot.Decimals, 6)),
          when others      => Slot.Bytes (1 .. Natural (Slot.Length)));
@@ -1339,8 +1341,8 @@ package body Appserver.SQL.MariaDB is
          begin
             return To_Integer_64 (Bytes, Column);
          end;
-      elsif Self.Outputs.Slots (Column).Kind in Whole_Type then
-         return Whole_Of (Self.Outputs.Slots (Column), Column);
+      elsif Self.Outputs.Slots (Column).Kind in Integer_Type then
+         return Signed_Value (Self.Outputs.Slots (Column), Column);
       else
          return To_Integer_64 (Bytes_Of (Self, Column), Column);
       end if;

@@ -199,7 +199,7 @@ private
       Decimals    : Natural := 0;
       Is_Null     : aliased MariaDB_Library.my_bool := 1;
       Length      : aliased unsigned_long := 0;
-      Whole       : aliased Integer_64 := 0;
+      Int         : aliased Integer_64 := 0;
       Float       : aliased Long_Float := 0.0;
       Moment      : aliased MariaDB_Library.Date_Time;
       Bytes       : Buffer_Reference;

@@ -11,10 +11,10 @@ package body Appserver.Atomic_Words is
 
    --  GCC's __ATOMIC_ orders
 
-   Relaxed : constant := 0;
-   Acquire : constant := 2;
-   Release : constant := 3;
-   Both    : constant := 4;
+   Relaxed         : constant := 0;
+   Acquire         : constant := 2;
+   Release         : constant := 3;
+   Acquire_Release : constant := 4;
 
    function Atomic_Load (Item : System.Address; Order : Integer) return Word
      with Import, Convention => Intrinsic, External_Name => "__atomic_load_8";
@@ -50,7 +50,7 @@ package body Appserver.Atomic_Words is
    is
       Prior : aliased Word := Expected;
    begin
-      Is_Replaced := Exchanged (Item'Address, Prior'Address, By, False, Both, Acquire);
+      Is_Replaced := Exchanged (Item'Address, Prior'Address, By, False, Acquire_Release, Acquire);
    end Replace;
 
    procedure Raise_To (Item : aliased in out Word; Value : Word) is

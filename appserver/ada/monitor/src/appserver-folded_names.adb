@@ -89,17 +89,17 @@ package body Appserver.Folded_Names is
    end Mix;
 
    function Hash (Self : Page_Name) return Unsigned_64 is
-      Words  : array (0 .. Room / 8 - 1) of Unsigned_64
+      Words      : array (0 .. Room / 8 - 1) of Unsigned_64
         with Import, Address => Self.Text'Address;
-      Result : Unsigned_64      := Unsigned_64 (Self.Length);
-      Whole  : constant Natural := Self.Length / 8;
-      Rest   : constant Natural := Self.Length mod 8;
+      Result     : Unsigned_64      := Unsigned_64 (Self.Length);
+      Full_Words : constant Natural := Self.Length / 8;
+      Last_Bytes : constant Natural := Self.Length mod 8;
    begin
-      for K in 0 .. Whole - 1 loop
+      for K in 0 .. Full_Words - 1 loop
          Mix (Result, Words (K));
       end loop;
-      if Rest > 0 then
-         Mix (Result, Words (Whole) and (Shift_Left (Unsigned_64'(1), 8 * Rest) - 1));
+      if Last_Bytes > 0 then
+         Mix (Result, Words (Full_Words) and (Shift_Left (Unsigned_64'(1), 8 * Last_Bytes) - 1));
       end if;
       return Result;
    end Hash;

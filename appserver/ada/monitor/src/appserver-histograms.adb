@@ -48,13 +48,13 @@ package body Appserver.Histograms is
    --  The rank is rounded up, as HdrHistogram does; the smallest value has rank 1
 
    function Percentile (Self : Histogram; Percent : Percentage) return Word is
-      Rank : constant Word := Word'Max
+      Rank      : constant Word := Word'Max
         (1, Word (Long_Float'Ceiling (Percent / 100.0 * Long_Float (Count (Self)) - 1.0E-6)));
-      Seen : Word := 0;
+      Cumulated : Word := 0;
    begin
       for Item in Bucket loop
-         Seen := Seen + Self (Item);
-         if Seen >= Rank then
+         Cumulated := Cumulated + Self (Item);
+         if Cumulated >= Rank then
             return Upper_Bound (Item);
          end if;
       end loop;

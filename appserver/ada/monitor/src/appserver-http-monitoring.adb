@@ -60,7 +60,7 @@ package body Appserver.HTTP.Monitoring is
    type Growing_Text is limited new Text_Sinks.Text_Sink and Content_Source with record
       Text   : Text_Access := new String (1 .. 65_536);
       Length : Natural := 0;
-      Given  : Natural := 0;
+      Sent   : Natural := 0;
    end record;
 
    type Growing_Access is access all Growing_Text;
@@ -89,10 +89,10 @@ package body Appserver.HTTP.Monitoring is
 
    overriding procedure Give (Self : in out Growing_Text; Into : out String; Count : out Natural) is
    begin
-      Count := Natural'Min (Into'Length, Self.Length - Self.Given);
+      Count := Natural'Min (Into'Length, Self.Length - Self.Sent);
       Into (Into'First .. Into'First + Count - 1) :=
-        Self.Text (Self.Given + 1 .. Self.Given + Count);
-      Self.Given := Self.Given + Count;
+        Self.Text (Self.Sent + 1 .. Self.Sent + Count);
+      Self.Sent := Self.Sent + Count;
    end Give;
 
    overriding procedure Close (Self : not null access Growing_Text) is
@@ -151,47 +151,48 @@ package body Appserver.HTTP.Monitoring is
      "Only this machine may see the monitor, unless the program's May_See says otherwise."
      & ASCII.LF;
 
-   --  Rest is the path behind that of the monitor
+   --  Subpath is the path behind that of the monitor
 
-   function Own_Answer
-     (Self : in out Monitor_Filter'Class; Request : HTTP.Request; Rest : String) return Response is
+   function Monitor_Answer
+     (Self : in out Monitor_Filter'Class; Request : HTTP.Request; Subpath : String)
+      return Response is
    begin
       if not Self.May_See (Request) then
          return Fixed (Plain_Text'Access, Refusal'Access, Forbidden);
       elsif Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD");
-      elsif Rest = "/page" then
+      elsif Subpath = "/page" then
          return Answer_In (Self, Request, Page);
-      elsif Rest = "/metrics" then
+      elsif Subpath = "/metrics" then
          return Answer_In (Self, Request, Metrics);
-      elsif Rest = "/json" then
+      elsif Subpath = "/json" then
          return Answer_In (Self, Request, JSON);
       end if;
       Request.Draft.Add_Field ("Vary", "Accept");
       return Answer_In (Self, Request, Format_For (Request.Field ("Accept")));
-   end Own_Answer;
+   end Monitor_Answer;
 
    --  Behind the path of the monitor: 0 if it is another path
 
-   function Rest_Of (Self : Monitor_Filter'Class; Request : HTTP.Request) return Natural is
+   function Subpath_First (Self : Monitor_Filter'Class; Request : HTTP.Request) return Natural is
       Path : String renames Self.Path.all;
    begin
       if not Request.Path_Starts_With (Path) then
          return 0;
       end if;
       declare
-         Behind : constant Positive := Request.Target.First + Path'Length;
-         Rest   : String renames Request.Bytes (Behind .. Request.Target.Last);
+         Behind  : constant Positive := Request.Target.First + Path'Length;
+         Subpath : String renames Request.Bytes (Behind .. Request.Target.Last);
       begin
-         return (if Rest = "" or else Rest in "/page" | "/metrics" | "/json" then Behind else 0);
+         return (if Subpath in "" | "/page" | "/metrics" | "/json" then Behind else 0);
       end;
-   end Rest_Of;
+   end Subpath_First;
 
-   Here : constant IP_Addresses.Block_List :=
+   Loopback : constant IP_Addresses.Block_List :=
      [IP_Addresses.Block ("127.0.0.0/8"), IP_Addresses.Block ("::1")];
 
    function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean is
-     (IP_Addresses.Contains (Here, Request.Client_Address)
+     (IP_Addresses.Contains (Loopback, Request.Client_Address)
       and then not Request.Has_Field ("Forwarded")
       and then not Request.Has_Field ("X-Forwarded-For"));
 
@@ -202,11 +203,11 @@ package body Appserver.HTTP.Monitoring is
    overriding function Answer
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response
    is
-      Rest  : constant Natural := Rest_Of (Self, Request);
+      First : constant Natural := Subpath_First (Self, Request);
       Timed : aliased Monitors.Timed_Request (Self.Monitor);
    begin
-      if Rest > 0 then
-         return Own_Answer (Self, Request, Request.Bytes (Rest .. Request.Target.Last));
+      if First > 0 then
+         return Monitor_Answer (Self, Request, Request.Bytes (First .. Request.Target.Last));
       end if;
       Start (Timed, Request);
       return Result : constant Response := Self.Next.Answer (Request) do
@@ -214,7 +215,7 @@ package body Appserver.HTTP.Monitoring is
       end return;
    exception
       when others =>
-         if Rest = 0 then
+         if First = 0 then
             Finish (Timed, Request, Internal_Error);
          end if;
          raise;
@@ -277,7 +278,7 @@ package body Appserver.HTTP.Monitoring is
    is
       Timed : aliased Monitors.Timed_Request (Self.Monitor);
    begin
-      if Rest_Of (Self, Request) > 0 then
+      if Subpath_First (Self, Request) > 0 then
          return Services.Buffered;
       end if;
       Start (Timed, Request);

@@ -46,12 +46,12 @@ package body Appserver.Monitors.HTML is
       Application : String := "")
    is
       Page   : String (1 .. Natural (Page_Length)) with Import, Address => Page_Address;
-      Here   : constant Positive := Ada.Strings.Fixed.Index (Page, Place);
+      First  : constant Positive := Ada.Strings.Fixed.Index (Page, Place);
       Escape : aliased Escaped_Sink (To'Unchecked_Access);
    begin
-      To.Append (Page (1 .. Here - 1));
+      To.Append (Page (1 .. First - 1));
       JSON.Write (Self, Escape'Access, Application);
-      To.Append (Page (Here + Place'Length .. Page'Last));
+      To.Append (Page (First + Place'Length .. Page'Last));
    end Write;
 
 end Appserver.Monitors.HTML;

@@ -116,16 +116,16 @@ package body Appserver.Monitors is
 
    --  It stands for those since the latest one, too
 
-   procedure Count_CPU (Into : in out Counted; Spent : Word) with No_Inline;
-   procedure Count_CPU (Into : in out Counted; Spent : Word) is
-      Before  : constant Word := Load (Into.Counted_For_CPU);
-      So_Far  : constant Word := Load (Into.Count);
-      Is_Mine : Boolean;
+   procedure Count_CPU (Into : in out Counted; CPU_Time : Word) with No_Inline;
+   procedure Count_CPU (Into : in out Counted; CPU_Time : Word) is
+      Before      : constant Word := Load (Into.Counted_For_CPU);
+      Latest      : constant Word := Load (Into.Count);
+      Is_Replaced : Boolean;
    begin
-      if So_Far > Before then
-         Replace (Into.Counted_For_CPU, Before, So_Far, Is_Mine);
-         if Is_Mine then
-            Atomic_Words.Add (Into.CPU, Spent * (So_Far - Before));
+      if Latest > Before then
+         Replace (Into.Counted_For_CPU, Before, Latest, Is_Replaced);
+         if Is_Replaced then
+            Atomic_Words.Add (Into.CPU, CPU_Time * (Latest - Before));
          end if;
       end if;
    end Count_CPU;
@@ -156,13 +156,13 @@ package body Appserver.Monitors is
 
    procedure Look_At_Clock (Self : in out Page; Now : Word) with No_Inline;
    procedure Look_At_Clock (Self : in out Page; Now : Word) is
-      Time    : constant Word := Unix_Milliseconds;
-      Hour    : constant Word := Time / Milliseconds_Per_Hour;
-      Left    : constant Word := Milliseconds_Per_Hour - Time mod Milliseconds_Per_Hour;
-      Is_Mine : Boolean;
+      Time        : constant Word := Unix_Milliseconds;
+      Hour        : constant Word := Time / Milliseconds_Per_Hour;
+      Left        : constant Word := Milliseconds_Per_Hour - Time mod Milliseconds_Per_Hour;
+      Has_Claimed : Boolean;
    begin
-      Replace (Self.Is_Turning, 0, 1, Is_Mine);
-      if not Is_Mine then
+      Replace (Self.Is_Turning, 0, 1, Has_Claimed);
+      if not Has_Claimed then
          return;
       end if;
       if Self.Hour_Number = 0
@@ -177,29 +177,29 @@ package body Appserver.Monitors is
    end Look_At_Clock;
 
    procedure Claim (Flag : aliased in out Word) is
-      Is_Mine : Boolean;
+      Has_Claimed : Boolean;
    begin
       loop
-         Replace (Flag, 0, 1, Is_Mine);
-         exit when Is_Mine;
+         Replace (Flag, 0, 1, Has_Claimed);
+         exit when Has_Claimed;
          delay 0.0;
       end loop;
    end Claim;
 
    function Hours_Of (Item : in out Page) return Hour_List is
-      Kept   : constant Natural := Natural'Min (Item.Hour_Number, Item.Hour_Count);
-      Result : Hour_List (1 .. Kept);
+      Stored : constant Natural := Natural'Min (Item.Hour_Number, Item.Hour_Count);
+      Result : Hour_List (1 .. Stored);
       Last   : Hour_Start;
    begin
       Claim (Item.Is_Turning);
       for K in Result'Range loop
-         Result (K) := Item.Hours (Slot_Of (Item, Item.Hour_Number - Kept + K));
+         Result (K) := Item.Hours (Slot_Of (Item, Item.Hour_Number - Stored + K));
       end loop;
       Last := Start_Of (Item, 0);
       Store (Item.Is_Turning, 0);
       for K in Result'Range loop
          declare
-            Next : constant Hour_Start := (if K = Kept then Last else Result (K + 1));
+            Next : constant Hour_Start := (if K = Stored then Last else Result (K + 1));
          begin
             Result (K).Count  := Next.Count - Result (K).Count;
             Result (K).Errors := Next.Errors - Result (K).Errors;
@@ -267,9 +267,9 @@ package body Appserver.Monitors is
      (Self : in out Page; Request : Timed_Request; Elapsed, CPU : Word;
       Status : Natural; Path : String)
    is
-      Now     : constant Word := Unix_Milliseconds;
-      Second  : constant Word := Now / 1_000;
-      Is_Mine : Boolean;
+      Now         : constant Word := Unix_Milliseconds;
+      Second      : constant Word := Now / 1_000;
+      Has_Claimed : Boolean;
    begin
       for Attempt in 1 .. 100 loop
          declare
@@ -277,8 +277,8 @@ package body Appserver.Monitors is
          begin
             if Place > 0 then
                exit when Counts_As (Self.Slowest (Place), Second) >= Elapsed;
-               Replace (Self.Slowest (Place).Is_Claimed, 0, 1, Is_Mine);
-               if Is_Mine then
+               Replace (Self.Slowest (Place).Is_Claimed, 0, 1, Has_Claimed);
+               if Has_Claimed then
                   if Counts_As (Self.Slowest (Place), Second) < Elapsed then
                      Fill
                        (Self.Slowest (Place).Item, Request, Elapsed, CPU,
@@ -453,15 +453,15 @@ package body Appserver.Monitors is
         (if Self.CPU_Started = No_CPU then No_CPU else Thread_Clocks.CPU_Time - Self.CPU_Started);
       On      : Page renames Self.Monitor.Pages
         (Number_Of (Self.Monitor.all, Self.Name, May_Add => Status not in 400 .. 499)).all;
-      Mine    : Counted renames On.Figures (Stripe (On.Stripes));
+      Striped : Counted renames On.Figures (Stripe (On.Stripes));
    begin
       Current := null;
       if Now >= Load (On.Next_Look) then
          Look_At_Clock (On, Now);
       end if;
-      Count (Mine, Elapsed, Is_Failed => Status >= 500, Is_Refused => Status in 400 .. 499);
+      Count (Striped, Elapsed, Is_Failed => Status >= 500, Is_Refused => Status in 400 .. 499);
       if CPU /= No_CPU then
-         Count_CPU (Mine, CPU);
+         Count_CPU (Striped, CPU);
       end if;
       if Elapsed > Load (On.Threshold) then
          Sum_Up (Self);

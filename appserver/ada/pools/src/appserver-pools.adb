@@ -31,31 +31,32 @@ package body Appserver.Pools is
      ((Stack / Number_Unit + 1) * Number_Unit + Stack_Word (Slot));
 
    procedure Push (Self : in out Pool; Slot : Pool_Capacity) is
-      Seen : aliased Stack_Word := Self.Idle.Word;
+      Observed : aliased Stack_Word := Self.Idle.Word;
    begin
       loop
-         Self.Slots (Slot).Next := First_Of (Seen);
-         exit when Atomic_Compare_And_Exchange (Self.Idle.Word, Seen, With_First (Seen, Slot));
+         Self.Slots (Slot).Next := First_Of (Observed);
+         exit when Atomic_Compare_And_Exchange
+           (Self.Idle.Word, Observed, With_First (Observed, Slot));
       end loop;
    end Push;
 
    procedure Pop (Self : in out Pool; Slot : out Slot_Count) is
-      Seen : aliased Stack_Word := Self.Idle.Word;
+      Observed : aliased Stack_Word := Self.Idle.Word;
    begin
       loop
-         Slot := First_Of (Seen);
+         Slot := First_Of (Observed);
          exit when Slot = No_Slot
            or else Atomic_Compare_And_Exchange
-             (Self.Idle.Word, Seen, With_First (Seen, Self.Slots (Slot).Next));
+             (Self.Idle.Word, Observed, With_First (Observed, Self.Slots (Slot).Next));
       end loop;
    end Pop;
 
    procedure Give (Slot : Pool_Capacity; To : in out Lease) is
-      Given : Pools.Slot renames To.Pool.Slots (Slot);
+      Granted : Pools.Slot renames To.Pool.Slots (Slot);
    begin
       To.Slot := Slot;
-      Given.Is_Leased := True;
-      Given.Leases := Given.Leases + 1;
+      Granted.Is_Leased := True;
+      Granted.Leases := Granted.Leases + 1;
    end Give;
 
    procedure Open_Item (Slot : in out Pools.Slot) is
@@ -116,27 +117,27 @@ package body Appserver.Pools is
          end loop;
       end Set_Up;
 
-      procedure End_Wait (Who : not null Waiter_Access; Outcome : Wait_Outcome) is
-         Waited : constant Duration := To_Duration (Clock - Who.Since);
+      procedure End_Wait (Caller : not null Waiter_Access; Outcome : Wait_Outcome) is
+         Waited : constant Duration := To_Duration (Clock - Caller.Since);
       begin
-         Who.Outcome := Outcome;
+         Caller.Outcome := Outcome;
          Waiting := Waiting - 1;
          Waiting_Time := Waiting_Time + Waited;
          Longest_Wait := Duration'Max (Longest_Wait, Waited);
       end End_Wait;
 
       procedure Serve_First (Outcome : Wait_Outcome; Slot : Slot_Count := No_Slot) is
-         Who : constant not null Waiter_Access := Waiter_Access (First);
+         Caller : constant not null Waiter_Access := Waiter_Access (First);
       begin
-         First := Who.Next;
+         First := Caller.Next;
          if First = null then
             Last := null;
          end if;
          if Slot /= No_Slot then
-            Give (Slot, To => Who.Lease.all);
+            Give (Slot, To => Caller.Lease.all);
          end if;
-         End_Wait (Who, Outcome);
-         Who.Wake.Signal;
+         End_Wait (Caller, Outcome);
+         Caller.Wake.Signal;
       end Serve_First;
 
       procedure Serve is
@@ -149,51 +150,51 @@ package body Appserver.Pools is
          end loop;
       end Serve;
 
-      procedure Join (Who : not null Waiter_Access) is
+      procedure Join (Caller : not null Waiter_Access) is
       begin
          if Is_Shut then
-            Who.Outcome := Closed;
+            Caller.Outcome := Closed;
          else
             Waits := Waits + 1;
             Waiting := Waiting + 1;
-            Who.Since := Clock;
-            Who.Is_Known := True;
+            Caller.Since := Clock;
+            Caller.Has_Joined := True;
             if Last = null then
-               First := Who;
+               First := Caller;
             else
-               Last.Next := Who;
+               Last.Next := Caller;
             end if;
-            Last := Who;
+            Last := Caller;
             Serve;
          end if;
       end Join;
 
-      procedure Leave (Who : not null Waiter_Access) is
+      procedure Leave (Caller : not null Waiter_Access) is
 
          procedure Unlink is
             Before : access Waiter := null;
          begin
-            if Waiter_Access (First) = Who then
-               First := Who.Next;
+            if Waiter_Access (First) = Caller then
+               First := Caller.Next;
             else
                Before := First;
-               while Waiter_Access (Before.Next) /= Who loop
+               while Waiter_Access (Before.Next) /= Caller loop
                   Before := Before.Next;
                end loop;
-               Before.Next := Who.Next;
+               Before.Next := Caller.Next;
             end if;
-            if Waiter_Access (Last) = Who then
+            if Waiter_Access (Last) = Caller then
                Last := Before;
             end if;
          end Unlink;
 
       begin
-         if Who.Is_Known and then Who.Outcome = Queued then
+         if Caller.Has_Joined and then Caller.Outcome = Queued then
             Unlink;
             Timeouts := Timeouts + 1;
-            End_Wait (Who, Queued);
+            End_Wait (Caller, Queued);
          end if;
-         Who.Is_Known := False;
+         Caller.Has_Joined := False;
       end Leave;
 
       procedure Grow (By : Natural) is
@@ -211,15 +212,15 @@ package body Appserver.Pools is
       end Grow;
 
       procedure Resize (To : Natural) is
-         Kept : constant Natural := Natural'Min (Excess, Natural'Max (To - Current_Size, 0));
+         Retained : constant Natural := Natural'Min (Excess, Natural'Max (To - Current_Size, 0));
       begin
          if Is_Shut then
             return;
          end if;
-         Excess := Excess - Kept;
-         Atomic_Subtract (Pool.Attention, Atomic_Count (Kept));
+         Excess := Excess - Retained;
+         Atomic_Subtract (Pool.Attention, Atomic_Count (Retained));
          if To >= Current_Size then
-            Grow (To - Current_Size - Kept);
+            Grow (To - Current_Size - Retained);
          else
             Excess := Excess + Current_Size - To;
             Atomic_Add (Pool.Attention, Atomic_Count (Current_Size - To));

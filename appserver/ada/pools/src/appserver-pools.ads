@@ -189,11 +189,11 @@ private
 
    type Waiter (Lease : not null access Pools.Lease) is
      new Ada.Finalization.Limited_Controlled with record
-      Wake     : Wake_Up;
-      Outcome  : Wait_Outcome := Queued with Atomic;
-      Is_Known : Boolean := False;
-      Since    : Ada.Real_Time.Time;
-      Next     : access Waiter := null;
+      Wake       : Wake_Up;
+      Outcome    : Wait_Outcome := Queued with Atomic;
+      Has_Joined : Boolean := False;
+      Since      : Ada.Real_Time.Time;
+      Next       : access Waiter := null;
    end record;
    --  In the queue from its Join until it is served, or finalized
 
@@ -207,8 +207,8 @@ private
    protected type Control (Pool : not null access Pools.Pool) is
 
       procedure Set_Up;
-      procedure Join (Who : not null Waiter_Access);
-      procedure Leave (Who : not null Waiter_Access);
+      procedure Join (Caller : not null Waiter_Access);
+      procedure Leave (Caller : not null Waiter_Access);
 
       procedure Serve;
       --  Those that wait, as long as there are slots

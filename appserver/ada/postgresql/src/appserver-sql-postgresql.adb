@@ -105,7 +105,7 @@ package body Appserver.SQL.PostgreSQL is
 
       File  : Poll_Descriptor :=
         (File     => socket (DB),
-         Wanted   => (if Next = Polling_Reading then Poll_In else Poll_Out),
+         Events   => (if Next = Polling_Reading then Poll_In else Poll_Out),
          Returned => 0);
       Left  : Time_Span;
       Ready : int;
@@ -276,13 +276,13 @@ package body Appserver.SQL.PostgreSQL is
       Self.Begins := True;
    end Begin_Transaction;
 
-   procedure Begin_Now (Self : in out Connection) is
+   procedure Begin_If_Due (Self : in out Connection) is
    begin
       if Self.Begins then
          Self.Begins := False;
          Run (Self.Handle, "BEGIN");
       end if;
-   end Begin_Now;
+   end Begin_If_Due;
 
    overriding procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
@@ -302,7 +302,7 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait) is
    begin
-      Begin_Now (Self);
+      Begin_If_Due (Self);
       Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
    end Set_Statement_Limit;
 
@@ -345,7 +345,7 @@ package body Appserver.SQL.PostgreSQL is
       Run (DB, "DEALLOCATE " & Name_Of (Number));
    end Release;
 
-   procedure Release_Left (On : in out Connection'Class) is
+   procedure Release_Unused (On : in out Connection'Class) is
    begin
       while not On.Left.Is_Empty
         and then transactionStatus (On.Handle) not in Active | In_Error
@@ -353,7 +353,7 @@ package body Appserver.SQL.PostgreSQL is
          Release (On.Handle, On.Left.Last_Element);
          On.Left.Delete_Last;
       end loop;
-   end Release_Left;
+   end Release_Unused;
 
    --  What there is of a statement here, before it is attached
 
@@ -365,11 +365,11 @@ package body Appserver.SQL.PostgreSQL is
       Format  : int;
       Copies  : Boolean) is
    begin
-      Self.Number     := Number;
-      Self.Format     := Format;
-      Self.Copies     := Copies;
-      Self.All_Whole  := False;
-      Self.Has_Blobs  := False;
+      Self.Number       := Number;
+      Self.Format       := Format;
+      Self.Copies       := Copies;
+      Self.All_Integers := False;
+      Self.Has_Blobs    := False;
       Self.Sends_Blobs := False;
       Self.Command    := Strings.New_String (Command);
       Self.Parameters := Count;
@@ -388,14 +388,14 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Check_Text;
 
-   subtype Whole_Type is Type_Id
-     with Static_Predicate => Whole_Type in Type_Int_2 | Type_Int_4 | Type_Int_8;
+   subtype Integer_Type is Type_Id
+     with Static_Predicate => Integer_Type in Type_Int_2 | Type_Int_4 | Type_Int_8;
    subtype Text_Type is Type_Id
      with Static_Predicate => Text_Type in Type_Text | Type_Varchar | Type_Char | Type_Name;
 
    function Best_Format (Description : Result_Handle) return int is
      (if (for all Column in 0 .. nfields (Description) - 1 =>
-            ftype (Description, Column) in Whole_Type | Text_Type | Type_Bytea)
+            ftype (Description, Column) in Integer_Type | Text_Type | Type_Bytea)
       then In_Binary else In_Text);
 
    procedure Check (DB : Connection_Handle; Result : Result_Handle) is
@@ -416,7 +416,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Close;
       Check_Text (Text);
       Check_Idle (On.Handle);
-      Release_Left (On);
+      Release_Unused (On);
       Result := prepare (On.Handle, To_C (Name), To_C (Native.Text));
       Check (On.Handle, Result);
       clear (Result);
@@ -426,8 +426,8 @@ package body Appserver.SQL.PostgreSQL is
       Begin_Statement
         (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result),
          Copies => PostgreSQL_Texts.Is_Copy (Text));
-      Self.All_Whole :=
-        (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
+      Self.All_Integers :=
+        (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Integer_Type);
       Self.Has_Blobs :=
         Self.Format = In_Binary
         and then (for some Column in 0 .. nfields (Result) - 1 =>
@@ -468,24 +468,24 @@ package body Appserver.SQL.PostgreSQL is
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
 
-   procedure Drop_Rest (Self : in out Statement) with No_Inline;
-   procedure Drop_Rest (Self : in out Statement) is
-      DB   : constant Connection_Handle := Connection (Self.Owner.all).Handle;
-      Rest : Result_Handle;
+   procedure Discard_Results (Self : in out Statement) with No_Inline;
+   procedure Discard_Results (Self : in out Statement) is
+      DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Result : Result_Handle;
    begin
       Self.Awaits := False;
       loop
-         Rest := (if DB = No_Connection then No_Result else getResult (DB));
-         exit when Rest = No_Result;
-         clear (Rest);
+         Result := (if DB = No_Connection then No_Result else getResult (DB));
+         exit when Result = No_Result;
+         clear (Result);
       end loop;
-   end Drop_Rest;
+   end Discard_Results;
 
    procedure Drop_Result (Self : in out Statement) with Inline;
    procedure Drop_Result (Self : in out Statement) is
    begin
       if Self.Awaits then
-         Drop_Rest (Self);
+         Discard_Results (Self);
       end if;
       clear (Self.Result);
       Self.Result  := No_Result;
@@ -498,7 +498,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       if Owner.Is_Open then
          Owner.Left.Append (Number);
-         Release_Left (Owner);
+         Release_Unused (Owner);
       end if;
    exception
       when SQL_Error => null;
@@ -675,7 +675,7 @@ package body Appserver.SQL.PostgreSQL is
             Self.Result   := No_Result;
             Self.Is_Stale := Value_Of (resultErrorField (Failed, Field_State)) in Stale_State;
             if Self.Awaits then
-               Drop_Rest (Self);
+               Discard_Results (Self);
             end if;
             Self.Columns := 0;
             Raise_Failure (Owner.Handle, Failed);
@@ -684,7 +684,7 @@ package body Appserver.SQL.PostgreSQL is
       if Outcome /= Single_Row then
          Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
          if Self.Awaits then
-            Drop_Rest (Self);
+            Discard_Results (Self);
          end if;
       end if;
    end Take_Result;
@@ -748,7 +748,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Check_Idle (Owner.Handle);
       if Self.Copies or else Self.Streams then
-         Begin_Now (Owner);
+         Begin_If_Due (Owner);
       end if;
       if Self.Streams and then not Self.Copies then
          Owner.Streams_In_Work := not Owner.In_Autocommit;
@@ -868,7 +868,7 @@ package body Appserver.SQL.PostgreSQL is
          return;
       end if;
       Check_Idle (DB);
-      Begin_Now (Connection (Self.Owner.all));
+      Begin_If_Due (Connection (Self.Owner.all));
       if enterPipelineMode (DB) = 0 then
          Raise_Failure (DB, No_Result);
       end if;
@@ -900,14 +900,14 @@ package body Appserver.SQL.PostgreSQL is
    overriding procedure Finalize (Self : in out Copying);
 
    overriding procedure Finalize (Self : in out Copying) is
-      Why     : Strings.chars_ptr;
+      Reason  : Strings.chars_ptr;
       Result  : Result_Handle;
       Ignored : int;
    begin
       if transactionStatus (Self.DB.all) = Active then
-         Why     := Strings.New_String ("the program did not finish it");
-         Ignored := putCopyEnd (Self.DB.all, Why);
-         Strings.Free (Why);
+         Reason  := Strings.New_String ("the program did not finish it");
+         Ignored := putCopyEnd (Self.DB.all, Reason);
+         Strings.Free (Reason);
          loop
             Result := getResult (Self.DB.all);
             exit when Result = No_Result or else status (Self.DB.all) /= Connection_OK;
@@ -990,7 +990,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Check_Text (Table & Columns);
       Check_Idle (DB);
-      Begin_Now (Self);
+      Begin_If_Due (Self);
       Result := exec (DB, To_C ("COPY " & Table & " (" & Columns & ") FROM STDIN"));
       if resultStatus (Result) /= Copy_In then
          Raise_Failure (DB, Result);
@@ -1036,9 +1036,9 @@ package body Appserver.SQL.PostgreSQL is
    end Check_Empty;
 
    function Is_Binary_Number (Self : Statement; Column : Column_Number) return Boolean is
-     (Self.All_Whole
+     (Self.All_Integers
       or else (Self.Format = In_Binary
-               and then ftype (Self.Result, int (Column) - 1) in Whole_Type))
+               and then ftype (Self.Result, int (Column) - 1) in Integer_Type))
      with Inline;
 
    function Is_Binary_Blob (Self : Statement; Column : Column_Number) return Boolean is

@@ -180,18 +180,18 @@ private
    --  are to come.
 
    type Statement is new SQL.Statement with record
-      Number      : Statement_Number := 0;
-      Command     : Strings.chars_ptr := Strings.Null_Ptr;
-      Values      : Parameters_Reference;
-      Sends_Blobs : Boolean := False;
-      Format      : int := PostgreSQL_Library.In_Text;
-      All_Whole   : Boolean := False;
-      Has_Blobs   : Boolean := False;
-      Copies      : Boolean := False;
-      Result      : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
-      Row         : int := 0;
-      Rows        : int := 0;
-      Awaits      : Boolean := False;
+      Number       : Statement_Number := 0;
+      Command      : Strings.chars_ptr := Strings.Null_Ptr;
+      Values       : Parameters_Reference;
+      Sends_Blobs  : Boolean := False;
+      Format       : int := PostgreSQL_Library.In_Text;
+      All_Integers : Boolean := False;
+      Has_Blobs    : Boolean := False;
+      Copies       : Boolean := False;
+      Result       : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
+      Row          : int := 0;
+      Rows         : int := 0;
+      Awaits       : Boolean := False;
    end record;
 
    overriding procedure Run_Each

@@ -252,7 +252,7 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    type Poll_Descriptor is record
       File     : int;
-      Wanted   : short;
+      Events   : short;
       Returned : short := 0;
    end record with Convention => C;
 

@@ -12,11 +12,11 @@ package body Appserver.SQL.PostgreSQL_Lines is
    Least_Room : constant := 1_024;
 
    procedure Make_Room (Self : in out Line_Buffer; More : Natural) is
-      Wanted : constant Natural := Self.Used + More;
+      Needed : constant Natural := Self.Used + More;
       Before : Buffer_Reference := Self.Room;
    begin
-      if Before = null or else Before'Length < Wanted then
-         Self.Room := new String (1 .. Integer'Max (Least_Room, Wanted + Self.Used));
+      if Before = null or else Before'Length < Needed then
+         Self.Room := new String (1 .. Integer'Max (Least_Room, Needed + Self.Used));
          if Before /= null then
             Self.Room (1 .. Self.Used) := Before (1 .. Self.Used);
             Free (Before);

@@ -19,11 +19,11 @@ package body Appserver.Processes.Linux is
    function Errno return int is (int (GNAT.OS_Lib.Errno));
    function Message (Code : int) return String is (GNAT.OS_Lib.Errno_Message (Integer (Code)));
 
-   procedure Fail (What : String) with No_Return;
+   procedure Fail (Action : String) with No_Return;
 
-   procedure Fail (What : String) is
+   procedure Fail (Action : String) is
    begin
-      raise Pipe_Error with What & ": " & Message (Errno);
+      raise Pipe_Error with Action & ": " & Message (Errno);
    end Fail;
 
    -----------
@@ -121,7 +121,7 @@ package body Appserver.Processes.Linux is
      with Import, Convention => C, External_Name => "sigismember";
    procedure C_Pending (Set : out Signal_Set)
      with Import, Convention => C, External_Name => "sigpending";
-   procedure C_Mask (How : int; Set : in out Signal_Set; Old : access Signal_Set)
+   procedure C_Mask (Operation : int; Set : in out Signal_Set; Old : access Signal_Set)
      with Import, Convention => C, External_Name => "pthread_sigmask";
 
    type Time_Span is record
@@ -137,7 +137,7 @@ package body Appserver.Processes.Linux is
 
    procedure Write (File : Descriptor; Bytes : String; Count : out Integer) is
       Pipe, Before, Old : aliased Signal_Set;
-      At_Once : Time_Span;
+      No_Wait : Time_Span;
       Code    : int;
       Ignored : int;
    begin
@@ -149,7 +149,7 @@ package body Appserver.Processes.Linux is
       Count := Integer (C_Write (int (File), Bytes'Address, Bytes'Length));
       Code := Errno;
       if Count < 0 and then Code = EPIPE and then C_Is_Member (Before, SIGPIPE) = 0 then
-         Ignored := C_Wait_For (Pipe, System.Null_Address, At_Once);
+         Ignored := C_Wait_For (Pipe, System.Null_Address, No_Wait);
       end if;
       C_Mask (SIG_SETMASK, Old, null);
       if Count < 0 then
@@ -241,10 +241,10 @@ package body Appserver.Processes.Linux is
    C_Environment : System.Address
      with Import, Convention => C, External_Name => "environ";
 
-   procedure Check (Code : Result_Code; What : String) is
+   procedure Check (Code : Result_Code; Action : String) is
    begin
       if Code /= 0 then
-         raise Start_Error with What & ": " & Message (Code);
+         raise Start_Error with Action & ": " & Message (Code);
       end if;
    end Check;
 
@@ -311,7 +311,7 @@ package body Appserver.Processes.Linux is
       Words      : C_List (Natural (Arguments.Length) + 2);
       Variables  : C_List (Natural (Environment.Length) + 1);
       Started_Id : int := 0;
-      Where      : constant String := (if Directory = "" then "" else " in " & Directory);
+      Location   : constant String := (if Directory = "" then "" else " in " & Directory);
    begin
       Set_Attributes (Plan);
       Set_Files (Plan, Directory, Streams);
@@ -327,7 +327,7 @@ package body Appserver.Processes.Linux is
            (Started_Id, To_C (Program), Plan.Actions, Plan.Attributes,
             Words.Pointers'Address,
             (if Inherits then C_Environment else Variables.Pointers'Address)),
-         Program & Where);
+         Program & Location);
       Id := Natural (Started_Id);
    end Spawn;
 
@@ -375,9 +375,9 @@ package body Appserver.Processes.Linux is
    -------------
 
    type Poll_Entry is record
-      File   : int := -1;
-      Wanted : short := 0;
-      Found  : short := 0;
+      File      : int := -1;
+      Requested : short := 0;
+      Returned  : short := 0;
    end record with Convention => C;
 
    type Poll_Array is array (Poll_Kind) of Poll_Entry with Convention => C;
@@ -392,16 +392,16 @@ package body Appserver.Processes.Linux is
    begin
       for Kind in Poll_Kind loop
          Entries (Kind) :=
-           (File   => int (Files (Kind)),
-            Wanted => (if Kind = Input then POLLOUT else POLLIN),
-            Found  => 0);
+           (File      => int (Files (Kind)),
+            Requested => (if Kind = Input then POLLOUT else POLLIN),
+            Returned  => 0);
       end loop;
       Found := C_Poll (Entries, Entries'Length, int (Milliseconds));
       if Found < 0 and then Errno /= EINTR then
          Fail ("poll");
       end if;
       for Kind in Poll_Kind loop
-         Ready (Kind) := Found > 0 and then Entries (Kind).Found /= 0;
+         Ready (Kind) := Found > 0 and then Entries (Kind).Returned /= 0;
       end loop;
    end Poll;
 

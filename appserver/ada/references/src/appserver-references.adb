@@ -82,10 +82,10 @@ package body Appserver.References is
    begin
       pragma Abort_Defer;
       declare
-         Made : constant not null Cell_Access := New_Cell (Make.all);
+         Created : constant not null Cell_Access := New_Cell (Make.all);
       begin
          Finalize (Self);
-         Self.Cell := Made;
+         Self.Cell := Created;
       end;
    end Create;
 
@@ -110,18 +110,18 @@ package body Appserver.References is
       Address_Bits : constant := 48;
       --  Of user space, unless it asks for more (Linux, "5-level paging"; arm64 memory layout)
 
-      One_Taken : constant State_Word := 2 ** Address_Bits;
-      Batch     : constant State_Word := 2 ** (64 - Address_Bits);
+      One_Reference : constant State_Word := 2 ** Address_Bits;
+      Batch         : constant State_Word := 2 ** (64 - Address_Bits);
 
-      Refill_At : constant State_Word := Batch / 4;
+      Refill_At     : constant State_Word := Batch / 4;
       --  The others are for tasks that get it while one refills it
 
       function To_Cell is new Ada.Unchecked_Conversion (Integer_Address, Cell_Access);
 
       function Cell_Of (State : State_Word) return Cell_Access is
-        (To_Cell (Integer_Address (State mod One_Taken)));
+        (To_Cell (Integer_Address (State mod One_Reference)));
 
-      function Taken (State : State_Word) return State_Word is (State / One_Taken);
+      function Taken_Count (State : State_Word) return State_Word is (State / One_Reference);
 
       subtype Low_Address is Integer_Address range 0 .. 2 ** Address_Bits - 1;
 
@@ -133,15 +133,15 @@ package body Appserver.References is
       --  not freed, and if it is set again in the meantime, its numbers fit all the same.
 
       procedure Refill (Self : in out Atomic_Reference; Cell : not null Cell_Access) is
-         Seen : aliased State_Word := Self.State.Word;
+         Observed : aliased State_Word := Self.State.Word;
       begin
-         while Cell_Of (Seen) = Cell and then Taken (Seen) >= Refill_At loop
+         while Cell_Of (Observed) = Cell and then Taken_Count (Observed) >= Refill_At loop
             declare
-               Amount : constant State_Word := Taken (Seen);
+               Amount : constant State_Word := Taken_Count (Observed);
             begin
                Atomic_Add (Cell.Count, Reference_Count (Amount));
                exit when Atomic_Compare_And_Exchange
-                 (Self.State.Word, Seen, Seen - Amount * One_Taken);
+                 (Self.State.Word, Observed, Observed - Amount * One_Reference);
                Atomic_Subtract (Cell.Count, Reference_Count (Amount));
             end;
          end loop;
@@ -149,25 +149,25 @@ package body Appserver.References is
 
       --  With null, the number of those taken runs out of the word's upper end, and does no harm
 
-      function Taken_Cell (Self : in out Atomic_Reference) return Cell_Access is
-         Before : constant State_Word := Atomic_Fetch_And_Add (Self.State.Word, One_Taken);
+      function Acquired_Cell (Self : in out Atomic_Reference) return Cell_Access is
+         Before : constant State_Word := Atomic_Fetch_And_Add (Self.State.Word, One_Reference);
          Cell   : constant Cell_Access := Cell_Of (Before);
       begin
-         if Taken (Before) >= Refill_At and then Cell /= null then
+         if Taken_Count (Before) >= Refill_At and then Cell /= null then
             Refill (Self, Cell);
          end if;
          return Cell;
-      end Taken_Cell;
+      end Acquired_Cell;
 
       procedure Release (State : State_Word) is
       begin
-         Release (Cell_Of (State), Reference_Count (Batch - Taken (State)));
+         Release (Cell_Of (State), Reference_Count (Batch - Taken_Count (State)));
       end Release;
 
       function Get (Self : in out Atomic_Reference) return Reference is
       begin
          return Result : Reference do
-            Result.Cell := Taken_Cell (Self);
+            Result.Cell := Acquired_Cell (Self);
          end return;
       end Get;
 
@@ -175,7 +175,7 @@ package body Appserver.References is
       begin
          pragma Abort_Defer;
          Finalize (Into);
-         Into.Cell := Taken_Cell (Self);
+         Into.Cell := Acquired_Cell (Self);
       end Get;
 
       procedure Set (Self : in out Atomic_Reference; To : Reference) is
@@ -192,17 +192,17 @@ package body Appserver.References is
          To       : Reference;
          Is_Set   : out Boolean)
       is
-         State : constant State_Word := State_Of (To.Cell);
-         Seen  : aliased State_Word := Self.State.Word;
+         State    : constant State_Word := State_Of (To.Cell);
+         Observed : aliased State_Word := Self.State.Word;
       begin
          pragma Abort_Defer;
          Is_Set := False;
          Take (To.Cell, Reference_Count (Batch));
-         while not Is_Set and then Cell_Of (Seen) = Expected.Cell loop
-            Is_Set := Atomic_Compare_And_Exchange (Self.State.Word, Seen, State);
+         while not Is_Set and then Cell_Of (Observed) = Expected.Cell loop
+            Is_Set := Atomic_Compare_And_Exchange (Self.State.Word, Observed, State);
          end loop;
          if Is_Set then
-            Release (Seen);
+            Release (Observed);
          else
             Release (To.Cell, Reference_Count (Batch));
          end if;

@@ -110,15 +110,15 @@ package body Appserver.Retry.Loops is
    procedure Count
      (Self : in out Retried_Call; Failed_By : Fault; Is_Retried : Boolean)
    is
-      Now   : constant Time := Clock;
-      Spent : constant Duration := To_Duration (Now - Self.Lost_Until);
+      Now       : constant Time := Clock;
+      Lost_Time : constant Duration := To_Duration (Now - Self.Lost_Until);
    begin
       Self.Lost_Until := Now;
       if Self.By.Meter = null then
          return;
       end if;
       Self.By.Meter.Faults (Failed_By).Increment;
-      Self.By.Meter.Lost.Add (Counters.Integer_64'Integer_Value (Spent));
+      Self.By.Meter.Lost.Add (Counters.Integer_64'Integer_Value (Lost_Time));
       if Is_Retried then
          Self.By.Meter.Retries.Increment;
       elsif Failed_By /= Permanent or else Self.State.Is_Unknown then

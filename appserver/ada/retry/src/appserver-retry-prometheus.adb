@@ -39,14 +39,14 @@ package body Appserver.Retry.Prometheus is
 
    procedure Append
      (To     : in out Unbounded_String;
-      Of_One : Named_Figures;
+      Named  : Named_Figures;
       Metric : String;
       Value  : String;
       Labels : String := "") is
    begin
       Append
         (To,
-         "appserver_retry_" & Metric & "{policy=""" & To_String (Escaped (Of_One.Name)) & """"
+         "appserver_retry_" & Metric & "{policy=""" & To_String (Escaped (Named.Name)) & """"
          & Labels & "} " & Value & LF);
    end Append;
 
@@ -54,10 +54,10 @@ package body Appserver.Retry.Prometheus is
       Metric : constant String := "faults_total";
    begin
       Append_Head (To, Metric, "Attempts that failed.");
-      for One of List loop
+      for Named of List loop
          for Kind in Fault loop
             Append
-              (To, One, Metric, Image (One.Usage.Faults (Kind)),
+              (To, Named, Metric, Image (Named.Usage.Faults (Kind)),
                Labels => ",fault=""" & Ada.Characters.Handling.To_Lower (Kind'Image) & """");
          end loop;
       end loop;
@@ -72,8 +72,8 @@ package body Appserver.Retry.Prometheus is
    procedure Append_Metric (To : in out Unbounded_String; List : Figures_List) is
    begin
       Append_Head (To, Metric, Help);
-      for One of List loop
-         Append (To, One, Metric, Value (One.Usage));
+      for Named of List loop
+         Append (To, Named, Metric, Value (Named.Usage));
       end loop;
    end Append_Metric;
 

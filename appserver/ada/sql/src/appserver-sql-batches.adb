@@ -9,7 +9,7 @@ package body Appserver.SQL.Batches is
 
    --  All of Run or nothing; its errors are named after the element that was current
 
-   procedure Run_Whole
+   procedure Run_Atomically
      (On  : not null Connection_Reference;
       Run : not null access procedure (Current : not null access Integer_64))
    is
@@ -44,7 +44,7 @@ package body Appserver.SQL.Batches is
               (Error.State, Error.Code, "element" & Current'Image & ": " & Error.Message,
                Error.Origin, Error.Detail, Error.Constraint, Element => Current);
          end;
-   end Run_Whole;
+   end Run_Atomically;
 
    procedure Execute
      (Self   : in out Statement'Class;
@@ -56,7 +56,7 @@ package body Appserver.SQL.Batches is
          Self.Run_Each (Bind, Counts, Current);
       end Run;
    begin
-      Run_Whole (Self.Owner, Run'Access);
+      Run_Atomically (Self.Owner, Run'Access);
    end Execute;
 
    procedure Load
@@ -73,7 +73,7 @@ package body Appserver.SQL.Batches is
       end Run;
    begin
       Rows := 0;
-      Run_Whole (On'Unchecked_Access, Run'Access);
+      Run_Atomically (On'Unchecked_Access, Run'Access);
    end Load;
 
 end Appserver.SQL.Batches;

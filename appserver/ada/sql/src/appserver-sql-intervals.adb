@@ -9,7 +9,7 @@ package body Appserver.SQL.Intervals is
 
    use type Integer_32;
 
-   type Whole is new Long_Long_Long_Integer;
+   type Wide_Integer is new Long_Long_Long_Integer;
    --  128 bits: sums of what is read do not overflow
 
    Second : constant := 1_000_000;
@@ -80,15 +80,15 @@ package body Appserver.SQL.Intervals is
    -------------
 
    type Sum is record
-      Months, Days, Microseconds : Whole := 0;
+      Months, Days, Microseconds : Wide_Integer := 0;
    end record;
 
    --  A number as it is written. Places: its decimals, or none; Value is then in millionths.
 
    type Number is record
-      Negative : Boolean := False;
-      Value    : Whole   := 0;
-      Places   : Natural := 0;
+      Negative : Boolean      := False;
+      Value    : Wide_Integer := 0;
+      Places   : Natural      := 0;
    end record;
 
    function As_Interval (Self : Statement'Class; Column : Column_Number) return Interval is
@@ -119,8 +119,8 @@ package body Appserver.SQL.Intervals is
 
       Most_Digits : constant := 19;
 
-      function Figures (Count : out Natural) return Whole is
-         Value : Whole := 0;
+      function Figures (Count : out Natural) return Wide_Integer is
+         Value : Wide_Integer := 0;
       begin
          Count := 0;
          while not At_End and then Text (Next) in '0' .. '9' loop
@@ -150,7 +150,7 @@ package body Appserver.SQL.Intervals is
          Result.Value := Figures (Count);
          if Found (".") then
             declare
-               Decimals : constant Whole := Figures (Result.Places);
+               Decimals : constant Wide_Integer := Figures (Result.Places);
             begin
                if Result.Places > 6 then
                   Refuse ("22015");
@@ -161,18 +161,18 @@ package body Appserver.SQL.Intervals is
          return Result;
       end Read_Number;
 
-      function Signed (Item : Number) return Whole is
+      function Signed (Item : Number) return Wide_Integer is
         (if Item.Negative then -Item.Value else Item.Value);
 
-      function Whole_Of (Item : Number) return Whole is
+      function Whole_Value (Item : Number) return Wide_Integer is
       begin
          if Item.Places > 0 then
             Refuse ("22015");
          end if;
          return Signed (Item);
-      end Whole_Of;
+      end Whole_Value;
 
-      function Seconds_Of (Item : Number) return Whole is
+      function Seconds_Of (Item : Number) return Wide_Integer is
         (Signed (Item) * (if Item.Places > 0 then 1 else Second));
 
       --  Behind "P"
@@ -192,22 +192,22 @@ package body Appserver.SQL.Intervals is
             Item := Read_Number;
             if Timed then
                if Found ("H") then
-                  Result.Microseconds := Result.Microseconds + Whole_Of (Item) * Hour;
+                  Result.Microseconds := Result.Microseconds + Whole_Value (Item) * Hour;
                elsif Found ("M") then
-                  Result.Microseconds := Result.Microseconds + Whole_Of (Item) * Minute;
+                  Result.Microseconds := Result.Microseconds + Whole_Value (Item) * Minute;
                elsif Found ("S") then
                   Result.Microseconds := Result.Microseconds + Seconds_Of (Item);
                else
                   Refuse;
                end if;
             elsif Found ("Y") then
-               Result.Months := Result.Months + Whole_Of (Item) * 12;
+               Result.Months := Result.Months + Whole_Value (Item) * 12;
             elsif Found ("M") then
-               Result.Months := Result.Months + Whole_Of (Item);
+               Result.Months := Result.Months + Whole_Value (Item);
             elsif Found ("W") then
-               Result.Days := Result.Days + Whole_Of (Item) * 7;
+               Result.Days := Result.Days + Whole_Value (Item) * 7;
             elsif Found ("D") then
-               Result.Days := Result.Days + Whole_Of (Item);
+               Result.Days := Result.Days + Whole_Value (Item);
             else
                Refuse;
             end if;
@@ -217,9 +217,9 @@ package body Appserver.SQL.Intervals is
 
       --  Behind "26:": the sign is that of the hours
 
-      function Read_Clock (Hours : Number) return Whole is
+      function Read_Clock (Hours : Number) return Wide_Integer is
          Count   : Natural;
-         Minutes : Whole;
+         Minutes : Wide_Integer;
          Last    : Number;
       begin
          Minutes := Figures (Count);
@@ -237,7 +237,7 @@ package body Appserver.SQL.Intervals is
          end if;
          return
            (if Hours.Negative then -1 else 1)
-           * (abs Whole_Of (Hours) * Hour + Minutes * Minute + Seconds_Of (Last));
+           * (abs Whole_Value (Hours) * Hour + Minutes * Minute + Seconds_Of (Last));
       end Read_Clock;
 
       --  As in "1 year 2 mons -3 days +04:05:06.789"; the clock comes last
@@ -252,11 +252,11 @@ package body Appserver.SQL.Intervals is
                Result.Microseconds := Read_Clock (Item);
                exit;
             elsif Found (" years") or else Found (" year") then
-               Result.Months := Result.Months + Whole_Of (Item) * 12;
+               Result.Months := Result.Months + Whole_Value (Item) * 12;
             elsif Found (" mons") or else Found (" mon") then
-               Result.Months := Result.Months + Whole_Of (Item);
+               Result.Months := Result.Months + Whole_Value (Item);
             elsif Found (" days") or else Found (" day") then
-               Result.Days := Result.Days + Whole_Of (Item);
+               Result.Days := Result.Days + Whole_Value (Item);
             else
                Refuse;
             end if;
@@ -273,10 +273,10 @@ package body Appserver.SQL.Intervals is
 
       Read : constant Sum := (if Found ("P") then Read_ISO else Read_Words);
    begin
-      if Read.Months not in Whole (Integer_32'First) .. Whole (Integer_32'Last)
-        or else Read.Days not in Whole (Integer_32'First) .. Whole (Integer_32'Last)
+      if Read.Months not in Wide_Integer (Integer_32'First) .. Wide_Integer (Integer_32'Last)
+        or else Read.Days not in Wide_Integer (Integer_32'First) .. Wide_Integer (Integer_32'Last)
         or else Read.Microseconds not in
-          Whole (Microsecond_Count'First) .. Whole (Microsecond_Count'Last)
+          Wide_Integer (Microsecond_Count'First) .. Wide_Integer (Microsecond_Count'Last)
       then
          Refuse ("22015");
       end if;

@@ -79,10 +79,10 @@ package body Appserver.SQL.Text_Values is
          Magnitude := Magnitude * 10 + Digit;
       end Append;
 
-      Signs : constant Natural :=
+      Signs     : constant Natural :=
         Boolean'Pos (Text'Length > 0 and then Text (Text'First) in '-' | '+');
-      Seen  : Boolean := False;
-      Point : Boolean := False;
+      Has_Digit : Boolean := False;
+      Point     : Boolean := False;
    begin
       for C of Text (Text'First + Signs .. Text'Last) loop
          if C = '.' and then not Point then
@@ -91,13 +91,13 @@ package body Appserver.SQL.Text_Values is
             Refuse_Text ("22018", Text, "number", Column);
          elsif not Point or else Decimals < Scale then
             Append (Digit_Of (C));
-            Seen     := True;
-            Decimals := Decimals + Boolean'Pos (Point);
+            Has_Digit := True;
+            Decimals  := Decimals + Boolean'Pos (Point);
          elsif C /= '0' then
             Refuse_Range (Column, Scale'Image (2 .. Scale'Image'Last) & " decimals");
          end if;
       end loop;
-      if not Seen then
+      if not Has_Digit then
          Refuse_Text ("22018", Text, "number", Column);
       end if;
       for Missing in Decimals + 1 .. Scale loop
@@ -132,12 +132,12 @@ package body Appserver.SQL.Text_Values is
    end Image;
 
    function Image (Value : Integer_64; Scale : Decimal_Scale) return String is
-      Whole  : constant String := Image (Value);
-      Signs  : constant Natural := Boolean'Pos (Value < 0);
-      Zeros  : constant String (1 .. Integer'Max (0, Scale + 1 - (Whole'Length - Signs))) :=
+      Unscaled : constant String := Image (Value);
+      Signs    : constant Natural := Boolean'Pos (Value < 0);
+      Zeros    : constant String (1 .. Integer'Max (0, Scale + 1 - (Unscaled'Length - Signs))) :=
         [others => '0'];
-      Figure : constant String := Zeros & Whole (Whole'First + Signs .. Whole'Last);
-      Point  : constant Natural := Figure'Last - Scale;
+      Figure   : constant String := Zeros & Unscaled (Unscaled'First + Signs .. Unscaled'Last);
+      Point    : constant Natural := Figure'Last - Scale;
    begin
       return
         (if Value < 0 then "-" else "")

@@ -21,7 +21,7 @@ package body Appserver.SQL is
    Longest_Message : constant := 2_000;
    Longest_Part    : constant := 500;
 
-   type Kept_Error is record
+   type Stored_Error is record
       Is_Set            : Boolean;
       Origin            : Error_Origin;
       State             : SQL_State;
@@ -35,7 +35,7 @@ package body Appserver.SQL is
       Constraint        : String (1 .. Longest_Part);
    end record;
 
-   Latest : Kept_Error with Thread_Local_Storage;
+   Latest : Stored_Error with Thread_Local_Storage;
    --  Storage of a thread begins as zeros: not set
 
    --  Without a part of a character at the end of what is kept
@@ -102,14 +102,14 @@ package body Appserver.SQL is
    --  Of an exception's message: longer ones are cut
 
    function Is_Latest (Text : String) return Boolean is
-      Whole : constant String :=
+      Full_Text : constant String :=
         Header (Latest.Origin, Latest.State, Latest.Code)
         & Latest.Message (1 .. Latest.Message_Length);
    begin
-      return Text = Whole (1 .. Natural'Min (GNAT_Length, Whole'Length));
+      return Text = Full_Text (1 .. Natural'Min (GNAT_Length, Full_Text'Length));
    end Is_Latest;
 
-   function Kept return Error_Record is
+   function Latest_Record return Error_Record is
      (Message_Length    => Latest.Message_Length,
       Detail_Length     => Latest.Detail_Length,
       Constraint_Length => Latest.Constraint_Length,
@@ -129,28 +129,30 @@ package body Appserver.SQL is
    --  Of an occurrence that is not the task's latest error
 
    function Read_Back (Text : String) return Error_Record is
-      Next : constant Positive := Text'First + State_Prefix'Length;
-      Rest : constant Positive := Next + SQL_State'Length;
-      Stop : constant Natural  := Ada.Strings.Fixed.Index (Text, Words_Prefix);
+      State_First  : constant Positive := Text'First + State_Prefix'Length;
+      Origin_First : constant Positive := State_First + SQL_State'Length;
+      Words_First  : constant Natural  := Ada.Strings.Fixed.Index (Text, Words_Prefix);
 
       function Begins (Name : String) return Boolean is
-        (Stop >= Rest + Name'Length
-         and then Text (Rest .. Rest + Name'Length - 1) = Name);
+        (Words_First >= Origin_First + Name'Length
+         and then Text (Origin_First .. Origin_First + Name'Length - 1) = Name);
    begin
-      if Stop < Rest or else Text (Text'First .. Next - 1) /= State_Prefix then
+      if Words_First < Origin_First
+        or else Text (Text'First .. State_First - 1) /= State_Prefix
+      then
          return Without_Parts (From_Appserver, "HY000", 0, Text);
       end if;
       for Origin in From_SQLite .. From_MariaDB loop
          if Begins (Name_Of (Origin)) then
             return Without_Parts
-              (Origin, Text (Next .. Rest - 1),
-               Integer'Value (Text (Rest + Name_Of (Origin)'Length .. Stop - 1)),
-               Text (Stop + Words_Prefix'Length .. Text'Last));
+              (Origin, Text (State_First .. Origin_First - 1),
+               Integer'Value (Text (Origin_First + Name_Of (Origin)'Length .. Words_First - 1)),
+               Text (Words_First + Words_Prefix'Length .. Text'Last));
          end if;
       end loop;
       return Without_Parts
-        (From_Appserver, Text (Next .. Rest - 1), 0,
-         Text (Stop + Words_Prefix'Length .. Text'Last));
+        (From_Appserver, Text (State_First .. Origin_First - 1), 0,
+         Text (Words_First + Words_Prefix'Length .. Text'Last));
    end Read_Back;
 
    function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record is
@@ -159,7 +161,7 @@ package body Appserver.SQL is
       if Ada.Exceptions.Exception_Identity (Occurrence) /= SQL_Error'Identity then
          return Without_Parts (From_Appserver, "HY000", 0, Text);
       elsif Latest.Is_Set and then Is_Latest (Text) then
-         return Kept;
+         return Latest_Record;
       else
          return Read_Back (Text);
       end if;

@@ -112,9 +112,9 @@ package body Appserver.SQL.Monitored is
    procedure Count (Self : in out Statement; Is_Failed : Boolean := False) with Inline;
    procedure Count (Self : in out Statement; Is_Failed : Boolean := False) is
    begin
-      Monitors.Record_Query (Monitor.all, Self.Query, Self.Spent, Is_Failed);
+      Monitors.Record_Query (Monitor.all, Self.Query, Self.Spent_Time, Is_Failed);
       Self.Executions := (if Self.Executions = Natural'Last then 0 else Self.Executions + 1);
-      Self.Spent      := 0;
+      Self.Spent_Time := 0;
       Self.Is_Running := False;
    end Count;
 
@@ -122,7 +122,7 @@ package body Appserver.SQL.Monitored is
      with No_Inline;
    procedure Count_Failure (Self : in out Statement; Started : Monitors.Nanoseconds) is
    begin
-      Self.Spent := Self.Spent + (Monitors.Clock - Started);
+      Self.Spent_Time := Self.Spent_Time + (Monitors.Clock - Started);
       Count (Self, Is_Failed => True);
    end Count_Failure;
 
@@ -130,7 +130,7 @@ package body Appserver.SQL.Monitored is
       Started : constant Monitors.Nanoseconds := Monitors.Clock;
    begin
       return Has_Row : constant Boolean := Database_Statement (Self).Step do
-         Self.Spent := Self.Spent + (Monitors.Clock - Started);
+         Self.Spent_Time := Self.Spent_Time + (Monitors.Clock - Started);
          if Has_Row then
             Self.Is_Running := True;
          else
@@ -147,7 +147,7 @@ package body Appserver.SQL.Monitored is
       Started : constant Monitors.Nanoseconds := Monitors.Clock;
    begin
       Database_Statement (Self).Execute;
-      Self.Spent := Self.Spent + (Monitors.Clock - Started);
+      Self.Spent_Time := Self.Spent_Time + (Monitors.Clock - Started);
       Count (Self);
    exception
       when others =>
@@ -193,7 +193,7 @@ package body Appserver.SQL.Monitored is
    begin
       Database_Statement (Self).Run_Each (Bind, Counts, Current);
       if Self.Executions = Before then
-         Self.Spent := Monitors.Clock - Started;
+         Self.Spent_Time := Monitors.Clock - Started;
          Count (Self);
       end if;
    exception

@@ -71,7 +71,7 @@ private
 
    type Statement is limited new Database_Statement with record
       Query      : Monitors.Query;
-      Spent      : Monitors.Nanoseconds := 0;
+      Spent_Time : Monitors.Nanoseconds := 0;
       Is_Running : Boolean := False;
       --  It has steps that were not counted yet
       Executions : Natural := 0;

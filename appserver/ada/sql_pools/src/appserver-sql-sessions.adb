@@ -15,7 +15,7 @@ package body Appserver.SQL.Sessions is
 
    procedure Forget_Statements (Self : in out Session) is
    begin
-      for Slot of Self.Kept (1 .. Self.Filled) loop
+      for Slot of Self.Cached (1 .. Self.Filled) loop
          Slot.Query.Close;
          Free (Slot.Text);
          Slot.Is_In_Use := False;
@@ -62,30 +62,30 @@ package body Appserver.SQL.Sessions is
    function Slot_Of (Self : Session; Text : UTF_8_String) return Slot_Count is
       Slot : Slot_Count := Self.Chains (Chain_Of (Text));
    begin
-      while Slot > 0 and then Self.Kept (Slot).Text.all /= Text loop
-         Slot := Self.Kept (Slot).Next;
+      while Slot > 0 and then Self.Cached (Slot).Text.all /= Text loop
+         Slot := Self.Cached (Slot).Next;
       end loop;
       return Slot;
    end Slot_Of;
 
    procedure Link (Self : in out Session; Slot : Slot_Count) is
-      Chain : Slot_Count renames Self.Chains (Chain_Of (Self.Kept (Slot).Text.all));
+      Chain : Slot_Count renames Self.Chains (Chain_Of (Self.Cached (Slot).Text.all));
    begin
-      Self.Kept (Slot).Next := Chain;
+      Self.Cached (Slot).Next := Chain;
       Chain := Slot;
    end Link;
 
    procedure Unlink (Self : in out Session; Slot : Slot_Count) is
-      Chain  : Slot_Count renames Self.Chains (Chain_Of (Self.Kept (Slot).Text.all));
+      Chain  : Slot_Count renames Self.Chains (Chain_Of (Self.Cached (Slot).Text.all));
       Before : Slot_Count := Chain;
    begin
       if Chain = Slot then
-         Chain := Self.Kept (Slot).Next;
+         Chain := Self.Cached (Slot).Next;
       else
-         while Self.Kept (Before).Next /= Slot loop
-            Before := Self.Kept (Before).Next;
+         while Self.Cached (Before).Next /= Slot loop
+            Before := Self.Cached (Before).Next;
          end loop;
-         Self.Kept (Before).Next := Self.Kept (Slot).Next;
+         Self.Cached (Before).Next := Self.Cached (Slot).Next;
       end if;
    end Unlink;
 
@@ -95,9 +95,9 @@ package body Appserver.SQL.Sessions is
       Found : Slot_Count := 0;
    begin
       for Slot in 1 .. Self.Filled loop
-         if not Self.Kept (Slot).Is_In_Use
+         if not Self.Cached (Slot).Is_In_Use
            and then (Found = 0
-                     or else Self.Kept (Slot).Last_Use < Self.Kept (Found).Last_Use)
+                     or else Self.Cached (Slot).Last_Use < Self.Cached (Found).Last_Use)
          then
             Found := Slot;
          end if;
@@ -119,10 +119,10 @@ package body Appserver.SQL.Sessions is
             return;
          end if;
          Unlink (Self, Slot);
-         Self.Kept (Slot).Query.Close;
-         Free (Self.Kept (Slot).Text);
+         Self.Cached (Slot).Query.Close;
+         Free (Self.Cached (Slot).Text);
       end if;
-      Self.Kept (Slot).Text := new UTF_8_String'(Text);
+      Self.Cached (Slot).Text := new UTF_8_String'(Text);
       Link (Self, Slot);
    end Take_Slot;
 
@@ -150,25 +150,25 @@ package body Appserver.SQL.Sessions is
       if Slot = 0 then
          Take_Slot (From.all, Text, Slot);
       end if;
-      if Slot = 0 or else From.Kept (Slot).Is_In_Use then
+      if Slot = 0 or else From.Cached (Slot).Is_In_Use then
          return Besides (From, Text);
       end if;
       declare
-         Kept : Kept_Statement renames From.Kept (Slot);
+         Cached : Cached_Statement renames From.Cached (Slot);
       begin
-         if Kept.Query.Is_Open then
-            Kept.Query.Unbind;
+         if Cached.Query.Is_Open then
+            Cached.Query.Unbind;
          else
-            Prepare (Kept.Query, From.DB, Text);
+            Prepare (Cached.Query, From.DB, Text);
          end if;
-         From.Uses     := From.Uses + 1;
-         From.In_Use   := From.In_Use + 1;
-         Kept.Last_Use := From.Uses;
-         return Result : Prepared_Statement (Kept.Query'Unchecked_Access) do
-            Kept.Is_In_Use := True;
+         From.Uses       := From.Uses + 1;
+         From.In_Use     := From.In_Use + 1;
+         Cached.Last_Use := From.Uses;
+         return Result : Prepared_Statement (Cached.Query'Unchecked_Access) do
+            Cached.Is_In_Use := True;
             Result.Held.Session := From;
-            Result.Held.Kept    := From.Kept (Slot)'Unchecked_Access;
-            Result.Held.Visit   := Kept.Visit;
+            Result.Held.Cached  := From.Cached (Slot)'Unchecked_Access;
+            Result.Held.Visit   := Cached.Visit;
          end return;
       end;
    end Prepared;
@@ -190,12 +190,12 @@ package body Appserver.SQL.Sessions is
    begin
       if Self.Other /= null then
          Free (Self.Other);
-      elsif Self.Kept /= null and then Self.Kept.Visit = Self.Visit then
-         Leave (Self.Kept.Query);
-         Self.Kept.Is_In_Use := False;
-         Self.Session.In_Use := Self.Session.In_Use - 1;
+      elsif Self.Cached /= null and then Self.Cached.Visit = Self.Visit then
+         Leave (Self.Cached.Query);
+         Self.Cached.Is_In_Use := False;
+         Self.Session.In_Use   := Self.Session.In_Use - 1;
       end if;
-      Self.Kept := null;
+      Self.Cached := null;
    end Finalize;
 
 end Appserver.SQL.Sessions;

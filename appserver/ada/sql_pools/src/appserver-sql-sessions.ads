@@ -73,7 +73,7 @@ private
    --  Visit: changes when the session is closed. Last_Use: counts the session's uses. Next: the
    --  slot behind it in its chain.
 
-   type Kept_Statement is limited record
+   type Cached_Statement is limited record
       Query     : aliased Statement;
       Text      : Text_Access;
       Is_In_Use : Boolean := False;
@@ -82,8 +82,8 @@ private
       Next      : Slot_Count := 0;
    end record;
 
-   type Kept_Access is access all Kept_Statement;
-   type Kept_List is array (1 .. Kept_Statements) of aliased Kept_Statement;
+   type Cached_Access is access all Cached_Statement;
+   type Cached_List is array (1 .. Kept_Statements) of aliased Cached_Statement;
 
    --  By the hash of the text, the first slot of a chain; 0 if there is none
 
@@ -91,7 +91,7 @@ private
    type Chain_List is array (Chain_Index) of Slot_Count;
 
    type Session is new Ada.Finalization.Limited_Controlled with record
-      Kept   : Kept_List;
+      Cached : Cached_List;
       Chains : Chain_List := [others => 0];
       Filled : Slot_Count := 0;
       Uses   : Integer_64 := 0;
@@ -103,11 +103,11 @@ private
 
    type Session_Access is access all Session;
 
-   --  Kept is null for a statement that was prepared besides; that is Other
+   --  Of a statement that the session does not keep, Cached is null, and Other is the statement
 
    type Hold is limited new Ada.Finalization.Limited_Controlled with record
       Session : Session_Access;
-      Kept    : Kept_Access;
+      Cached  : Cached_Access;
       Visit   : Natural := 0;
       Other   : Statement_Access;
    end record;

@@ -495,12 +495,12 @@ package body Appserver.SQL.SQLite is
 
    overriding procedure Begin_Transaction (Self : in out Connection) is
    begin
-      Run (Self, Begin_It, "BEGIN");
+      Run (Self, Begin_Work, "BEGIN");
    end Begin_Transaction;
 
    overriding procedure Begin_Immediate (Self : in out Connection) is
    begin
-      Run (Self, Begin_It_At_Once, "BEGIN IMMEDIATE");
+      Run (Self, Begin_Immediate_Work, "BEGIN IMMEDIATE");
    end Begin_Immediate;
 
    function Is_Query_Only (Self : in out Connection) return Boolean is
@@ -538,12 +538,12 @@ package body Appserver.SQL.SQLite is
 
    overriding procedure Commit (Self : in out Connection) is
    begin
-      Run (Self, Commit_It, "COMMIT");
+      Run (Self, Commit_Work, "COMMIT");
    end Commit;
 
    overriding procedure Roll_Back (Self : in out Connection) is
    begin
-      Run (Self, Roll_It_Back, "ROLLBACK");
+      Run (Self, Roll_Back_Work, "ROLLBACK");
    end Roll_Back;
 
 end Appserver.SQL.SQLite;

@@ -123,7 +123,7 @@ private
    --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on. Is_Query_Only: for the
    --  transaction that is open.
 
-   type Transaction_Command is (Begin_It, Begin_It_At_Once, Commit_It, Roll_It_Back);
+   type Transaction_Command is (Begin_Work, Begin_Immediate_Work, Commit_Work, Roll_Back_Work);
 
    type Command_Handles is array (Transaction_Command) of SQLite_Library.Statement_Handle;
 

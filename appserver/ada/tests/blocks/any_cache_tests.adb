@@ -39,11 +39,11 @@ package body Any_Cache_Tests is
    Missing : constant := -1;
 
    function Found (Self : in out Cache'Class; Key : Integer) return Integer is
-      Item   : Tracked.Item;
-      Is_Had : Boolean;
+      Item     : Tracked.Item;
+      Is_Found : Boolean;
    begin
-      Self.Get (Key, Item, Is_Had);
-      return (if Is_Had then Tracked.Number (Item) else Missing);
+      Self.Get (Key, Item, Is_Found);
+      return (if Is_Found then Tracked.Number (Item) else Missing);
    end Found;
 
    --  Not of a function's result, which an abort may leave unfinalized

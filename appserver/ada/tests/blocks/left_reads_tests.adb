@@ -50,16 +50,16 @@ package body Left_Reads_Tests is
    end Put;
 
    function Found (Self : in out Wait_Free.Cache; Key : Integer) return Boolean is
-      Item   : Tracked.Item;
-      Is_Had : Boolean;
+      Item     : Tracked.Item;
+      Is_Found : Boolean;
    begin
-      Self.Get (Key, Item, Is_Had);
-      return Is_Had and then Tracked.Number (Item) = Key;
+      Self.Get (Key, Item, Is_Found);
+      return Is_Found and then Tracked.Number (Item) = Key;
    end Found;
 
    function Hash (Key : Integer) return Ada.Containers.Hash_Type is
-      Item   : Tracked.Item;
-      Is_Had : Boolean;
+      Item     : Tracked.Item;
+      Is_Found : Boolean;
    begin
       case Key is
          when Failing =>
@@ -70,7 +70,7 @@ package body Left_Reads_Tests is
                delay 0.001;
             end loop;
          when Nested =>
-            Inner.Get (Key, Item, Is_Had);
+            Inner.Get (Key, Item, Is_Found);
          when others =>
             null;
       end case;

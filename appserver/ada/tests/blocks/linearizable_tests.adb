@@ -103,7 +103,7 @@ package body Linearizable_Tests is
 
       type Flags is array (0 .. Tasks * Turns - 1) of Boolean with Atomic_Components;
       type Flags_Access is access Flags;
-      Seen : constant Flags_Access := new Flags'(others => False);
+      Used : constant Flags_Access := new Flags'(others => False);
 
       procedure Work (Number : Positive) is
          pragma Unreferenced (Number);
@@ -112,15 +112,15 @@ package body Linearizable_Tests is
             declare
                Ticket : constant Natural := Natural (T.Count.Fetch_And_Add (1));
             begin
-               Assert (not Seen (Ticket), "a ticket for one only");
-               Seen (Ticket) := True;
+               Assert (not Used (Ticket), "a ticket for one only");
+               Used (Ticket) := True;
             end;
          end loop;
       end Work;
 
    begin
       Parallel.Run (Tasks, Work'Access);
-      Assert ((for all Taken of Seen.all => Taken), "all tickets are taken");
+      Assert ((for all Is_Used of Used.all => Is_Used), "all tickets are taken");
    end Tickets;
 
    procedure Compared (T : in out Fixture) is
@@ -132,9 +132,9 @@ package body Linearizable_Tests is
          for Turn in 1 .. Turns / 10 loop
             loop
                declare
-                  Seen : constant Integer_64 := T.Count.Value;
+                  Observed : constant Integer_64 := T.Count.Value;
                begin
-                  T.Count.Compare_And_Set (Seen, Seen + 3, Is_Set);
+                  T.Count.Compare_And_Set (Observed, Observed + 3, Is_Set);
                end;
                exit when Is_Set;
             end loop;

@@ -118,10 +118,10 @@ package body Pool_Tests is
       Pool : aliased Devices.Pool (2);
       Held : Lease (Pool'Access);
 
-      procedure Expect_Error (Act : not null access procedure; What : String) is
+      procedure Expect_Error (Act : not null access procedure; Attempt : String) is
       begin
          Act.all;
-         Assert (False, "went through: " & What);
+         Assert (False, "went through: " & Attempt);
       exception
          when Lease_Error =>
             null;
@@ -355,8 +355,8 @@ package body Pool_Tests is
       end Expect_Full;
 
    begin
-      for One of Held loop
-         One.Get;
+      for Each of Held loop
+         Each.Get;
       end loop;
       Pool.Resize (2);
       Assert (Pool.Size = 2 and then Pool.Usage.In_Use = 4, "leases stay");
@@ -369,8 +369,8 @@ package body Pool_Tests is
       Held (1).Get (Timeout => 0.0);
       Assert (Live = 4, "opened again");
       Pool.Resize (0);
-      for One of Held loop
-         One.Release;
+      for Each of Held loop
+         Each.Release;
       end loop;
       Assert (Live = 0, "all closed");
       Expect_Full;
@@ -402,15 +402,15 @@ package body Pool_Tests is
       begin
          Held.Get (Timeout => (if Turn mod 7 = 0 then 0.0 else Forever));
          declare
-            Mine : Device renames Held.Item.Element.all;
+            Leased : Device renames Held.Item.Element.all;
          begin
-            if Mine.Holders.Fetch_And_Add (1) /= 0 or else not Mine.Is_Open then
+            if Leased.Holders.Fetch_And_Add (1) /= 0 or else not Leased.Is_Open then
                Wrong.Increment;
             end if;
             if Turn mod 50 = 0 then
                delay 0.0;
             end if;
-            Mine.Holders.Decrement;
+            Leased.Holders.Decrement;
          end;
          case Turn mod 31 is
             when 0      => raise Failed;
@@ -459,8 +459,8 @@ package body Pool_Tests is
          Workers : array (1 .. 5) of Worker;
       begin
          delay 0.000_5;
-         for One of Workers loop
-            abort One;
+         for Each of Workers loop
+            abort Each;
          end loop;
       end Abort_Some;
 
@@ -478,8 +478,8 @@ package body Pool_Tests is
             Held  : array (1 .. 2) of Lease (Pool'Access);
             Other : Lease (Pool'Access);
          begin
-            for One of Held loop
-               One.Get (Timeout => 0.0);
+            for Each of Held loop
+               Each.Get (Timeout => 0.0);
             end loop;
             Other.Get (Timeout => 0.0);
             Assert (False, "there was one more");

@@ -81,11 +81,11 @@ package body Process_Tests is
    begin
       Open (File, In_File, "/proc/" & Id & "/stat");
       declare
-         Line : constant String := Get_Line (File);
-         Rest : constant Natural := Ada.Strings.Fixed.Index (Line, ") ");
+         Line     : constant String := Get_Line (File);
+         Name_End : constant Natural := Ada.Strings.Fixed.Index (Line, ") ");
       begin
          Close (File);
-         return Line (Rest + 2) /= 'Z';
+         return Line (Name_End + 2) /= 'Z';
       end;
    exception
       when Name_Error | Ada.Text_IO.End_Error | Device_Error =>
@@ -148,14 +148,14 @@ package body Process_Tests is
 
    procedure Surroundings (T : in out Fixture) is
       pragma Unreferenced (T);
-      Both : Settings :=
+      Options : Settings :=
         (Directory => To_Unbounded_String ("/usr/bin"), Environment => ["NEW" => "1 2"],
          others => <>);
    begin
-      Assert (Output_Of ("pwd; echo $NEW", Both), "/usr/bin" & LF & "1 2" & LF, "both");
-      Assert (Output_Of ("test -n ""$PATH"" && echo set", Both), "set" & LF, "added");
-      Both.Inherit_Environment := False;
-      Assert (To_String (Run ("env", Options => Both).Output), "NEW=1 2" & LF, "nothing else");
+      Assert (Output_Of ("pwd; echo $NEW", Options), "/usr/bin" & LF & "1 2" & LF, "both");
+      Assert (Output_Of ("test -n ""$PATH"" && echo set", Options), "set" & LF, "added");
+      Options.Inherit_Environment := False;
+      Assert (To_String (Run ("env", Options => Options).Output), "NEW=1 2" & LF, "nothing else");
    end Surroundings;
 
    --  Whatever this process has open, blocks or ignores
@@ -167,9 +167,9 @@ package body Process_Tests is
         with Import, Convention => C, External_Name => "dup";
       function C_Close (File : int) return int
         with Import, Convention => C, External_Name => "close";
-      Copy : constant int := C_Dup (0);
-      Same : Process;
-      Both : Settings := (others => <>);
+      Copy    : constant int := C_Dup (0);
+      Same    : Process;
+      Options : Settings := (others => <>);
    begin
       Same.Start ("cat", Options => (Input => Piped, others => <>));
       Assert
@@ -180,11 +180,11 @@ package body Process_Tests is
         (Output_Of ("grep SigBlk /proc/self/status | cut -f 2 | tr -d 0"), LF, "no signal blocked");
       Assert
         (Output_Of ("trap - PIPE; kill -PIPE $$; echo ignored"), "", "no signal ignored");
-      Both.Error := As_Output;
+      Options.Error := As_Output;
       Assert
-        (Output_Of ("echo a; echo b >&2; echo c", Both), "a" & LF & "b" & LF & "c" & LF, "one");
-      Both.Output := Discarded;
-      Assert (Output_Of ("echo a; echo b >&2", Both), "", "discarded");
+        (Output_Of ("echo a; echo b >&2; echo c", Options), "a" & LF & "b" & LF & "c" & LF, "one");
+      Options.Output := Discarded;
+      Assert (Output_Of ("echo a; echo b >&2", Options), "", "discarded");
    end Inherits_Nothing;
 
    -------------
@@ -203,8 +203,8 @@ package body Process_Tests is
 
    procedure Any_Size (T : in out Fixture) is
       pragma Unreferenced (T);
-      Large : constant Unbounded_String := Pattern (10_000_000);
-      Both  : constant Outcome :=
+      Large  : constant Unbounded_String := Pattern (10_000_000);
+      Result : constant Outcome :=
         Run ("sh", Shell ("head -c 3000000 /dev/zero >&2; cat; head -c 3000000 /dev/zero >&2"),
              Input => To_String (Large), Timeout => 60.0);
       Child  : Process;
@@ -220,8 +220,8 @@ package body Process_Tests is
 
    begin
       Parallel.Run (1, In_A_Task'Access);
-      Assert (Both.Output = Large, "as it was written");
-      Assert (Length (Both.Error) = 6_000_000, "and the errors");
+      Assert (Result.Output = Large, "as it was written");
+      Assert (Length (Result.Error) = 6_000_000, "and the errors");
       Child.Start ("cat", Options => (Input => Piped, others => <>));
       Child.Write (To_String (Large), Timeout => 60.0);
       Child.Close_Input;
@@ -430,8 +430,8 @@ package body Process_Tests is
          Workers : array (1 .. 2) of Worker;
       begin
          delay 0.01;
-         for One of Workers loop
-            abort One;
+         for Each of Workers loop
+            abort Each;
          end loop;
       end Abort_Some;
 

@@ -20,11 +20,11 @@ package body Put_All_Tests is
    Refused : exception;
 
    function Found (Map : in out Copies.Cache; Key : Integer) return Integer is
-      Item   : Tracked.Item;
-      Is_Had : Boolean;
+      Item     : Tracked.Item;
+      Is_Found : Boolean;
    begin
-      Map.Get (Key, Item, Is_Had);
-      return (if Is_Had then Tracked.Number (Item) else -1);
+      Map.Get (Key, Item, Is_Found);
+      return (if Is_Found then Tracked.Number (Item) else -1);
    end Found;
 
    --  Keys 1, 2 ... with values ten times as large
@@ -100,14 +100,14 @@ package body Put_All_Tests is
 
       procedure Write (Writer : Positive) is
 
-         procedure Own (Number : Positive; Key : out Integer; Element : out Tracked.Item) is
+         procedure Make (Number : Positive; Key : out Integer; Element : out Tracked.Item) is
          begin
             Key := 1_000 * Writer + Number;
             Tracked.Set_Number (Element, Key);
-         end Own;
+         end Make;
 
       begin
-         Map.Put_All (Each, Own'Access);
+         Map.Put_All (Each, Make'Access);
          Map.Put (1_000 * Writer, Tracked.New_Item (Writer));
       end Write;
 

@@ -111,9 +111,9 @@ package body Reference_Tests is
    procedure One_Task (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Current : Atomic_Reference;
-      Seen    : Reference;
-      Is_Set  : Boolean;
+      Current  : Atomic_Reference;
+      Obtained : Reference;
+      Is_Set   : Boolean;
 
       function Nothing (Ignored_Old : Reference) return Element_Access is (null);
       function Fails (Ignored_Old : Reference) return Element_Access is (raise Constraint_Error);
@@ -122,13 +122,14 @@ package body Reference_Tests is
       Assert (Current.Get.Is_Null, "null at first");
       Current.Set (New_Number (1));
       Assert (Number (Current.Get) = 1 and then Live = 1, "set");
-      Current.Get (Into => Seen);
+      Current.Get (Into => Obtained);
       Current.Set (New_Number (2));
-      Assert (Number (Seen) = 1 and then Live = 2, "the old one is there as long as it is used");
-      Current.Compare_And_Set (Expected => Seen, To => New_Number (3), Is_Set => Is_Set);
+      Assert
+        (Number (Obtained) = 1 and then Live = 2, "the old one is there as long as it is used");
+      Current.Compare_And_Set (Expected => Obtained, To => New_Number (3), Is_Set => Is_Set);
       Assert (not Is_Set and then Number (Current.Get) = 2 and then Live = 2, "not the expected");
-      Current.Get (Into => Seen);
-      Current.Compare_And_Set (Expected => Seen, To => New_Number (3), Is_Set => Is_Set);
+      Current.Get (Into => Obtained);
+      Current.Compare_And_Set (Expected => Obtained, To => New_Number (3), Is_Set => Is_Set);
       Assert (Is_Set and then Number (Current.Get) = 3, "the expected");
       Current.Update (One_More'Access);
       Assert (Number (Current.Get) = 4, "updated");
@@ -142,7 +143,7 @@ package body Reference_Tests is
             Assert (Number (Current.Get) = 4, "left by an exception");
       end;
       Current.Set (Null_Reference);
-      Seen.Clear;
+      Obtained.Clear;
       Assert (Live = 0 and then Current.Get.Is_Null, "null again");
    end One_Task;
 
@@ -158,15 +159,15 @@ package body Reference_Tests is
       end loop;
       Current.Set (New_Number (1));
       for Turn in 1 .. 5 loop
-         for One of Held loop
-            Current.Get (Into => One);
+         for Each of Held loop
+            Current.Get (Into => Each);
          end loop;
       end loop;
-      Assert ((for all One of Held => Number (One) = 1), "held");
+      Assert ((for all Each of Held => Number (Each) = 1), "held");
       Current.Set (New_Number (2));
-      for One of Held loop
-         Assert (Number (One) = 1, "held after it was replaced");
-         One.Clear;
+      for Each of Held loop
+         Assert (Number (Each) = 1, "held after it was replaced");
+         Each.Clear;
       end loop;
       Assert (Live = 1, "freed");
    end Many_Gets;
@@ -183,22 +184,22 @@ package body Reference_Tests is
       Replaced : Atomic_Reference;
 
       procedure Work (Number : Positive) is
-         Mine, Copy : Reference;
-         Is_Set     : Boolean;
+         Original, Copy : Reference;
+         Is_Set         : Boolean;
       begin
          for Turn in 1 .. Turns loop
             if Number = 1 then
                Replaced.Set (New_Number (Turn));
             end if;
             if Number = 2 then
-               Current.Get (Into => Mine);
-               Replaced.Compare_And_Set (Replaced.Get, Mine, Is_Set);
+               Current.Get (Into => Original);
+               Replaced.Compare_And_Set (Replaced.Get, Original, Is_Set);
             end if;
             Current.Update (One_More'Access);
             Copy := Replaced.Get;
             for Again in 1 .. 20 loop
-               Replaced.Get (Into => Mine);
-               Assert (Tracked.Number (Mine.Value) >= 0, "valid");
+               Replaced.Get (Into => Original);
+               Assert (Tracked.Number (Original.Value) >= 0, "valid");
             end loop;
             Assert (Tracked.Number (Copy.Value) >= 0, "valid");
          end loop;
@@ -224,16 +225,16 @@ package body Reference_Tests is
       Current : Atomic_Reference;
 
       procedure Use_References is
-         Mine, Copy : Reference;
-         Is_Set     : Boolean;
+         Original, Copy : Reference;
+         Is_Set         : Boolean;
       begin
          loop
-            Current.Get (Into => Mine);
-            Copy := Mine;
+            Current.Get (Into => Original);
+            Copy := Original;
             Current.Update (One_More'Access);
             Copy.Create (Make_Three'Access);
-            Current.Compare_And_Set (Mine, Copy, Is_Set);
-            Assert (Number (Mine) > 0 and then Number (Copy) > 0, "valid");
+            Current.Compare_And_Set (Original, Copy, Is_Set);
+            Assert (Number (Original) > 0 and then Number (Copy) > 0, "valid");
          end loop;
       end Use_References;
 
@@ -250,8 +251,8 @@ package body Reference_Tests is
                Workers : array (1 .. 2) of Worker;
             begin
                delay 0.000_05 * (Turn mod 10);
-               for One of Workers loop
-                  abort One;
+               for Each of Workers loop
+                  abort Each;
                end loop;
             end;
          end loop;

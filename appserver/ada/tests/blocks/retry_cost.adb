@@ -27,12 +27,12 @@ procedure Retry_Cost is
    Shared  : aliased Budget (Percent => 10, Reserve => 20);
    Counted : aliased Meter;
    By      : constant Policy := (Shared'Access, Counted'Access, others => <>);
-   Done    : Natural := 0 with Volatile;
+   Runs    : Natural := 0 with Volatile;
    Costs   : Cost_List;
 
    procedure Operation is
    begin
-      Done := Done + 1;
+      Runs := Runs + 1;
    end Operation;
 
    function Image (Cost : Duration) return String is

@@ -32,16 +32,16 @@ package body Retry_Tests is
 
    --  A clock that only pauses move
 
-   Now    : Ada.Real_Time.Time := Ada.Real_Time.Clock;
-   Chance : Float := 0.5;
-   Pauses : array (1 .. 10) of Duration;
-   Paused : Natural := 0;
+   Fake_Time : Ada.Real_Time.Time := Ada.Real_Time.Clock;
+   Chance    : Float := 0.5;
+   Pauses    : array (1 .. 10) of Duration;
+   Paused    : Natural := 0;
 
-   function Clock return Ada.Real_Time.Time is (Now);
+   function Clock return Ada.Real_Time.Time is (Fake_Time);
 
    procedure Pass (Time : Duration) is
    begin
-      Now := Now + Ada.Real_Time.To_Time_Span (Time);
+      Fake_Time := Fake_Time + Ada.Real_Time.To_Time_Span (Time);
    end Pass;
 
    procedure Wait (Time : Pause; Stop : access Cancellation) is
@@ -247,11 +247,11 @@ package body Retry_Tests is
       for Kind in Passing_Fault loop
          Succeeds (T, All_Tried, [Kind, Kind]);
          declare
-            But_One : Policy;
+            All_But_One : Policy;
          begin
-            But_One.Repeatable     := True;
-            But_One.Retried (Kind) := False;
-            Fails (T, But_One, [Kind], Runs => 1);
+            All_But_One.Repeatable     := True;
+            All_But_One.Retried (Kind) := False;
+            Fails (T, All_But_One, [Kind], Runs => 1);
          end;
          Paused := 0;
       end loop;

@@ -22,9 +22,9 @@ package body Dice is
 
    function Joined (Pieces : Piece_List; Most : Natural) return String is
 
-      function Part (Left : Natural) return String is
-        (if Left = 0 then ""
-         else Pieces (Pieces'First + Next (Pieces'Length)).all & Part (Left - 1));
+      function Part (Count : Natural) return String is
+        (if Count = 0 then ""
+         else Pieces (Pieces'First + Next (Pieces'Length)).all & Part (Count - 1));
 
    begin
       return Part (Next (Most + 1));

@@ -48,7 +48,7 @@ package body Counted_Service is
       elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Answer (Request)
       elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
       elsif Request.Path_Is ("/cookies") or else Request.Path_Is ("/form") then
-        Web_Services.Only_One.Answer (Request)
+        Web_Services.Shared_Service.Answer (Request)
       elsif Request.Path_Is ("/new") then New_Text (Request)
       elsif Request.Path_Is ("/raise") then Raised
       else Calculator.Answer (Request));
@@ -59,7 +59,7 @@ package body Counted_Service is
 
    overriding function Answer
      (Self : in out Counted; Request : HTTP.Request) return HTTP.Response is
-     (if Stream_Services.Is_Here (Request) then Stream_Services.Answer (Request)
+     (if Stream_Services.Handles (Request) then Stream_Services.Answer (Request)
       else Answer (Request));
 
 end Counted_Service;

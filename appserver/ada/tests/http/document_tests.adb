@@ -251,9 +251,9 @@ package body Document_Tests is
    procedure Clients_Choose (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      procedure Chooses (Accepted, Wanted : String) is
+      procedure Chooses (Accepted, Expected : String) is
       begin
-         Assert (Choice_Of (Accepted), Wanted, Accepted);
+         Assert (Choice_Of (Accepted), Expected, Accepted);
       end Chooses;
    begin
       Chooses ("", "AS_JSON");

@@ -39,10 +39,11 @@ package body Failing_Calls is
      with Import, Convention => C, External_Name => "setrlimit";
 
    procedure Limit_Memory (To : unsigned_long) is
-      Now : Limits;
+      Current : Limits;
    begin
-      if Get_Limits (Address_Space, Now) /= 0
-        or else Set_Limits (Address_Space, (unsigned_long'Min (To, Now.Hard), Now.Hard)) /= 0
+      if Get_Limits (Address_Space, Current) /= 0
+        or else Set_Limits
+          (Address_Space, (unsigned_long'Min (To, Current.Hard), Current.Hard)) /= 0
       then
          raise Program_Error with "the limit on memory cannot be set";
       end if;

@@ -49,11 +49,11 @@ package body File_Tests is
    end Put;
 
    procedure Run (Program : String; Arguments : GNAT.OS_Lib.Argument_List) is
-      Path : constant GNAT.OS_Lib.String_Access := GNAT.OS_Lib.Locate_Exec_On_Path (Program);
-      Done : Boolean;
+      Path       : constant GNAT.OS_Lib.String_Access := GNAT.OS_Lib.Locate_Exec_On_Path (Program);
+      Is_Spawned : Boolean;
    begin
-      GNAT.OS_Lib.Spawn (Path.all, Arguments, Done);
-      Assert (Done, Program);
+      GNAT.OS_Lib.Spawn (Path.all, Arguments, Is_Spawned);
+      Assert (Is_Spawned, Program);
    end Run;
 
    procedure Link (Target, Path : String) is
@@ -105,7 +105,7 @@ package body File_Tests is
      (Path : String; Fields : String := ""; Method : String := "GET") return String is
      (HTTP.Trials.Answers (Serve'Access, Request_Text (Method & " /f/" & Path, Fields)));
 
-   function Given (Name, Value : String) return String is (Name & ": " & Value & New_Line);
+   function Header (Name, Value : String) return String is (Name & ": " & Value & New_Line);
 
    -----------
    -- Whole --
@@ -238,10 +238,10 @@ package body File_Tests is
          Assert (Status (Answer ("sub")), "404", "a folder");
          Assert (Status (Answer ("pipe")), "404", "a pipe");
          Assert (Status (Answer ("ten.txt", Method => "HEAD")), "200", "head");
-         Assert (Status (Answer ("ten.txt", Given ("If-None-Match", Tag))), "304", "304");
-         Assert (Status (Answer ("ten.txt", Given ("If-Match", """x"""))), "412", "412");
-         Assert (Status (Answer ("ten.txt", Given ("Range", "bytes=2-3"))), "206", "206");
-         Assert (Status (Answer ("ten.txt", Given ("Range", "bytes=20-"))), "416", "416");
+         Assert (Status (Answer ("ten.txt", Header ("If-None-Match", Tag))), "304", "304");
+         Assert (Status (Answer ("ten.txt", Header ("If-Match", """x"""))), "412", "412");
+         Assert (Status (Answer ("ten.txt", Header ("Range", "bytes=2-3"))), "206", "206");
+         Assert (Status (Answer ("ten.txt", Header ("Range", "bytes=20-"))), "416", "416");
       end loop;
       Assert (Next_Descriptor = Before, "as many files are open");
    end Nothing_Leaks;
@@ -259,44 +259,44 @@ package body File_Tests is
       Tag   : constant String := Field (Answer ("ten.txt"), "ETag");
       Other : constant String := """other""";
 
-      procedure Gives (Fields, Wanted : String) is
+      procedure Gives (Fields, Expected : String) is
       begin
-         Assert (Status (Answer ("ten.txt", Fields)), Wanted, Fields);
+         Assert (Status (Answer ("ten.txt", Fields)), Expected, Fields);
       end Gives;
    begin
-      Gives (Given ("If-None-Match", Tag), "304");
-      Gives (Given ("If-None-Match", "W/" & Tag), "304");
-      Gives (Given ("If-None-Match", Other & ", " & Tag), "304");
-      Gives (Given ("If-None-Match", Other) & Given ("If-None-Match", Tag), "304");
-      Gives (Given ("If-None-Match", "*"), "304");
-      Gives (Given ("If-None-Match", Other), "200");
-      Gives (Given ("If-None-Match", """a, " & Tag), "200");
-      Gives (Given ("If-None-Match", "W/"), "200");
-      Gives (Given ("If-None-Match", ""), "200");
-      Gives (Given ("If-Match", Tag), "200");
-      Gives (Given ("If-Match", "*"), "200");
-      Gives (Given ("If-Match", "W/" & Tag), "412");
-      Gives (Given ("If-Match", Other), "412");
-      Gives (Given ("If-Modified-Since", Changed), "304");
-      Gives (Given ("If-Modified-Since", After_Change), "304");
-      Gives (Given ("If-Modified-Since", Before_Change), "200");
-      Gives (Given ("If-Modified-Since", "yesterday"), "200");
-      Gives (Given ("If-Modified-Since", "Sunday, 06-Nov-94 08:49:37 GMT"), "304");
-      Gives (Given ("If-Modified-Since", "Sun Nov  6 08:49:37 1994"), "304");
-      Gives (Given ("If-Unmodified-Since", Changed), "200");
-      Gives (Given ("If-Unmodified-Since", After_Change), "200");
-      Gives (Given ("If-Unmodified-Since", Before_Change), "412");
+      Gives (Header ("If-None-Match", Tag), "304");
+      Gives (Header ("If-None-Match", "W/" & Tag), "304");
+      Gives (Header ("If-None-Match", Other & ", " & Tag), "304");
+      Gives (Header ("If-None-Match", Other) & Header ("If-None-Match", Tag), "304");
+      Gives (Header ("If-None-Match", "*"), "304");
+      Gives (Header ("If-None-Match", Other), "200");
+      Gives (Header ("If-None-Match", """a, " & Tag), "200");
+      Gives (Header ("If-None-Match", "W/"), "200");
+      Gives (Header ("If-None-Match", ""), "200");
+      Gives (Header ("If-Match", Tag), "200");
+      Gives (Header ("If-Match", "*"), "200");
+      Gives (Header ("If-Match", "W/" & Tag), "412");
+      Gives (Header ("If-Match", Other), "412");
+      Gives (Header ("If-Modified-Since", Changed), "304");
+      Gives (Header ("If-Modified-Since", After_Change), "304");
+      Gives (Header ("If-Modified-Since", Before_Change), "200");
+      Gives (Header ("If-Modified-Since", "yesterday"), "200");
+      Gives (Header ("If-Modified-Since", "Sunday, 06-Nov-94 08:49:37 GMT"), "304");
+      Gives (Header ("If-Modified-Since", "Sun Nov  6 08:49:37 1994"), "304");
+      Gives (Header ("If-Unmodified-Since", Changed), "200");
+      Gives (Header ("If-Unmodified-Since", After_Change), "200");
+      Gives (Header ("If-Unmodified-Since", Before_Change), "412");
       --  The precedence of RFC 9110, 13.2.2
-      Gives (Given ("If-Match", Tag) & Given ("If-Unmodified-Since", Before_Change), "200");
-      Gives (Given ("If-Match", Other) & Given ("If-None-Match", Tag), "412");
-      Gives (Given ("If-Match", Tag) & Given ("If-None-Match", Tag), "304");
-      Gives (Given ("If-None-Match", Other) & Given ("If-Modified-Since", Changed), "200");
-      Gives (Given ("If-None-Match", Tag) & Given ("If-Modified-Since", Before_Change), "304");
-      Gives (Given ("If-None-Match", Tag) & Given ("Range", "bytes=0-1"), "304");
+      Gives (Header ("If-Match", Tag) & Header ("If-Unmodified-Since", Before_Change), "200");
+      Gives (Header ("If-Match", Other) & Header ("If-None-Match", Tag), "412");
+      Gives (Header ("If-Match", Tag) & Header ("If-None-Match", Tag), "304");
+      Gives (Header ("If-None-Match", Other) & Header ("If-Modified-Since", Changed), "200");
+      Gives (Header ("If-None-Match", Tag) & Header ("If-Modified-Since", Before_Change), "304");
+      Gives (Header ("If-None-Match", Tag) & Header ("Range", "bytes=0-1"), "304");
       Assert
-        (Field (Answer ("ten.txt", Given ("If-None-Match", Tag)), "ETag"), Tag, "304 has the tag");
+        (Field (Answer ("ten.txt", Header ("If-None-Match", Tag)), "ETag"), Tag, "304 has the tag");
       Assert
-        (Content (Answer ("ten.txt", Given ("If-None-Match", Tag))), "", "304 has no content");
+        (Content (Answer ("ten.txt", Header ("If-None-Match", Tag))), "", "304 has no content");
    end Conditions_Hold;
 
    procedure Tags_Change (T : in out Fixture) is
@@ -317,7 +317,7 @@ package body File_Tests is
       pragma Unreferenced (T);
 
       procedure Gives (Value, Part, Place : String) is
-         Text : constant String := Answer ("ten.txt", Given ("Range", Value));
+         Text : constant String := Answer ("ten.txt", Header ("Range", Value));
       begin
          Assert (Status (Text), "206", Value);
          Assert (Content (Text), Part, Value);
@@ -328,11 +328,11 @@ package body File_Tests is
 
       procedure Gives_All (Value : String) is
       begin
-         Assert (Status (Answer ("ten.txt", Given ("Range", Value))), "200", Value);
+         Assert (Status (Answer ("ten.txt", Header ("Range", Value))), "200", Value);
       end Gives_All;
 
       procedure Gives_None (Value : String; File : String := "ten.txt"; Size : String := "10") is
-         Text : constant String := Answer (File, Given ("Range", Value));
+         Text : constant String := Answer (File, Header ("Range", Value));
       begin
          Assert (Status (Text), "416", Value);
          Assert (Field (Text, "Content-Range"), "bytes */" & Size, Value);
@@ -366,7 +366,7 @@ package body File_Tests is
       Gives_None ("bytes=0-", "empty.html", "0");
       Gives_None ("bytes=-1", "empty.html", "0");
       Assert
-        (Status (Answer ("ten.txt", Given ("Range", "bytes=1-2"), "HEAD")), "200",
+        (Status (Answer ("ten.txt", Header ("Range", "bytes=1-2"), "HEAD")), "200",
          "a range is for GET");
    end Ranges;
 
@@ -375,11 +375,11 @@ package body File_Tests is
 
       Tag : constant String := Field (Answer ("ten.txt"), "ETag");
 
-      procedure Gives (Value, Wanted : String) is
+      procedure Gives (Value, Expected : String) is
       begin
          Assert
-           (Status (Answer ("ten.txt", Given ("Range", "bytes=1-2") & Given ("If-Range", Value))),
-            Wanted, Value);
+           (Status (Answer ("ten.txt", Header ("Range", "bytes=1-2") & Header ("If-Range", Value))),
+            Expected, Value);
       end Gives;
    begin
       Gives (Tag, "206");
@@ -411,7 +411,7 @@ package body File_Tests is
          +"If-Unmodified-Since"];
 
       function Random_Field return String is
-        (Given (Names (Names'First + Next (Names'Length)).all, Joined (Values, 5)));
+        (Header (Names (Names'First + Next (Names'Length)).all, Joined (Values, 5)));
 
    begin
       for Round in 1 .. 5_000 loop

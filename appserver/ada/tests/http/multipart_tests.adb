@@ -30,7 +30,7 @@ package body Multipart_Tests is
 
    type Cutting is access function (Left : Positive) return Positive;
 
-   function Whole (Left : Positive) return Positive is (Left);
+   function Uncut (Left : Positive) return Positive is (Left);
    function Byte_By_Byte (Left : Positive) return Positive is (Positive'Min (Left, 1));
 
    Type_Field : Unbounded_String;
@@ -43,7 +43,7 @@ package body Multipart_Tests is
       return HTTP.Empty (HTTP.No_Content);
    end Start;
 
-   function Read (Bytes : String; Cut : not null Cutting := Whole'Access) return String is
+   function Read (Bytes : String; Cut : not null Cutting := Uncut'Access) return String is
       Next       : Positive := Bytes'First;
       Size       : Positive;
       Wants_More : Boolean := True;
@@ -121,9 +121,9 @@ package body Multipart_Tests is
    procedure Malformed (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      procedure Refuse (Header : String; Why : String := "MALFORMED") is
+      procedure Refuse (Header : String; Result_Text : String := "MALFORMED") is
       begin
-         Expect ("--AaB\r\n" & Header & "\r\n\r\nx\r\n--AaB--", " " & Why);
+         Expect ("--AaB\r\n" & Header & "\r\n\r\nx\r\n--AaB--", " " & Result_Text);
       end Refuse;
    begin
       Use_Boundary;
@@ -278,10 +278,10 @@ package body Multipart_Tests is
       return Z xor Shift_Right (Z, 31);
    end Next_Value;
 
-   function One_Of (Count : Positive) return Positive is
+   function Random (Count : Positive) return Positive is
      (Positive (1 + Next_Value mod Unsigned_64 (Count)));
 
-   function At_Random (Left : Positive) return Positive is (One_Of (Positive'Min (Left, 20)));
+   function At_Random (Left : Positive) return Positive is (Random (Positive'Min (Left, 20)));
 
    type Text is access constant String;
 
@@ -306,14 +306,14 @@ package body Multipart_Tests is
             Bytes : Unbounded_String := To_Unbounded_String (Sample);
             Place : Positive;
          begin
-            for Damage in 1 .. One_Of (4) loop
-               Place := One_Of (Length (Bytes));
-               case One_Of (4) is
-                  when 1 => Replace_Element (Bytes, Place, Character'Val (One_Of (256) - 1));
-                  when 2 => Insert (Bytes, Place, Pieces (One_Of (Pieces'Length)).all);
-                  when 3 => Delete (Bytes, Place, Natural'Min (Place + One_Of (9), Length (Bytes)));
+            for Damage in 1 .. Random (4) loop
+               Place := Random (Length (Bytes));
+               case Random (4) is
+                  when 1 => Replace_Element (Bytes, Place, Character'Val (Random (256) - 1));
+                  when 2 => Insert (Bytes, Place, Pieces (Random (Pieces'Length)).all);
+                  when 3 => Delete (Bytes, Place, Natural'Min (Place + Random (9), Length (Bytes)));
                   when others =>
-                     Insert (Bytes, Place, Ada.Strings.Fixed."*" (One_Of (90),
+                     Insert (Bytes, Place, Ada.Strings.Fixed."*" (Random (90),
                                                                  Element (Bytes, Place)));
                end case;
             end loop;

@@ -20,7 +20,7 @@ package body Parsed is
    function Outcome
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
-      Cut    : not null Cutting := Whole'Access) return String
+      Cut    : not null Cutting := Uncut'Access) return String
    is
       Draft   : aliased Answer_Draft (1);
       Request : HTTP.Request (Limits.Header + Limits.Content + Parsing.Slack, Draft'Access);
@@ -90,7 +90,7 @@ package body Parsed is
    function Streamed_Outcome
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
-      Cut    : not null Cutting := Whole'Access) return String
+      Cut    : not null Cutting := Uncut'Access) return String
    is
       Draft   : aliased Answer_Draft (1);
       Request : HTTP.Request

@@ -18,18 +18,18 @@ package Parsed is
    type Cutting is access function (Left : Positive) return Positive;
    --  How many bytes arrive next, of Left that are still to come
 
-   function Whole (Left : Positive) return Positive is (Left);
+   function Uncut (Left : Positive) return Positive is (Left);
    function Byte_By_Byte (Left : Positive) return Positive is (Positive'Min (Left, 1));
 
    function Outcome
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
-      Cut    : not null Cutting := Whole'Access) return String;
+      Cut    : not null Cutting := Uncut'Access) return String;
 
    function Streamed_Outcome
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
-      Cut    : not null Cutting := Whole'Access) return String;
+      Cut    : not null Cutting := Uncut'Access) return String;
    --  The same, with content that is taken out as it comes
 
 end Parsed;

@@ -38,11 +38,11 @@ package body Parser_Fuzz_Tests is
       return Z xor Shift_Right (Z, 31);
    end Next_Value;
 
-   function One_Of (Count : Positive) return Positive is
+   function Random (Count : Positive) return Positive is
      (Positive (1 + Next_Value mod Unsigned_64 (Count)));
 
    function At_Random (Left : Positive) return Positive is
-     (if One_Of (4) = 1 then Left else One_Of (Positive'Min (Left, 40)));
+     (if Random (4) = 1 then Left else Random (Positive'Min (Left, 40)));
 
    ------------
    -- Corpus --
@@ -89,37 +89,37 @@ package body Parser_Fuzz_Tests is
          Bytes := To_Unbounded_String (Requests (1).all);
          return;
       end if;
-      First := One_Of (Size);
-      Last  := Natural'Min (Size, First + One_Of (12) - 1);
-      case One_Of (8) is
+      First := Random (Size);
+      Last  := Natural'Min (Size, First + Random (12) - 1);
+      case Random (8) is
          when 1 =>
-            Replace_Element (Bytes, First, Character'Val (One_Of (256) - 1));
+            Replace_Element (Bytes, First, Character'Val (Random (256) - 1));
          when 2 =>
-            Delete (Bytes, First, (if One_Of (2) = 1 then Last else Size));
+            Delete (Bytes, First, (if Random (2) = 1 then Last else Size));
          when 3 | 4 =>
-            Insert (Bytes, First, Pieces (One_Of (Pieces'Length)).all);
+            Insert (Bytes, First, Pieces (Random (Pieces'Length)).all);
          when 5 =>
             Insert (Bytes, First, Slice (Bytes, First, Last));
          when 6 =>
             Replace_Slice
-              (Bytes, First, Natural'Min (Size, First + 1), Pieces (One_Of (Pieces'Length)).all);
+              (Bytes, First, Natural'Min (Size, First + 1), Pieces (Random (Pieces'Length)).all);
          when 7 =>
             Delete (Bytes, First, Size);
-            Append (Bytes, Requests (One_Of (Requests'Length)).all);
+            Append (Bytes, Requests (Random (Requests'Length)).all);
          when others =>
             Insert
               (Bytes, First,
-               Ada.Strings.Fixed."*" (One_Of (30) * One_Of (30), Element (Bytes, First)));
+               Ada.Strings.Fixed."*" (Random (30) * Random (30), Element (Bytes, First)));
       end case;
    end Damage;
 
    function Damaged return String is
       Bytes : Unbounded_String;
    begin
-      for K in 1 .. One_Of (3) loop
-         Append (Bytes, Requests (One_Of (Requests'Length)).all);
+      for K in 1 .. Random (3) loop
+         Append (Bytes, Requests (Random (Requests'Length)).all);
       end loop;
-      for K in 1 .. One_Of (4) - 1 loop
+      for K in 1 .. Random (4) - 1 loop
          Damage (Bytes);
       end loop;
       return To_String (Bytes);

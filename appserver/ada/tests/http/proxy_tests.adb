@@ -113,7 +113,7 @@ package body Proxy_Tests is
 
    New_Line : constant String := [ASCII.CR, ASCII.LF];
 
-   function Said
+   function Reported
      (Handle : HTTP.Handler; Peer, Fields : String) return String
    is
       Answer : constant String := HTTP.Trials.Answers
@@ -125,10 +125,10 @@ package body Proxy_Tests is
       return
         (if Ada.Strings.Fixed.Index (Answer, "HTTP/1.1 200 ") = 1
          then Answer (Blank + 4 .. Answer'Last) else Answer);
-   end Said;
+   end Reported;
 
    procedure Names (Handle : HTTP.Handler; Peer, Fields, Expected : String) is
-      Found : constant String := Said (Handle, Peer, Escaped (Fields));
+      Found : constant String := Reported (Handle, Peer, Escaped (Fields));
    begin
       Assert (Found = Expected, Peer & ": " & Fields & " names " & Found);
    end Names;
@@ -243,18 +243,18 @@ package body Proxy_Tests is
               (if Ends = ", " then Ends else New_Line & "X-Forwarded-For: ");
          begin
             Assert
-              (Said
+              (Reported
                  (Proxy_Service.Forwarded'Access, "10.0.0.1",
                   "Forwarded: " & Text & Ends & "for=""192.0.2.1:1"";host=a, for=10.0.0.2"
                   & New_Line) = "192.0.2.1 http a", Text);
             Assert
-              (Said
+              (Reported
                  (Proxy_Service.X_Forwarded'Access, "10.0.0.1",
                   "X-Forwarded-For: " & Text & Old & "192.0.2.1, 10.0.0.2" & New_Line)
                = "192.0.2.1 http own", Text);
             Assert
               (Ada.Strings.Fixed.Index
-                 (Said
+                 (Reported
                     (Proxy_Service.Forwarded'Access, "10.0.0.1",
                      "Forwarded: " & Text & New_Line), "HTTP/") = 0, "no answer: " & Text);
          end;

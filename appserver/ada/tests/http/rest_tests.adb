@@ -25,15 +25,15 @@ package body REST_Tests is
 
    XML : constant String := "Accept: application/xml" & New_Line;
 
-   procedure Gives (Path, Wanted : String) is
+   procedure Gives (Path, Expected : String) is
    begin
       Assert (Status (Answer (Path)), "200", Path);
-      Assert (Content (Answer (Path)), Wanted, Path);
+      Assert (Content (Answer (Path)), Expected, Path);
    end Gives;
 
-   procedure Is_Refused (Path, Wanted : String) is
+   procedure Is_Refused (Path, Expected : String) is
    begin
-      Assert (Status (Answer (Path)), Wanted, Path);
+      Assert (Status (Answer (Path)), Expected, Path);
    end Is_Refused;
 
    procedure Finds_Routes (T : in out Fixture) is

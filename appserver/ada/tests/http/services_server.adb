@@ -45,7 +45,7 @@ procedure Services_Server is
    end Serve;
 
    package Device is new HTTP.Embedded
-     (Service => Web_Services.Only_One'Access, Log => Web_Services.Log'Access);
+     (Service => Web_Services.Shared_Service'Access, Log => Web_Services.Log'Access);
 
    procedure Serve_On_Device is
    begin

@@ -93,7 +93,7 @@ package body Serving_Tests is
    -- Manners --
    -------------
 
-   procedure Kept (T : in out Fixture) is
+   procedure Keeps_Connection (T : in out Fixture) is
       From : Client;
 
       pragma Unreferenced (T);
@@ -114,7 +114,7 @@ package body Serving_Tests is
          Assert (Field (Answer, "X-Two"), "", "an empty field");
          Assert (Field (Answer, "Content-Length"), "-", "204 has no length");
       end;
-   end Kept;
+   end Keeps_Connection;
 
    procedure Pipelined (T : in out Fixture) is
       From     : Client;
@@ -515,7 +515,7 @@ package body Serving_Tests is
    end Slow_Header;
 
    procedure Slow_Readers (T : in out Fixture) is
-      File, Text, Patient_One : Client;
+      File, Text, Late_Reader : Client;
       Begin_Time : Time;
 
       pragma Unreferenced (T);
@@ -538,11 +538,11 @@ package body Serving_Tests is
       --  But not for ever
       Restart (Impatient);
       Begin_Time := Clock;
-      Patient_One.Connect (Tested.Port, Receive_Buffer => 4_096);
-      Patient_One.Ask ("/file?first=0&length=8000000");
+      Late_Reader.Connect (Tested.Port, Receive_Buffer => 4_096);
+      Late_Reader.Ask ("/file?first=0&length=8000000");
       delay 3.0;
       begin
-         Assert (Content (Patient_One.Rest)'Length < 8_000_000, "cut off");
+         Assert (Content (Late_Reader.Rest)'Length < 8_000_000, "cut off");
       exception
          when others =>
             Assert (Clock - Begin_Time < 20.0, "reset");
@@ -811,7 +811,7 @@ package body Serving_Tests is
 
    procedure Bounded_Stop (T : in out Fixture) is
       From     : array (1 .. 40) of Client;
-      Asked    : constant := 40 * 20;
+      Requests : constant := 40 * 20;
       --  20 s of work for the tasks, each of which answers ten in a second
       Answered : Natural := 0;
 
@@ -819,7 +819,7 @@ package body Serving_Tests is
    begin
       for Each of From loop
          Each.Connect (Tested.Port);
-         for K in 1 .. Asked / From'Length loop
+         for K in 1 .. Requests / From'Length loop
             Each.Ask ("/slow");
          end loop;
       end loop;
@@ -835,7 +835,7 @@ package body Serving_Tests is
          end;
       end loop;
       Tested.Start (Patient);
-      Assert (Answered in 1 .. Asked - 1, "answered:" & Answered'Image);
+      Assert (Answered in 1 .. Requests - 1, "answered:" & Answered'Image);
       Serves_On;
    end Bounded_Stop;
 
@@ -850,7 +850,7 @@ package body Serving_Tests is
       end Add;
    begin
       Test_Service.Make_File (Folder & "/served.bin", File_Size);
-      Add ("a connection that is kept", Kept'Access);
+      Add ("a connection that is kept", Keeps_Connection'Access);
       Add ("pipelined requests", Pipelined'Access);
       Add ("requests in pieces", In_Pieces'Access);
       Add ("HEAD and OPTIONS", Heads'Access);

@@ -29,14 +29,14 @@ private
    package Names is new REST.Text_Parameters ("name", Is_Valid => Named.Is_Valid);
    package Amounts is new REST.Integer_Parameters (Amount, "amount");
    package Colours is new REST.Choice_Parameters (Colour, "colour");
-   package Asked_Amounts is new REST.Integer_Parameters (Amount, "amount", REST.In_Query);
-   package Asked_Colours is new REST.Choice_Parameters
+   package Query_Amounts is new REST.Integer_Parameters (Amount, "amount", REST.In_Query);
+   package Query_Colours is new REST.Choice_Parameters
      (Colour, "colour", REST.In_Query, Default => "green");
 
-   function Is_There (Text : String) return Boolean is (Text /= "");
+   function Is_Not_Empty (Text : String) return Boolean is (Text /= "");
 
-   package Firsts is new REST.Text_Parameters ("first", Is_Valid => Is_There);
-   package Rests is new REST.Text_Parameters ("rest", Is_Valid => Is_There);
+   package Firsts is new REST.Text_Parameters ("first", Is_Valid => Is_Not_Empty);
+   package Rests is new REST.Text_Parameters ("rest", Is_Valid => Is_Not_Empty);
 
    procedure Show_Root (Answer : in out REST.Document_Answer);
    procedure Show_Name (Name : String; Answer : in out REST.Document_Answer);
@@ -58,7 +58,7 @@ private
    procedure Name_Route is new REST.With_Parameter (Names.Parameter, Show_Name);
    procedure Amount_Route is new REST.With_Parameter (Amounts.Parameter, Show_Amount);
    procedure Two_Route is new REST.With_Two_Parameters
-     (Asked_Amounts.Parameter, Asked_Colours.Parameter, Show_Two);
+     (Query_Amounts.Parameter, Query_Colours.Parameter, Show_Two);
    procedure Three_Route is new REST.With_Three_Parameters
      (Names.Parameter, Amounts.Parameter, Colours.Parameter, Show_Three);
 

@@ -259,7 +259,7 @@ package body Stream_Services is
    -- Answers --
    -------------
 
-   function Is_Here (Request : HTTP.Request) return Boolean is
+   function Handles (Request : HTTP.Request) return Boolean is
      (Request.Path_Starts_With ("/upload/")
       or else Request.Path_Is ("/stream")
       or else Request.Path_Is ("/open")

@@ -12,7 +12,7 @@ package Stream_Services is
 
    use Appserver;
 
-   function Is_Here (Request : HTTP.Request) return Boolean;
+   function Handles (Request : HTTP.Request) return Boolean;
    --  /upload/…, /stream, /open, /text
 
    function Plan (Request : HTTP.Request) return HTTP.Services.Content_Plan;

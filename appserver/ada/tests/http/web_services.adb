@@ -108,7 +108,7 @@ package body Web_Services is
       elsif Site.Is_Open and then Request.Path_Starts_With ("/site/") then
         Site.Answer (Request, "/site/")
       elsif Request.Path_Is ("/form") then All_Fields (Request)
-      elsif Stream_Services.Is_Here (Request) then Stream_Services.Answer (Request)
+      elsif Stream_Services.Handles (Request) then Stream_Services.Answer (Request)
       else Empty (Not_Found));
 
    overriding function Plan

@@ -31,10 +31,10 @@ package Web_Services is
    --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for
    --  each. /set-cookie?name=N&value=V. /site/: files, if there are. Others: Stream_Services
 
-   Only_One : aliased Web_Service;
+   Shared_Service : aliased Web_Service;
    --  That of the embedded profile
 
-   Compressed : aliased HTTP.Compression.Gzip_Filter (Only_One'Access, Compressors => 2);
+   Compressed : aliased HTTP.Compression.Gzip_Filter (Shared_Service'Access, Compressors => 2);
 
    procedure Open_Site (Path : String);
    --  With index files, files that are compressed already, and "public, max-age=60"

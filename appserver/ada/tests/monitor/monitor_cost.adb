@@ -38,18 +38,18 @@ procedure Monitor_Cost is
    end Clock_Alone;
 
    procedure One_Request is
-      Now : aliased Monitors.Timed_Request (Watched'Access);
+      Timed : aliased Monitors.Timed_Request (Watched'Access);
    begin
-      Monitors.Start (Now, "GET", "/articles/4711");
-      Monitors.Finish (Now, 200, "/articles/4711");
+      Monitors.Start (Timed, "GET", "/articles/4711");
+      Monitors.Finish (Timed, 200, "/articles/4711");
    end One_Request;
 
    procedure With_Query is
-      Now : aliased Monitors.Timed_Request (Watched'Access);
+      Timed : aliased Monitors.Timed_Request (Watched'Access);
    begin
-      Monitors.Start (Now, "GET", "/articles/4711");
+      Monitors.Start (Timed, "GET", "/articles/4711");
       Watched.Record_Query (Query, 12_345);
-      Monitors.Finish (Now, 200, "/articles/4711");
+      Monitors.Finish (Timed, 200, "/articles/4711");
    end With_Query;
 
    procedure Measure (Name : String; Operation : not null access procedure) is

@@ -136,14 +136,14 @@ package body Monitor_Tests is
          Numbers.Get (File, Reference);
          Skip_Line (File);
          declare
-            Values : Histograms.Histogram := [others => 0];
-            Own    : Long_Long_Integer;
+            Values   : Histograms.Histogram := [others => 0];
+            Computed : Long_Long_Integer;
          begin
             Fill (Values, Count, Natural (Shift));
-            Own := Long_Long_Integer (Histograms.Percentile (Values, Percent));
+            Computed := Long_Long_Integer (Histograms.Percentile (Values, Percent));
             Assert
-              (abs (Own - Reference) <= Reference / 30 + 1,
-               Percent'Image & " of" & Count'Image & ":" & Own'Image & Reference'Image);
+              (abs (Computed - Reference) <= Reference / 30 + 1,
+               Percent'Image & " of" & Count'Image & ":" & Computed'Image & Reference'Image);
          end;
          Compared := Compared + 1;
       end loop;
@@ -153,18 +153,18 @@ package body Monitor_Tests is
 
    procedure Merging (T : in out Fixture) is
       pragma Unreferenced (T);
-      Left, Right, All_Values : Histograms.Histogram := [others => 0];
+      First, Second, All_Values : Histograms.Histogram := [others => 0];
    begin
       for K in Unsigned_64 range 1 .. 1_000 loop
          if K mod 3 = 0 then
-            Histograms.Record_Value (Left, K * K);
+            Histograms.Record_Value (First, K * K);
          else
-            Histograms.Record_Value (Right, K * K);
+            Histograms.Record_Value (Second, K * K);
          end if;
          Histograms.Record_Value (All_Values, K * K);
       end loop;
-      Histograms.Add (Left, Right);
-      Assert (Left = All_Values, "the sum of two is that of all values");
+      Histograms.Add (First, Second);
+      Assert (First = All_Values, "the sum of two is that of all values");
    end Merging;
 
    ------------
@@ -176,7 +176,7 @@ package body Monitor_Tests is
    Home : constant IP_Addresses.Address := IP_Addresses.Value ("127.0.0.1");
    Away : constant IP_Addresses.Address := IP_Addresses.Value ("192.0.2.1");
 
-   function Asked
+   function Answer_To
      (Path   : String;
       Client : IP_Addresses.Address := Home;
       Fields : String := "";
@@ -192,7 +192,7 @@ package body Monitor_Tests is
      (Ada.Strings.Fixed.Index (Text, Part) > 0);
 
    procedure Ask (Path : String; Method : String := "GET"; Text : String := "") is
-      Ignored : constant String := Asked (Path, Method => Method, Text => Text);
+      Ignored : constant String := Answer_To (Path, Method => Method, Text => Text);
    begin
       null;
    end Ask;
@@ -235,30 +235,30 @@ package body Monitor_Tests is
       Assert (Page ("(other)").Count = 3, "all others are together");
    end Filtered;
 
-   procedure Seen (T : in out Fixture) is
+   procedure Shows_Figures (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
       Ask ("/users/7");
-      Assert (Has (Asked ("/monitor"), "application/json"), "JSON");
-      Assert (Has (Asked ("/monitor"), """GET /users/{id}"""), "with the page");
-      Assert (not Has (Asked ("/monitor"), "secret"), "without what was asked");
+      Assert (Has (Answer_To ("/monitor"), "application/json"), "JSON");
+      Assert (Has (Answer_To ("/monitor"), """GET /users/{id}"""), "with the page");
+      Assert (not Has (Answer_To ("/monitor"), "secret"), "without what was asked");
       Assert
-        (Has (Asked ("/monitor", Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
+        (Has (Answer_To ("/monitor", Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
          "a browser");
       Assert
-        (Has (Asked ("/monitor", Fields => "Accept: text/plain;version=0.0.4" & LF),
+        (Has (Answer_To ("/monitor", Fields => "Accept: text/plain;version=0.0.4" & LF),
               "appserver_monitor_page_seconds_count{page=""GET /users/{id}""}"),
          "Prometheus");
-      Assert (Has (Asked ("/monitor/metrics"), "# TYPE"), "by its path");
-      Assert (Has (Asked ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
-      Assert (Has (Asked ("/monitor", Away), " 403 "), "not for others");
+      Assert (Has (Answer_To ("/monitor/metrics"), "# TYPE"), "by its path");
+      Assert (Has (Answer_To ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
+      Assert (Has (Answer_To ("/monitor", Away), " 403 "), "not for others");
       Assert
-        (Has (Asked ("/monitor", Fields => "X-Forwarded-For: 192.0.2.1" & LF), " 403 "),
+        (Has (Answer_To ("/monitor", Fields => "X-Forwarded-For: 192.0.2.1" & LF), " 403 "),
          "nor by a proxy");
-      Assert (Has (Asked ("/monitor", Method => "POST"), " 405 "), "only to read");
+      Assert (Has (Answer_To ("/monitor", Method => "POST"), " 405 "), "only to read");
       Assert (Page ("GET /monitor").Count = 0, "not counted");
-      Assert (not Has (Asked ("/monitors"), "application/json"), "another path");
-   end Seen;
+      Assert (not Has (Answer_To ("/monitors"), "application/json"), "another path");
+   end Shows_Figures;
 
    -------------
    -- Queries --
@@ -326,13 +326,13 @@ package body Monitor_Tests is
          end if;
          for Turn in 1 .. Turns loop
             declare
-               Now : aliased Monitors.Timed_Request (Watched'Access);
+               Timed : aliased Monitors.Timed_Request (Watched'Access);
             begin
-               Monitors.Start (Now, "GET", "/page" & Character'Val (97 + Turn mod 12));
+               Monitors.Start (Timed, "GET", "/page" & Character'Val (97 + Turn mod 12));
                for K in 1 .. Turn mod 4 loop
                   Watched.Record_Query (Query, Unsigned_64 (K), Is_Failed => K = 3);
                end loop;
-               Monitors.Finish (Now, (if Turn mod 10 = 0 then 500 else 200));
+               Monitors.Finish (Timed, (if Turn mod 10 = 0 then 500 else 200));
             end;
          end loop;
       end Work;
@@ -376,11 +376,11 @@ package body Monitor_Tests is
       Before  : Natural;
 
       procedure Serve is
-         Now : aliased Monitors.Timed_Request (Watched'Access);
+         Timed : aliased Monitors.Timed_Request (Watched'Access);
       begin
-         Monitors.Start (Now, "GET", "/users/7");
+         Monitors.Start (Timed, "GET", "/users/7");
          Watched.Record_Query (Query, 1_000);
-         Monitors.Finish (Now, 200, "/users/7");
+         Monitors.Finish (Timed, 200, "/users/7");
       end Serve;
 
    begin
@@ -401,10 +401,10 @@ package body Monitor_Tests is
       Watched : aliased Monitors.Monitor;
 
       procedure Serve (Path : String; Works : Boolean) is
-         Now  : aliased Monitors.Timed_Request (Watched'Access);
-         Last : constant Unsigned_64 := Monitors.Clock + 20_000_000;
+         Timed : aliased Monitors.Timed_Request (Watched'Access);
+         Last  : constant Unsigned_64 := Monitors.Clock + 20_000_000;
       begin
-         Monitors.Start (Now, "GET", Path);
+         Monitors.Start (Timed, "GET", Path);
          if Works then
             while Monitors.Clock < Last loop
                null;
@@ -412,7 +412,7 @@ package body Monitor_Tests is
          else
             delay 0.02;
          end if;
-         Monitors.Finish (Now, 200, Path);
+         Monitors.Finish (Timed, 200, Path);
       end Serve;
 
    begin
@@ -435,14 +435,14 @@ package body Monitor_Tests is
       Text    : aliased Text_Sinks.Text_Buffer (100_000);
 
       procedure Serve (Id : String; Wait : Duration) is
-         Now : aliased Monitors.Timed_Request (Watched'Access);
+         Timed : aliased Monitors.Timed_Request (Watched'Access);
       begin
-         Monitors.Start (Now, "GET", "/t/" & Id);
+         Monitors.Start (Timed, "GET", "/t/" & Id);
          delay Wait;
          for K in 1 .. 2 loop
             Watched.Record_Query (Query, 1_000);
          end loop;
-         Monitors.Finish (Now, 200, "/t/" & Id);
+         Monitors.Finish (Timed, 200, "/t/" & Id);
       end Serve;
 
    begin
@@ -477,7 +477,7 @@ package body Monitor_Tests is
       Add ("histograms: percentiles", Percentiles'Access);
       Add ("histograms: merging", Merging'Access);
       Add ("monitor: the filter", Filtered'Access);
-      Add ("monitor: who sees what", Seen'Access);
+      Add ("monitor: who sees what", Shows_Figures'Access);
       Add ("monitor: databases", Databases'Access);
       Add ("monitor: nothing is lost", Nothing_Is_Lost'Access);
       Add ("monitor: no memory", No_Memory'Access);

@@ -30,13 +30,14 @@ package body Batch_Tests is
    overriding procedure Tear_Down (T : in out Fixture);
 
    Long_Text : constant String :=
-     (if Known.Long_Text.all = "" then "text" else Known.Long_Text.all);
+     (if Dialect.Long_Text.all = "" then "text" else Dialect.Long_Text.all);
 
    overriding procedure Set_Up (T : in out Fixture) is
    begin
       Open (T.DB);
       T.DB.Execute
-        ("CREATE TABLE t (id integer PRIMARY KEY, x " & Long_Text & ", b " & Known.Blob.all & ")");
+        ("CREATE TABLE t (id integer PRIMARY KEY, x " & Long_Text
+         & ", b " & Dialect.Blob.all & ")");
    end Set_Up;
 
    overriding procedure Tear_Down (T : in out Fixture) is
@@ -95,7 +96,7 @@ package body Batch_Tests is
 
    --  Of no row, of one, of two; also those of a text that returns rows
 
-   procedure Counts_Told (T : in out Fixture) is
+   procedure Counts_Reported (T : in out Fixture) is
 
       procedure Bind_Bound (To : in out SQL.Statement'Class; Element : Positive) is
       begin
@@ -110,7 +111,7 @@ package body Batch_Tests is
       Begin_Insert (T, Prepared, "UPDATE t SET x = 'y' WHERE id <= ?");
       SQL.Batches.Execute (T.Insert, Bind_Bound'Access, Counts);
       Assert (Counts (1) = 0 and then Counts (2) = 1 and then Counts (3) = 2, "counts");
-   end Counts_Told;
+   end Counts_Reported;
 
    --  A batch may be sent as texts: what ends a statement's text does not end the batch
 
@@ -118,7 +119,7 @@ package body Batch_Tests is
       Counts : SQL.Count_List (1 .. Count);
       Insert : constant String := "INSERT INTO t (id, x) VALUES (?, ?)";
 
-      procedure Is_Done (Text : String) is
+      procedure Inserts (Text : String) is
       begin
          for By in Way loop
             Begin_Insert (T, By, Text);
@@ -126,13 +127,13 @@ package body Batch_Tests is
             Has_Rows (T, Count);
             T.DB.Execute ("DELETE FROM t");
          end loop;
-      end Is_Done;
+      end Inserts;
    begin
-      Is_Done (Insert & ";");
-      Is_Done (Insert & " -- the end");
-      Is_Done (Insert & " /* ; */");
-      Is_Done (ASCII.LF & "  insert INTO t (id, x, b) VALUES (?, ?, NULL)");
-      Is_Done
+      Inserts (Insert & ";");
+      Inserts (Insert & " -- the end");
+      Inserts (Insert & " /* ; */");
+      Inserts (ASCII.LF & "  insert INTO t (id, x, b) VALUES (?, ?, NULL)");
+      Inserts
         ("INSERT INTO t (id, x) VALUES (?, CASE WHEN ? = 'a;b''' THEN 'c' ELSE 'd' END)");
    end All_Texts;
 
@@ -344,10 +345,10 @@ package body Batch_Tests is
          Has_Rows (T, 0);
       end Is_Refused_At_5;
    begin
-      if not Known.Holds_NUL then
+      if not Dialect.Holds_NUL then
          Is_Refused_At_5 ("a" & ASCII.NUL & "b");
       end if;
-      if Known.Name.all /= "SQLite" then
+      if Dialect.Name.all /= "SQLite" then
          Is_Refused_At_5 (Character'Val (16#C3#) & "(");
          Is_Refused_At_5 (Character'Val (16#FF#) & "");
       end if;
@@ -422,8 +423,8 @@ package body Batch_Tests is
       Load (T, None'Access, 0);
       Assert (T.DB.In_Autocommit, "its transaction is over");
       Has_Rows (T, 0);
-      if Known.Name.all /= "MariaDB" then
-         Is_Refused (Load_Nowhere'Access, Known.No_Table);
+      if Dialect.Name.all /= "MariaDB" then
+         Is_Refused (Load_Nowhere'Access, Dialect.No_Table);
       end if;
    end Nothing_Loaded;
 
@@ -501,24 +502,24 @@ package body Batch_Tests is
    -- Servers --
    -------------
 
-   function Own_Id (T : in out Fixture) return String is
+   function Session_Id (T : in out Fixture) return String is
    begin
-      Prepare (T.Query, T.DB, Known.Id.all);
+      Prepare (T.Query, T.DB, Dialect.Id.all);
       Assert (T.Query.Step, "its id");
       return Result : constant String := T.Query.As_Text (1) do
          T.Query.Close;
       end return;
-   end Own_Id;
+   end Session_Id;
 
    procedure End_Connection (Id : String) is
       Other : Connection;
    begin
       Connect (Other);
-      Other.Execute (Known.Kill.all & " " & Id & Known.After_Kill.all);
+      Other.Execute (Dialect.Kill.all & " " & Id & Dialect.After_Kill.all);
    end End_Connection;
 
    procedure Lost (T : in out Fixture) is
-      Id     : constant String := Own_Id (T);
+      Id     : constant String := Session_Id (T);
       I      : Natural := 0;
       Counts : SQL.Count_List (1 .. 100 * Count);
 
@@ -551,7 +552,7 @@ package body Batch_Tests is
       T.DB.Close;
       Set_Up (T);
       declare
-         Next_Id : constant String := Own_Id (T);
+         Next_Id : constant String := Session_Id (T);
          procedure Bind_Next (To : in out SQL.Statement'Class; Element : Positive) is
          begin
             Bind_Number (To, Element);
@@ -578,14 +579,14 @@ package body Batch_Tests is
    procedure Add
      (To : in out AUnit.Test_Suites.Test_Suite'Class; Name : String; Test : Caller.Test_Method) is
    begin
-      To.Add_Test (Caller.Create (Known.Name.all & ": batch: " & Name, Test));
+      To.Add_Test (Caller.Create (Dialect.Name.all & ": batch: " & Name, Test));
    end Add;
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Add (Result.all, "all executed", All_Executed'Access);
-      Add (Result.all, "counts", Counts_Told'Access);
+      Add (Result.all, "counts", Counts_Reported'Access);
       Add (Result.all, "texts", All_Texts'Access);
       Add (Result.all, "hostile texts", Hostile_Batch'Access);
       Add (Result.all, "an error undoes it", Undone'Access);

@@ -46,10 +46,10 @@ package body Checks is
    end Is_Misuse;
 
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String) is
-      Asked : SQL.Statement'Class := DB.Use_Text (Query);
+      Cursor : SQL.Statement'Class := DB.Use_Text (Query);
    begin
-      Assert (Asked.Step, "a row of: " & Query);
-      Assert (Asked.As_Text (1), Text, Query);
+      Assert (Cursor.Step, "a row of: " & Query);
+      Assert (Cursor.As_Text (1), Text, Query);
    end Answers;
 
    procedure Remove (Path : String) is

@@ -55,14 +55,14 @@ package body Error_Tests is
 
    procedure States (T : in out Fixture) is
    begin
-      Refuses (T, "INSERT INTO account VALUES ('Ada')", Known.Duplicate);
-      Refuses (T, "INSERT INTO account VALUES (NULL)", Known.Null_Key, "name");
-      Refuses (T, "SELECT * FROM nowhere", Known.No_Table, "nowhere");
-      Refuses (T, "SELECT nobody FROM account", Known.No_Column, "nobody");
-      Refuses (T, "SELEKT 1", Known.Syntax, "SELEKT");
-      Refuses (T, "", Known.Syntax);
-      Refuses (T, "SELECT 1; SELECT 2", Known.Syntax);
-      Refuses (T, "SELECT 1" & ASCII.NUL & "; SELECT 2", Known.Syntax);
+      Refuses (T, "INSERT INTO account VALUES ('Ada')", Dialect.Duplicate);
+      Refuses (T, "INSERT INTO account VALUES (NULL)", Dialect.Null_Key, "name");
+      Refuses (T, "SELECT * FROM nowhere", Dialect.No_Table, "nowhere");
+      Refuses (T, "SELECT nobody FROM account", Dialect.No_Column, "nobody");
+      Refuses (T, "SELEKT 1", Dialect.Syntax, "SELEKT");
+      Refuses (T, "", Dialect.Syntax);
+      Refuses (T, "SELECT 1; SELECT 2", Dialect.Syntax);
+      Refuses (T, "SELECT 1" & ASCII.NUL & "; SELECT 2", Dialect.Syntax);
    end States;
 
    --  After an error a prepared statement can be run again
@@ -77,7 +77,7 @@ package body Error_Tests is
    begin
       Prepare (Insert, T.DB, "INSERT INTO account VALUES (?)");
       Insert.Bind (1, "Ada");
-      Is_Refused (Run'Access, Known.Duplicate);
+      Is_Refused (Run'Access, Dialect.Duplicate);
       Insert.Bind (1, "Eve");
       Insert.Execute;
       Answers (T.DB, "SELECT name FROM account WHERE name > 'B'", "Eve");
@@ -157,7 +157,7 @@ package body Error_Tests is
       procedure Is_Duplicate (Error : SQL.Error_Record) is
       begin
          Assert (Error.Is_Unique_Violation, Error.Kind'Image);
-         Assert (Error.State, Known.Duplicate, "state");
+         Assert (Error.State, Dialect.Duplicate, "state");
          Assert (Ada.Strings.Fixed.Index (Error.Message, "name") > 0
                  or else Ada.Strings.Fixed.Index (Error.Message, "Ada") > 0
                  or else Ada.Strings.Fixed.Index (Error.Message, "account") > 0, Error.Message);
@@ -176,7 +176,7 @@ package body Error_Tests is
       Fail ("INSERT INTO account VALUES ('Ada')", Older);
       Fail ("SELEKT 1", Other);
       Is_Duplicate (SQL.Error_Of (Older));
-      Assert (SQL.Error_Of (Other).State, Known.Syntax, "the later one");
+      Assert (SQL.Error_Of (Other).State, Dialect.Syntax, "the later one");
    end Saved;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -186,7 +186,7 @@ package body Error_Tests is
 
       procedure Add (Name : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
       Add ("errors have states", States'Access);

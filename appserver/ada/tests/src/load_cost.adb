@@ -67,8 +67,8 @@ procedure Load_Cost is
       end case;
    end Insert_All;
 
-   function Percent (Part, Whole : Duration) return String is
-     (Integer (100.0 * Long_Float (Part) / Long_Float (Whole))'Image & " %");
+   function Percent (Part, Total : Duration) return String is
+     (Integer (100.0 * Long_Float (Part) / Long_Float (Total))'Image & " %");
 
    generic
       with package Database is new Test_Databases.Database (<>);
@@ -89,7 +89,7 @@ procedure Load_Cost is
             Costs (By) := To_Duration (Clock - Start);
             DB.Execute ("DROP TABLE t");
          end loop;
-         Ada.Text_IO.Put (Database.Known.Name.all);
+         Ada.Text_IO.Put (Database.Dialect.Name.all);
          for By in Way loop
             Ada.Text_IO.Put
               (" " & By'Image

@@ -189,7 +189,7 @@ package body Misuse_Tests is
          Prepare (T.Query, T.DB, "SELEKT");
       end Prepare;
    begin
-      Is_Refused (Prepare'Access, Known.Syntax);
+      Is_Refused (Prepare'Access, Dialect.Syntax);
       All_Refused (T);
    end Failed_Statement;
 
@@ -234,7 +234,7 @@ package body Misuse_Tests is
 
       procedure Add (Name : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
       Add ("columns that are not there", Columns'Access);

@@ -95,13 +95,13 @@ package body PostgreSQL_Tests is
    procedure First_Of_Another_Kind (T : in out Fixture) is
 
       procedure Begins_With
-        (Name : String; First : not null access procedure; Left : String)
+        (Name : String; First : not null access procedure; Expected : String)
       is
          Work : Transaction (T.DB'Access);
       begin
          First.all;
          Assert (not T.DB.In_Autocommit, Name & ": it has begun");
-         Answers (T.DB, "SELECT count(*) FROM t", Left);
+         Answers (T.DB, "SELECT count(*) FROM t", Expected);
          Work.Roll_Back;
          Assert (T.DB.In_Autocommit, Name & ": it is over");
          Answers (T.DB, "SELECT count(*) FROM t", "2");

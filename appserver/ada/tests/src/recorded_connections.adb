@@ -7,13 +7,13 @@ package body Recorded_Connections is
 
    use Ada.Strings.Fixed;
 
-   procedure Record_It (Self : in out Connection; Text : String) is
+   procedure Record_Command (Self : in out Connection; Text : String) is
    begin
       if Self.Recorded /= "" then
          Append (Self.Recorded, " ");
       end if;
       Append (Self.Recorded, Head (Text, Index (Text, " ") - 1));
-   end Record_It;
+   end Record_Command;
 
    procedure Forget (Self : in out Connection) is
    begin
@@ -23,20 +23,20 @@ package body Recorded_Connections is
    overriding function Prepare
      (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class is
    begin
-      Record_It (Self, Text);
+      Record_Command (Self, Text);
       return Database_Connection (Self).Prepare (Text);
    end Prepare;
 
    overriding function Use_Text
      (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class is
    begin
-      Record_It (Self, Text);
+      Record_Command (Self, Text);
       return Database_Connection (Self).Use_Text (Text);
    end Use_Text;
 
    overriding procedure Execute (Self : in out Connection; Text : SQL.UTF_8_String) is
    begin
-      Record_It (Self, Text);
+      Record_Command (Self, Text);
       Database_Connection (Self).Execute (Text);
    end Execute;
 

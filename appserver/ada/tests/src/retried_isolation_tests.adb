@@ -61,7 +61,7 @@ package body Retried_Isolation_Tests is
 
       package Plain is new Retry.Transactions (Connection, Connect);
 
-      Own : aliased Connection;
+      Tested_DB : aliased Connection;
 
       function Add (DB : in out Connection) return String is
       begin
@@ -69,7 +69,7 @@ package body Retried_Isolation_Tests is
          return "added";
       end Add;
 
-      procedure Whole (DB : in out Connection) is
+      procedure Outer_Work (DB : in out Connection) is
       begin
          T.Runs := T.Runs + 1;
          Answers (DB, "SELECT x FROM t WHERE id = 2", "100");
@@ -77,12 +77,12 @@ package body Retried_Isolation_Tests is
             Other.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
          end if;
          Assert
-           (Plain.Run_Once (By, Own, "order 1", Add'Access), "the first", "its result");
-      end Whole;
+           (Plain.Run_Once (By, Tested_DB, "order 1", Add'Access), "the first", "its result");
+      end Outer_Work;
    begin
       Make_Table (Other);
       Make_Key_Table (Other);
-      Plain.Run (By, Own, Whole'Access);
+      Plain.Run (By, Tested_DB, Outer_Work'Access);
       Answers (Other, "SELECT x FROM t WHERE id = 1", "100");
       Failed_Once (Counted, Retry.Serialization_Failure);
    end Run_With_Newer_Key;
@@ -255,16 +255,16 @@ package body Retried_Isolation_Tests is
       package Stopped is new Retry.Interleavers
         (PostgreSQL.Connection, Connect, Before_First_Commit => Put_Other);
 
-      procedure Put_Mine (DB : in out PostgreSQL.Connection) is
+      procedure Put_Tested (DB : in out PostgreSQL.Connection) is
       begin
          Put_Sum (DB, "1");
-      end Put_Mine;
+      end Put_Tested;
    begin
       Tested_Databases.PostgreSQL_Database.Open (Other);
       Make_Table (Other);
       Other.Close;
       Connect (Other);
-      Stopped.Transactions.Run (By, DB, Put_Mine'Access);
+      Stopped.Transactions.Run (By, DB, Put_Tested'Access);
       Answers (Other, "SELECT x FROM t WHERE id = 2", "200");
       Answers (Other, "SELECT x FROM t WHERE id = 1", "300");
       Failed_Once (Counted, Retry.Serialization_Failure);

@@ -19,9 +19,9 @@ package body Retried_Key_Tests is
    package Retry renames Appserver.Retry;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
-      DB  : aliased Connection;
+      DB        : aliased Connection;
       --  Sees from outside
-      Own : aliased Connection;
+      Tested_DB : aliased Connection;
       --  Of the calls
    end record;
 
@@ -38,12 +38,12 @@ package body Retried_Key_Tests is
       T.DB.Execute ("DROP TABLE IF EXISTS retry_key");
       T.DB.Execute
         ("CREATE TABLE retry_key (id varchar(255) primary key, result text, CHECK ("
-         & Known.Length.all & "(id) <= 255))");
+         & Dialect.Length.all & "(id) <= 255))");
    end Set_Up;
 
    overriding procedure Tear_Down (T : in out Fixture) is
    begin
-      T.Own.Close;
+      T.Tested_DB.Close;
       T.DB.Close;
    end Tear_Down;
 
@@ -76,7 +76,7 @@ package body Retried_Key_Tests is
    --  Nothing is read before the first write, nor at all if the key is new
 
    procedure Key_First (T : in out Fixture) is
-      Own : aliased Recorded.Connection;
+      Tested_DB : aliased Recorded.Connection;
 
       procedure Add (DB : in out Recorded.Connection) is
       begin
@@ -91,17 +91,17 @@ package body Retried_Key_Tests is
 
       procedure Runs (Id, Commands : String) is
       begin
-         Own.Forget;
-         Assert (Observed.Run_Once (By, Own, Id, Added'Access), "added", "the result");
-         Assert (Own.Commands, Commands, Id);
+         Tested_DB.Forget;
+         Assert (Observed.Run_Once (By, Tested_DB, Id, Added'Access), "added", "the result");
+         Assert (Tested_DB.Commands, Commands, Id);
       end Runs;
    begin
-      Connect_Recorded (Own);
+      Connect_Recorded (Tested_DB);
       Runs ("order 1", "INSERT UPDATE UPDATE");
       Runs ("order 1", "INSERT SELECT");
-      Own.Forget;
-      Observed.Run_Once (By, Own, "order 2", Add'Access);
-      Assert (Own.Commands, "INSERT UPDATE", "without a result");
+      Tested_DB.Forget;
+      Observed.Run_Once (By, Tested_DB, "order 2", Add'Access);
+      Assert (Tested_DB.Commands, "INSERT UPDATE", "without a result");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
    end Key_First;
 
@@ -109,34 +109,36 @@ package body Retried_Key_Tests is
    -- Keys --
    ----------
 
-   procedure Key_Is_There (T : in out Fixture) is
+   procedure Key_Exists (T : in out Fixture) is
       Counted : aliased Retry.Meter;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
    begin
       T.DB.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
       Assert
-        (Plain.Run_Once (By, T.Own, "order 1", Added_One'Access), "the first", "its result");
-      Assert (T.Own.In_Autocommit, "the transaction has ended");
-      Assert (Plain.Run_Once (By, T.Own, "order 2", Added_One'Access), "added", "another key");
+        (Plain.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access), "the first", "its result");
+      Assert (T.Tested_DB.In_Autocommit, "the transaction has ended");
+      Assert
+        (Plain.Run_Once (By, T.Tested_DB, "order 2", Added_One'Access), "added", "another key");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT result FROM retry_key WHERE id = 'order 1'", "the first");
       Assert (Counted.Usage.Retries'Image, " 0", "retries");
-   end Key_Is_There;
+   end Key_Exists;
 
    --  A part whose key is there leaves the transaction as it was
 
    procedure Key_Of_A_Part (T : in out Fixture) is
 
-      procedure Whole (DB : in out Connection) is
+      procedure Outer_Work (DB : in out Connection) is
       begin
          Add_One (DB);
          Assert
-           (Plain.Run_Once (By, T.Own, "order 1", Added_One'Access), "the first", "its result");
+           (Plain.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
+            "the first", "its result");
          Add_One (DB);
-      end Whole;
+      end Outer_Work;
    begin
       T.DB.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
-      Plain.Run (By, T.Own, Whole'Access);
+      Plain.Run (By, T.Tested_DB, Outer_Work'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
    end Key_Of_A_Part;
 
@@ -147,7 +149,7 @@ package body Retried_Key_Tests is
 
       procedure Is_Too_Long (Id : String) is
       begin
-         Assert (False, "no exception: " & Plain.Run_Once (By, T.Own, Id, Added_One'Access));
+         Assert (False, "no exception: " & Plain.Run_Once (By, T.Tested_DB, Id, Added_One'Access));
       exception
          when Error : SQL.SQL_Error =>
             Assert
@@ -155,7 +157,8 @@ package body Retried_Key_Tests is
                SQL.Message_Of (Error));
       end Is_Too_Long;
    begin
-      Assert (Plain.Run_Once (By, T.Own, Longest, Added_One'Access), "added", "255 characters");
+      Assert
+        (Plain.Run_Once (By, T.Tested_DB, Longest, Added_One'Access), "added", "255 characters");
       Is_Too_Long (Longest & 'a');
       Is_Too_Long (Longest & 'b');
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
@@ -170,17 +173,17 @@ package body Retried_Key_Tests is
       procedure Give;
       entry Wait;
    private
-      Is_Given : Boolean := False;
+      Is_Signaled : Boolean := False;
    end Signal;
 
    protected body Signal is
 
       procedure Give is
       begin
-         Is_Given := True;
+         Is_Signaled := True;
       end Give;
 
-      entry Wait when Is_Given is
+      entry Wait when Is_Signaled is
       begin
          null;
       end Wait;
@@ -231,22 +234,22 @@ package body Retried_Key_Tests is
       task Caller;
 
       task body Caller is
-         Own : aliased Connection;
+         Tested_DB : aliased Connection;
       begin
          First := To_Unbounded_String
-           (Plain.Run_Once (By, Own, "order 1", First_Work'Access));
+           (Plain.Run_Once (By, Tested_DB, "order 1", First_Work'Access));
       exception
          when SQL.SQL_Error =>
             First := To_Unbounded_String ("failed");
       end Caller;
 
-      Own : aliased Connection;
+      Tested_DB : aliased Connection;
    begin
-      Connect (Own);
+      Connect (Tested_DB);
       Wait_For (Has_Key);
       Is_Coming.Give;
       Second := To_Unbounded_String
-        (Plain.Run_Once (By, Own, "order 1", Second_Work'Access));
+        (Plain.Run_Once (By, Tested_DB, "order 1", Second_Work'Access));
       Assert
         (Counted.Usage.Faults (Retry.Serialization_Failure)'Image, " 0",
          "who has waited for the key reads its result in the same transaction");
@@ -281,11 +284,11 @@ package body Retried_Key_Tests is
 
       procedure Add (Text : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ", retry: " & Text, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ", retry: " & Text, Test));
       end Add;
    begin
       Add ("the key is written first", Key_First'Access);
-      Add ("a key that is there", Key_Is_There'Access);
+      Add ("a key that is there", Key_Exists'Access);
       Add ("a key of a part", Key_Of_A_Part'Access);
       Add ("a key that is too long", Long_Key'Access);
       Add ("two calls with a key at once", Two_At_Once'Access);

@@ -19,11 +19,11 @@ package body Retried_Transaction_Tests is
    package Retry renames Appserver.Retry;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
-      DB   : aliased Connection;
+      DB        : aliased Connection;
       --  Sees from outside
-      Own  : aliased Connection;
+      Tested_DB : aliased Connection;
       --  Of the calls
-      Runs : Natural := 0;
+      Runs      : Natural := 0;
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);
@@ -41,18 +41,18 @@ package body Retried_Transaction_Tests is
 
    overriding procedure Tear_Down (T : in out Fixture) is
    begin
-      T.Own.Close;
+      T.Tested_DB.Close;
       T.DB.Close;
    end Tear_Down;
 
    package Plain is new Retry.Transactions (Connection, Connect);
 
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
-      Asked : Statement;
+      Cursor : Statement;
    begin
-      Use_Text (Asked, DB, Query);
-      Assert (Asked.Step, "a row of: " & Query);
-      return Asked.As_Integer_64 (1);
+      Use_Text (Cursor, DB, Query);
+      Assert (Cursor.Step, "a row of: " & Query);
+      return Cursor.As_Integer_64 (1);
    end Number;
 
    procedure Is_Figure (Found, Expected : SQL.Integer_64; Words : String) is
@@ -83,13 +83,13 @@ package body Retried_Transaction_Tests is
       By         : constant Retry.Policy := (null, Counted'Access, others => <>);
       X, Version : SQL.Integer_64;
 
-      procedure Change_It is
+      procedure Change_Record is
       begin
          T.DB.Execute ("UPDATE t SET x = 200, version = 2 WHERE id = 1");
-      end Change_It;
+      end Change_Record;
 
       package Stopped is new Retry.Interleavers
-        (Connection, Connect, After_First_Commit => Change_It);
+        (Connection, Connect, After_First_Commit => Change_Record);
 
       procedure Read (DB : in out Connection) is
       begin
@@ -110,8 +110,8 @@ package body Retried_Transaction_Tests is
 
       procedure Edit is
       begin
-         Stopped.Transactions.Run (By, T.Own, Read'Access);
-         Stopped.Transactions.Run (By, T.Own, Write'Access);
+         Stopped.Transactions.Run (By, T.Tested_DB, Read'Access);
+         Stopped.Transactions.Run (By, T.Tested_DB, Write'Access);
       end Edit;
    begin
       Retry.Run (By, Edit'Access);
@@ -132,12 +132,12 @@ package body Retried_Transaction_Tests is
 
       procedure Run is
       begin
-         Plain.Run (By, T.Own, Change_All'Access);
+         Plain.Run (By, T.Tested_DB, Change_All'Access);
       end Run;
    begin
       Is_Misuse (Run'Access, "2 rows");
       Answers (T.DB, "SELECT sum(x) FROM t", "200");
-      Assert (T.Own.Is_Open, "what fails for good keeps its session");
+      Assert (T.Tested_DB.Is_Open, "what fails for good keeps its session");
    end No_Key;
 
    ---------------------
@@ -158,7 +158,7 @@ package body Retried_Transaction_Tests is
    begin
       for Time in 1 .. 2 loop
          Assert
-           (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access),
+           (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
             " 101", "the first result");
       end loop;
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
@@ -188,12 +188,12 @@ package body Retried_Transaction_Tests is
         (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
    begin
       for Time in 1 .. 2 loop
-         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Add_One'Access);
+         Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Add_One'Access);
       end loop;
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT count(*) FROM retry_key WHERE result IS NULL", "1");
       Assert
-        (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access), "",
+        (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access), "",
          "what has no result is empty");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_Without_Result;
@@ -207,14 +207,14 @@ package body Retried_Transaction_Tests is
         (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
    begin
       Assert
-        (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access),
+        (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
          " 101", "the result");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_At_Last;
 
    --  Nobody may be told that it was not committed
 
-   procedure Never_Known (T : in out Fixture) is
+   procedure Outcome_Never_Known (T : in out Fixture) is
       By : constant Retry.Policy := (Attempts => 2, others => <>);
 
       Opened : Natural := 0;
@@ -232,14 +232,14 @@ package body Retried_Transaction_Tests is
         (Connection, Open_Once, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
    begin
       begin
-         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Add_One'Access);
+         Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Add_One'Access);
          Assert (False, "no exception");
       exception
          when Retry.Outcome_Unknown_Error => null;
       end;
       Assert (Opened'Image, " 4", "attempts");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
-   end Never_Known;
+   end Outcome_Never_Known;
 
    --  Its key was not there: a later fault is what it is
 
@@ -260,7 +260,7 @@ package body Retried_Transaction_Tests is
 
       procedure Run is
       begin
-         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Work'Access);
+         Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Work'Access);
       end Run;
    begin
       Is_Refused (Run'Access, "40P01");
@@ -276,14 +276,14 @@ package body Retried_Transaction_Tests is
         (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
    begin
       begin
-         Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+         Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
          Assert (False, "no exception");
       exception
          when Retry.Outcome_Unknown_Error => null;
       end;
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Is_Figure (Counted.Usage.Given_Up, 1, "given up");
-      Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+      Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
    end Lost_Without_Key;
 
@@ -295,10 +295,10 @@ package body Retried_Transaction_Tests is
 
       procedure Run is
       begin
-         Assert (Plain.Run_Once (By, T.Own, "order 1", Fail'Access) = "", "failed");
+         Assert (Plain.Run_Once (By, T.Tested_DB, "order 1", Fail'Access) = "", "failed");
       end Run;
    begin
-      Is_Refused (Run'Access, Known.No_Table);
+      Is_Refused (Run'Access, Dialect.No_Table);
       Answers (T.DB, "SELECT count(*) FROM retry_key", "0");
    end Failed_With_Key;
 
@@ -324,12 +324,12 @@ package body Retried_Transaction_Tests is
       begin
          T.Runs := T.Runs + 1;
          Add_One (DB);
-         Plain.Run (By, T.Own, Inner'Access);
+         Plain.Run (By, T.Tested_DB, Inner'Access);
       exception
          when SQL.SQL_Error => null;
       end Outer;
    begin
-      Plain.Run (By, T.Own, Outer'Access);
+      Plain.Run (By, T.Tested_DB, Outer'Access);
       Assert (T.Runs = 2, "the whole is made again");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
@@ -342,7 +342,7 @@ package body Retried_Transaction_Tests is
 
    procedure Kill (T : in out Fixture; Id : SQL.Integer_64) is
    begin
-      T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
+      T.DB.Execute (Dialect.Kill.all & Id'Image & Dialect.After_Kill.all);
    end Kill;
 
    --  The retry's session: that of the attempt that failed, without what that did, or a new one
@@ -367,11 +367,11 @@ package body Retried_Transaction_Tests is
 
       Id : SQL.Integer_64;
    begin
-      Connect (T.Own);
-      Id := Number (T.Own, Known.Id.all);
-      Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+      Connect (T.Tested_DB);
+      Id := Number (T.Tested_DB, Dialect.Id.all);
+      Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
       Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
-      Assert ((Number (T.Own, Known.Id.all) /= Id) = Session_Per_Attempt, "the session");
+      Assert ((Number (T.Tested_DB, Dialect.Id.all) /= Id) = Session_Per_Attempt, "the session");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Retry_After_A_Fault;
 
@@ -398,11 +398,11 @@ package body Retried_Transaction_Tests is
 
       procedure Add is
       begin
-         Opening.Run (By, T.Own, Add_One'Access);
+         Opening.Run (By, T.Tested_DB, Add_One'Access);
       end Add;
    begin
       Is_Refused (Add'Access, "42501");
-      Assert (not T.Own.Is_Open, "a session without its settings is closed");
+      Assert (not T.Tested_DB.Is_Open, "a session without its settings is closed");
       Add;
       Assert (Opened = 2, "opened anew");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
@@ -416,12 +416,12 @@ package body Retried_Transaction_Tests is
       begin
          T.Runs := T.Runs + 1;
          if T.Runs = 1 then
-            Kill (T, Number (DB, Known.Id.all));
+            Kill (T, Number (DB, Dialect.Id.all));
          end if;
          Add_One (DB);
       end Work;
    begin
-      Plain.Run (By, T.Own, Work'Access);
+      Plain.Run (By, T.Tested_DB, Work'Access);
       Assert (T.Runs = 2, "once more");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Is_Figure (Counted.Usage.Faults (Retry.Connection_Lost), 1, "connection lost");
@@ -434,7 +434,7 @@ package body Retried_Transaction_Tests is
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       procedure End_Session is
-         Id : constant SQL.Integer_64 := Number (T.Own, Known.Id.all);
+         Id : constant SQL.Integer_64 := Number (T.Tested_DB, Dialect.Id.all);
       begin
          Kill (T, Id);
          delay 0.1;
@@ -455,25 +455,25 @@ package body Retried_Transaction_Tests is
          Assert (T.Runs = 1, "runs of the work:" & T.Runs'Image);
       end Is_Retried;
    begin
-      Connect (T.Own);
+      Connect (T.Tested_DB);
       End_Session;
-      Plain.Run_Once (By, T.Own, "order 1", Work'Access);
+      Plain.Run_Once (By, T.Tested_DB, "order 1", Work'Access);
       Is_Retried (Lost => 1);
       End_Session;
-      Plain.Run_Once (By, T.Own, "order 1", Work'Access);
+      Plain.Run_Once (By, T.Tested_DB, "order 1", Work'Access);
       Is_Retried (Lost => 2);
    end Ended_Before_Work;
 
    procedure Ended_Before_Commit (T : in out Fixture) is
       Id : SQL.Integer_64;
 
-      procedure Kill_It is
+      procedure Kill_Session is
       begin
-         Id := Number (T.Own, Known.Id.all);
+         Id := Number (T.Tested_DB, Dialect.Id.all);
          Kill (T, Id);
-      end Kill_It;
+      end Kill_Session;
 
-      procedure Add is new Add_Once (Before_First_Commit => Kill_It);
+      procedure Add is new Add_Once (Before_First_Commit => Kill_Session);
    begin
       Add (T);
    end Ended_Before_Commit;
@@ -503,17 +503,17 @@ package body Retried_Transaction_Tests is
 
    end Meeting;
 
-   procedure Meet (Both_Hold : in out Meeting) is
+   procedure Meet (Both_Locked : in out Meeting) is
    begin
-      Both_Hold.Arrive;
+      Both_Locked.Arrive;
       select
-         Both_Hold.Wait;
+         Both_Locked.Wait;
       or
          delay 20.0;
       end select;
    end Meet;
 
-   procedure Move (By : Retry.Policy; From, To : String; Both_Hold : in out Meeting) is
+   procedure Move (By : Retry.Policy; From, To : String; Both_Locked : in out Meeting) is
       DB       : aliased Connection;
       Is_First : Boolean := True;
 
@@ -522,7 +522,7 @@ package body Retried_Transaction_Tests is
          DB.Execute ("UPDATE t SET x = x - 1 WHERE id = " & From);
          if Is_First then
             Is_First := False;
-            Meet (Both_Hold);
+            Meet (Both_Locked);
          end if;
          DB.Execute ("UPDATE t SET x = x + 1 WHERE id = " & To);
       end Work;
@@ -533,13 +533,13 @@ package body Retried_Transaction_Tests is
    --  A call, while another one moves from row 2 to row 1
 
    procedure Run_Beside_Move
-     (By : Retry.Policy; Both_Hold : in out Meeting; Call : not null access procedure)
+     (By : Retry.Policy; Both_Locked : in out Meeting; Call : not null access procedure)
    is
       task Other;
 
       task body Other is
       begin
-         Move (By, "2", "1", Both_Hold);
+         Move (By, "2", "1", Both_Locked);
       end Other;
    begin
       Call.all;
@@ -555,16 +555,16 @@ package body Retried_Transaction_Tests is
    end Deadlocked;
 
    procedure Deadlock (T : in out Fixture) is
-      Counted   : aliased Retry.Meter;
-      By        : constant Retry.Policy := (null, Counted'Access, others => <>);
-      Both_Hold : Meeting;
+      Counted     : aliased Retry.Meter;
+      By          : constant Retry.Policy := (null, Counted'Access, others => <>);
+      Both_Locked : Meeting;
 
-      procedure Move_There is
+      procedure Move_To_Second is
       begin
-         Move (By, "1", "2", Both_Hold);
-      end Move_There;
+         Move (By, "1", "2", Both_Locked);
+      end Move_To_Second;
    begin
-      Run_Beside_Move (By, Both_Hold, Move_There'Access);
+      Run_Beside_Move (By, Both_Locked, Move_To_Second'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
       Answers (T.DB, "SELECT x FROM t WHERE id = 2", "100");
       Deadlocked (Counted);
@@ -573,14 +573,14 @@ package body Retried_Transaction_Tests is
    --  One that is stopped at its commit asks there for what another one holds
 
    procedure Deadlock_At_Commit (T : in out Fixture) is
-      Counted   : aliased Retry.Meter;
-      By        : constant Retry.Policy := (null, Counted'Access, others => <>);
-      Both_Hold : Meeting;
+      Counted     : aliased Retry.Meter;
+      By          : constant Retry.Policy := (null, Counted'Access, others => <>);
+      Both_Locked : Meeting;
 
       procedure Ask is
       begin
-         Meet (Both_Hold);
-         T.Own.Execute ("UPDATE t SET x = x + 0 WHERE id = 2");
+         Meet (Both_Locked);
+         T.Tested_DB.Execute ("UPDATE t SET x = x + 0 WHERE id = 2");
       end Ask;
 
       package Stopped is new Retry.Interleavers
@@ -588,10 +588,10 @@ package body Retried_Transaction_Tests is
 
       procedure Add is
       begin
-         Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+         Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
       end Add;
    begin
-      Run_Beside_Move (By, Both_Hold, Add'Access);
+      Run_Beside_Move (By, Both_Locked, Add'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Answers (T.DB, "SELECT x FROM t WHERE id = 2", "99");
       Deadlocked (Counted);
@@ -614,7 +614,7 @@ package body Retried_Transaction_Tests is
       end Work;
    begin
       T.DB.Execute ("UPDATE t SET x = 110 WHERE id = 1");
-      Plain.Run (By, T.Own, Work'Access);
+      Plain.Run (By, T.Tested_DB, Work'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "111");
       Is_Figure (Counted.Usage.Faults (Retry.Lock_Timeout), 1, "locked");
    end Locked;
@@ -622,7 +622,7 @@ package body Retried_Transaction_Tests is
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function New_Test (Text : String; Test : Caller.Test_Method) return Caller.Test_Case_Access is
-     (Caller.Create (Known.Name.all & ", retry: " & Text, Test));
+     (Caller.Create (Dialect.Name.all & ", retry: " & Text, Test));
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
@@ -633,7 +633,7 @@ package body Retried_Transaction_Tests is
       Result.Add_Test (New_Test ("lost after the commit", Lost_After'Access));
       Result.Add_Test (New_Test ("lost without a result", Lost_Without_Result'Access));
       Result.Add_Test (New_Test ("lost at the last attempt", Lost_At_Last'Access));
-      Result.Add_Test (New_Test ("lost and never known", Never_Known'Access));
+      Result.Add_Test (New_Test ("lost and never known", Outcome_Never_Known'Access));
       Result.Add_Test (New_Test ("lost and found undone", Found_Undone'Access));
       Result.Add_Test (New_Test ("lost without a key", Lost_Without_Key'Access));
       Result.Add_Test (New_Test ("failed with a key", Failed_With_Key'Access));

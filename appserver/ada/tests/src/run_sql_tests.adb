@@ -18,7 +18,7 @@ with Tested_Databases;
 
 procedure Run_SQL_Tests is
 
-   function Is_There (Variable, Example : String) return Boolean is
+   function Is_Configured (Variable, Example : String) return Boolean is
       Found : constant Boolean := Ada.Environment_Variables.Exists (Variable);
    begin
       if not Found then
@@ -26,7 +26,7 @@ procedure Run_SQL_Tests is
            ("skipped: " & Variable & "=" & Example & " make -C appserver/ada test runs more");
       end if;
       return Found;
-   end Is_There;
+   end Is_Configured;
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
@@ -35,7 +35,7 @@ procedure Run_SQL_Tests is
       Result.Add_Test (SQL_Suites.On_SQLite.Suite);
       Result.Add_Test (Retried_Isolation_Tests.SQLite_Suite);
       Result.Add_Test (MariaDB_Client_Tests.Suite);
-      if Is_There
+      if Is_Configured
         (Tested_Databases.PostgreSQL_Variable, "postgresql://USER:PASSWORD@HOST/DATABASE")
       then
          Result.Add_Test (SQL_Suites.On_PostgreSQL.Suite);
@@ -43,7 +43,7 @@ procedure Run_SQL_Tests is
          Result.Add_Test (PostgreSQL_Tests.Suite);
          Result.Add_Test (Retried_Isolation_Tests.PostgreSQL_Suite);
       end if;
-      if Is_There
+      if Is_Configured
         (Tested_Databases.MariaDB_Variable, "mariadb://USER:PASSWORD@HOST/DATABASE")
       then
          Result.Add_Test (SQL_Suites.On_MariaDB.Suite);

@@ -32,11 +32,11 @@ package body Server_Tests is
    end Tear_Down;
 
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
-      Asked : Statement;
+      Cursor : Statement;
    begin
-      Use_Text (Asked, DB, Query);
-      Assert (Asked.Step, "a row of: " & Query);
-      return Asked.As_Integer_64 (1);
+      Use_Text (Cursor, DB, Query);
+      Assert (Cursor.Step, "a row of: " & Query);
+      return Cursor.As_Integer_64 (1);
    end Number;
 
    --  A server takes a moment to end a session
@@ -56,7 +56,7 @@ package body Server_Tests is
 
    procedure Be_Alone (T : in out Fixture) is
    begin
-      Becomes (T.DB, Known.Sessions.all, 1);
+      Becomes (T.DB, Dialect.Sessions.all, 1);
    end Be_Alone;
 
    procedure Returned (T : in out Fixture) is
@@ -67,7 +67,7 @@ package body Server_Tests is
          Connect (DB);
          Prepare (Query, DB, "SELECT 1 UNION ALL SELECT 2");
          Assert (Query.Step, "a row");
-         Becomes (T.DB, Known.Sessions.all, 2);
+         Becomes (T.DB, Dialect.Sessions.all, 2);
          raise SQL.SQL_Error with "on the way";
       end Leave;
    begin
@@ -127,7 +127,7 @@ package body Server_Tests is
 
       procedure Wait is
       begin
-         T.DB.Execute (Known.Slow.all);
+         T.DB.Execute (Dialect.Slow.all);
       end Wait;
 
    begin
@@ -159,11 +159,11 @@ package body Server_Tests is
    begin
       Connect (DB);
       Prepare (Query, DB, "SELECT 1");
-      Id := Number (DB, Known.Id.all);
+      Id := Number (DB, Dialect.Id.all);
       declare
          Work : SQL.Transaction (DB'Access) with Unreferenced;
       begin
-         T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
+         T.DB.Execute (Dialect.Kill.all & Id'Image & Dialect.After_Kill.all);
          delay 0.1;
          begin
             Run;
@@ -181,37 +181,37 @@ package body Server_Tests is
 
    --  Prepared statements are kept there, texts that are used are not
 
-   procedure Kept (T : in out Fixture) is
-      Before : constant SQL.Integer_64 := Number (T.DB, Known.Kept.all);
+   procedure Keeps_Prepared (T : in out Fixture) is
+      Before : constant SQL.Integer_64 := Number (T.DB, Dialect.Prepared.all);
 
       procedure Prepare_Two is
-         One, Two : Statement;
+         First, Second : Statement;
       begin
-         Prepare (One, T.DB, "SELECT ?");
-         Prepare (Two, T.DB, "SELECT 2");
-         Becomes (T.DB, Known.Kept.all, Before + 2);
-         Two.Close;
-         Becomes (T.DB, Known.Kept.all, Before + 1);
+         Prepare (First, T.DB, "SELECT ?");
+         Prepare (Second, T.DB, "SELECT 2");
+         Becomes (T.DB, Dialect.Prepared.all, Before + 2);
+         Second.Close;
+         Becomes (T.DB, Dialect.Prepared.all, Before + 1);
       end Prepare_Two;
 
-      procedure Use_One is
-         One : Statement;
+      procedure Use_Unprepared is
+         First : Statement;
       begin
-         Use_Text (One, T.DB, "SELECT ?");
-         One.Bind (1, SQL.Integer_64'(1));
-         Assert (One.Step, "a row");
-         Becomes (T.DB, Known.Kept.all, Before);
-      end Use_One;
+         Use_Text (First, T.DB, "SELECT ?");
+         First.Bind (1, SQL.Integer_64'(1));
+         Assert (First.Step, "a row");
+         Becomes (T.DB, Dialect.Prepared.all, Before);
+      end Use_Unprepared;
    begin
       Prepare_Two;
-      Becomes (T.DB, Known.Kept.all, Before);
-      Use_One;
-   end Kept;
+      Becomes (T.DB, Dialect.Prepared.all, Before);
+      Use_Unprepared;
+   end Keeps_Prepared;
 
    --  Also when the transaction that it was closed in had failed
 
    procedure Closed_After_An_Error (T : in out Fixture) is
-      Before : constant SQL.Integer_64 := Number (T.DB, Known.Kept.all);
+      Before : constant SQL.Integer_64 := Number (T.DB, Dialect.Prepared.all);
 
       procedure Fail is
          Work  : SQL.Transaction (T.DB'Access) with Unreferenced;
@@ -223,9 +223,9 @@ package body Server_Tests is
 
       Next : Statement;
    begin
-      Is_Refused (Fail'Access, Known.No_Table);
+      Is_Refused (Fail'Access, Dialect.No_Table);
       Prepare (Next, T.DB, "SELECT 2");
-      Becomes (T.DB, Known.Kept.all, Before + 1);
+      Becomes (T.DB, Dialect.Prepared.all, Before + 1);
    end Closed_After_An_Error;
 
    --  Every row of a long result, and values that are longer than those before them
@@ -238,7 +238,7 @@ package body Server_Tests is
       for I in Text'Range loop
          Text (I) := Character'Val (Character'Pos ('a') + I mod 26);
       end loop;
-      T.DB.Execute ("CREATE TABLE t (id integer, x " & Known.Long_Text.all & ")");
+      T.DB.Execute ("CREATE TABLE t (id integer, x " & Dialect.Long_Text.all & ")");
       Prepare (Query, T.DB, "INSERT INTO t VALUES (?, ?)");
       for Id in 1 .. 8 loop
          Query.Bind (1, SQL.Integer_64 (Id));
@@ -268,10 +268,10 @@ package body Server_Tests is
       function As_Coarse is new SQL.As_Decimal (Coarse);
 
       procedure Check (Query : in out Statement) is
-         procedure Read_Whole is
+         procedure Read_Integer is
          begin
             Assert (Query.As_Integer_64 (4) = 0, "unreachable");
-         end Read_Whole;
+         end Read_Integer;
 
          procedure Read_Coarse is
          begin
@@ -295,7 +295,7 @@ package body Server_Tests is
          Assert (Query.As_Float (3) = 0.1, "double");
          Assert (As_Amount (Query, 3) = 0.1, "double, rounded");
          Assert (As_Amount (Query, 4) = -12_345_678_901.234_5, "decimal");
-         Is_Refused (Read_Whole'Access, "22003", "column 4");
+         Is_Refused (Read_Integer'Access, "22003", "column 4");
          Is_Refused (Read_Coarse'Access, "22003", "1 decimals");
          Assert (Query.As_Text (5), "text", "text");
          Is_Refused (Read_Number'Access, "22018", "column 5");
@@ -332,14 +332,14 @@ package body Server_Tests is
 
       procedure Add (Name : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
       Add ("connections are returned", Returned'Access);
       Add ("connections that are refused", Refused'Access);
       Add ("cancelling from another task", Cancelled'Access);
       Add ("a connection that is lost", Lost'Access);
-      Add ("statements that the server keeps", Kept'Access);
+      Add ("statements that the server keeps", Keeps_Prepared'Access);
       Add ("a statement closed after an error", Closed_After_An_Error'Access);
       Add ("long results", Long_Results'Access);
       Add ("types of columns", Types'Access);

@@ -21,7 +21,7 @@ package body SQL_Pool_Tests is
    procedure Open_One (DB : in out Connection) is
    begin
       Connect (DB);
-      if Known.Name.all = "SQLite" then
+      if Dialect.Name.all = "SQLite" then
          DB.Execute ("PRAGMA busy_timeout = 300000");
       end if;
    end Open_One;
@@ -72,16 +72,16 @@ package body SQL_Pool_Tests is
    end Reads;
 
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
-      Asked : Statement;
+      Cursor : Statement;
    begin
-      Use_Text (Asked, DB, Query);
-      Assert (Asked.Step, "a row of: " & Query);
-      return Asked.As_Integer_64 (1);
+      Use_Text (Cursor, DB, Query);
+      Assert (Cursor.Step, "a row of: " & Query);
+      return Cursor.As_Integer_64 (1);
    end Number;
 
    --  Rows that were not read are left, and a text that comes again has its statement
 
-   procedure Kept (T : in out Fixture) is
+   procedure Keeps_Statements (T : in out Fixture) is
       pragma Unreferenced (T);
       Pool : aliased Pools.Pool (1);
    begin
@@ -99,7 +99,7 @@ package body SQL_Pool_Tests is
          end;
       end loop;
       Assert (Pool.Usage.Open = 1, "one connection");
-   end Kept;
+   end Keeps_Statements;
 
    --  What one request bound is not there for the next one
 
@@ -163,11 +163,11 @@ package body SQL_Pool_Tests is
       Pool : aliased Pools.Pool (1);
       Held : Pools.Lease (Pool'Access);
 
-      procedure Answers_It (Value : Positive) is
+      procedure Answers_Prepared (Value : Positive) is
          Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT" & Value'Image);
       begin
          Assert (Query.Step and then Query.As_Integer_64 (1) = SQL.Integer_64 (Value), "it");
-      end Answers_It;
+      end Answers_Prepared;
    begin
       Held.Get;
       declare
@@ -175,8 +175,8 @@ package body SQL_Pool_Tests is
       begin
          for Round in 1 .. 2 loop
             for Value in 1 .. 40 loop
-               Answers_It (Value);
-               Answers_It (Value);
+               Answers_Prepared (Value);
+               Answers_Prepared (Value);
             end loop;
          end loop;
          Assert (Held.Statement_Count = 3, "kept:" & Held.Statement_Count'Image);
@@ -208,7 +208,7 @@ package body SQL_Pool_Tests is
    begin
       Held.Get;
       for Time in 1 .. 4 loop
-         Is_Refused (Read'Access, Known.No_Table);
+         Is_Refused (Read'Access, Dialect.No_Table);
       end loop;
       Reads (Held, 1, 10);
       T.DB.Execute ("CREATE TABLE account (x integer)");
@@ -400,10 +400,10 @@ package body SQL_Pool_Tests is
       Before : SQL.Integer_64;
    begin
       Held.Get;
-      Before := Number (Held.DB, Known.Kept.all);
+      Before := Number (Held.DB, Dialect.Prepared.all);
       for Time in 1 .. 3 loop
          Reads (Held, 1, 10);
-         Assert (Number (Held.DB, Known.Kept.all) = Before + 1, "prepared once");
+         Assert (Number (Held.DB, Dialect.Prepared.all) = Before + 1, "prepared once");
       end loop;
       for Value in 1 .. 10 loop
          declare
@@ -412,14 +412,14 @@ package body SQL_Pool_Tests is
             Assert (Query.Step, "a row");
          end;
       end loop;
-      Assert (Number (Held.DB, Known.Kept.all) = Before + 3, "as many as are kept");
+      Assert (Number (Held.DB, Dialect.Prepared.all) = Before + 3, "as many as are kept");
    end On_The_Server;
 
    procedure End_Session (T : in out Fixture; Id : SQL.Integer_64) is
    begin
-      T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
+      T.DB.Execute (Dialect.Kill.all & Id'Image & Dialect.After_Kill.all);
       for Time in 1 .. 3_000 loop
-         exit when Number (T.DB, Known.Sessions.all) = 1;
+         exit when Number (T.DB, Dialect.Sessions.all) = 1;
          delay 0.01;
       end loop;
    end End_Session;
@@ -427,10 +427,10 @@ package body SQL_Pool_Tests is
    procedure Be_Alone (T : in out Fixture) is
    begin
       for Time in 1 .. 3_000 loop
-         exit when Number (T.DB, Known.Sessions.all) = 1;
+         exit when Number (T.DB, Dialect.Sessions.all) = 1;
          delay 0.01;
       end loop;
-      Assert (Number (T.DB, Known.Sessions.all) = 1, "alone");
+      Assert (Number (T.DB, Dialect.Sessions.all) = 1, "alone");
    end Be_Alone;
 
    --  A connection that is found to be lost is not leased again
@@ -450,7 +450,7 @@ package body SQL_Pool_Tests is
       begin
          Held.Get;
          Reads (Held, 1, 10);
-         Id := Number (Held.DB, Known.Id.all);
+         Id := Number (Held.DB, Dialect.Id.all);
          End_Session (T, Id);
          begin
             Read;
@@ -465,7 +465,7 @@ package body SQL_Pool_Tests is
          Held : Pools.Lease (Pool'Access);
       begin
          Held.Get;
-         Assert (Number (Held.DB, Known.Id.all) /= Id, "another session");
+         Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
          Reads (Held, 2, 20);
       end;
    end Lost;
@@ -481,14 +481,14 @@ package body SQL_Pool_Tests is
          Held : Asking.Lease (Pool'Access);
       begin
          Held.Get;
-         Id := Number (Held.DB, Known.Id.all);
+         Id := Number (Held.DB, Dialect.Id.all);
       end;
       End_Session (T, Id);
       declare
          Held : Asking.Lease (Pool'Access);
       begin
          Held.Get;
-         Assert (Number (Held.DB, Known.Id.all) /= Id, "another session");
+         Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
       end;
    end Lost_While_Idle;
 
@@ -497,13 +497,13 @@ package body SQL_Pool_Tests is
    procedure Add
      (To : in out AUnit.Test_Suites.Test_Suite'Class; Name : String; Test : Caller.Test_Method) is
    begin
-      To.Add_Test (Caller.Create (Known.Name.all & ": pool: " & Name, Test));
+      To.Add_Test (Caller.Create (Dialect.Name.all & ": pool: " & Name, Test));
    end Add;
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Add (Result.all, "statements are kept", Kept'Access);
+      Add (Result.all, "statements are kept", Keeps_Statements'Access);
       Add (Result.all, "parameters are null again", Unbound'Access);
       Add (Result.all, "a statement that is in use", Nested'Access);
       Add (Result.all, "as many statements as are kept", Bounded'Access);

@@ -176,21 +176,21 @@ package body SQLite_Tests is
 
    procedure Busy (T : in out Fixture) is
       Path : constant String := File_Name ("busy.db");
-      Other, Mine : SQLite.Connection;
+      Other, Tested : SQLite.Connection;
 
       procedure Insert is
       begin
-         Mine.Execute ("INSERT INTO t VALUES (1)");
+         Tested.Execute ("INSERT INTO t VALUES (1)");
       end Insert;
 
       pragma Unreferenced (T);
    begin
       Other.Open (Path);
       Other.Execute ("CREATE TABLE t (x)");
-      Mine.Open (Path);
+      Tested.Open (Path);
       Other.Execute ("BEGIN IMMEDIATE");
       Is_Refused (Insert'Access, "55P03", "locked");
-      Mine.Set_Busy_Timeout (0.02);
+      Tested.Set_Busy_Timeout (0.02);
       Is_Refused (Insert'Access, "55P03", "locked");
       Other.Execute ("COMMIT");
       Insert;
@@ -200,8 +200,8 @@ package body SQLite_Tests is
    --  With a timeout a statement waits for the lock instead of failing
 
    procedure Waiting (T : in out Fixture) is
-      Path : constant String := File_Name ("waiting.db");
-      Mine : SQLite.Connection;
+      Path   : constant String := File_Name ("waiting.db");
+      Tested : SQLite.Connection;
 
       task Other is
          entry Lock;
@@ -222,23 +222,23 @@ package body SQLite_Tests is
 
       pragma Unreferenced (T);
    begin
-      Mine.Open (Path);
-      Mine.Set_Busy_Timeout (60.0);
+      Tested.Open (Path);
+      Tested.Set_Busy_Timeout (60.0);
       Other.Lock;
       Other.Release;
-      Mine.Execute ("CREATE TABLE t (x)");
-      Answers (Mine, "SELECT count(*) FROM t", "0");
+      Tested.Execute ("CREATE TABLE t (x)");
+      Answers (Tested, "SELECT count(*) FROM t", "0");
    end Waiting;
 
    --  Waiting does not help a snapshot that is out of date: it has a state of its own
 
    procedure Stale_Snapshot (T : in out Fixture) is
       Path : constant String := File_Name ("snapshot.db");
-      Other, Mine : SQLite.Connection;
+      Other, Tested : SQLite.Connection;
 
       procedure Insert is
       begin
-         Mine.Execute ("INSERT INTO t VALUES (2)");
+         Tested.Execute ("INSERT INTO t VALUES (2)");
       end Insert;
 
       pragma Unreferenced (T);
@@ -246,9 +246,9 @@ package body SQLite_Tests is
       Other.Open (Path);
       Other.Execute ("PRAGMA journal_mode = wal");
       Other.Execute ("CREATE TABLE t (x)");
-      Mine.Open (Path);
-      Mine.Execute ("BEGIN");
-      Answers (Mine, "SELECT count(*) FROM t", "0");
+      Tested.Open (Path);
+      Tested.Execute ("BEGIN");
+      Answers (Tested, "SELECT count(*) FROM t", "0");
       Other.Execute ("INSERT INTO t VALUES (1)");
       Is_Refused (Insert'Access, "40001", "locked");
    end Stale_Snapshot;
@@ -346,27 +346,27 @@ package body SQLite_Tests is
 
    procedure Commit_Again_When_Busy (T : in out Fixture) is
       Path    : constant String := File_Name ("commit.db");
-      Mine    : aliased SQLite.Connection;
+      Tested  : aliased SQLite.Connection;
       Other   : SQLite.Connection;
       Reading : SQLite.Statement;
 
       pragma Unreferenced (T);
    begin
-      Mine.Open (Path);
-      Mine.Execute ("CREATE TABLE t (x)");
-      Mine.Execute ("INSERT INTO t VALUES (1), (2)");
+      Tested.Open (Path);
+      Tested.Execute ("CREATE TABLE t (x)");
+      Tested.Execute ("INSERT INTO t VALUES (1), (2)");
       Other.Open (Path);
       Reading.Prepare (Other, "SELECT x FROM t");
       Assert (Reading.Step, "a row");
       declare
-         Work : SQL.Transaction (Mine'Access);
+         Work : SQL.Transaction (Tested'Access);
 
          procedure Commit is
          begin
             Work.Commit;
          end Commit;
       begin
-         Mine.Execute ("INSERT INTO t VALUES (3)");
+         Tested.Execute ("INSERT INTO t VALUES (3)");
          Is_Refused (Commit'Access, "55P03", "locked");
          Assert (Work.Is_Pending, "the work is still there");
          Reading.Reset;
@@ -377,36 +377,36 @@ package body SQLite_Tests is
 
    --  The lock is refused where the transaction begins, and not in its midst
 
-   procedure At_Once (T : in out Fixture) is
+   procedure Immediate_Lock (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Path     : constant String := File_Name ("at_once.db");
-      One, Two : aliased SQLite.Connection;
+      Path          : constant String := File_Name ("at_once.db");
+      First, Second : aliased SQLite.Connection;
 
       procedure Begin_Another is
-         Work : SQL.Immediate_Transaction (Two'Access) with Unreferenced;
+         Work : SQL.Immediate_Transaction (Second'Access) with Unreferenced;
       begin
          Assert (False, "a second one began");
       end Begin_Another;
    begin
-      One.Open (Path);
-      Two.Open (Path);
-      One.Execute ("CREATE TABLE t (x integer)");
+      First.Open (Path);
+      Second.Open (Path);
+      First.Execute ("CREATE TABLE t (x integer)");
       declare
-         Work : SQL.Immediate_Transaction (One'Access);
+         Work : SQL.Immediate_Transaction (First'Access);
       begin
          Is_Refused (Begin_Another'Access, "55P03");
-         One.Execute ("INSERT INTO t VALUES (1)");
+         First.Execute ("INSERT INTO t VALUES (1)");
          Work.Commit;
       end;
       declare
-         Work : SQL.Immediate_Transaction (Two'Access);
+         Work : SQL.Immediate_Transaction (Second'Access);
       begin
-         Two.Execute ("INSERT INTO t VALUES (2)");
+         Second.Execute ("INSERT INTO t VALUES (2)");
          Work.Commit;
       end;
-      Answers (One, "SELECT count(*) FROM t", "2");
-   end At_Once;
+      Answers (First, "SELECT count(*) FROM t", "2");
+   end Immediate_Lock;
 
    --  What the program has set stays so
 
@@ -444,7 +444,7 @@ package body SQLite_Tests is
       Result.Add_Test (Caller.Create ("a full disk", Full'Access));
       Result.Add_Test (Caller.Create ("a busy database", Busy'Access));
       Result.Add_Test (Caller.Create ("waiting for a lock", Waiting'Access));
-      Result.Add_Test (Caller.Create ("a lock at once", At_Once'Access));
+      Result.Add_Test (Caller.Create ("a lock at once", Immediate_Lock'Access));
       Result.Add_Test (Caller.Create ("queries only", Only_Queries'Access));
       Result.Add_Test (Caller.Create ("a stale snapshot", Stale_Snapshot'Access));
       Result.Add_Test (Caller.Create ("cancelling from another task", Cancelling'Access));

@@ -80,7 +80,7 @@ package body Stream_Tests is
       end loop;
    end All_Rows;
 
-   procedure Left (T : in out Fixture) is
+   procedure Leaves_Rows (T : in out Fixture) is
    begin
       for By in Way loop
          Start (T, By);
@@ -96,7 +96,7 @@ package body Stream_Tests is
          T.Query.Execute;
          Answers (T.DB, "SELECT count(*) FROM t", "300");
       end loop;
-   end Left;
+   end Leaves_Rows;
 
    --  Long values, of which each row has a longer one
 
@@ -216,14 +216,14 @@ package body Stream_Tests is
    procedure Add
      (To : in out AUnit.Test_Suites.Test_Suite'Class; Name : String; Test : Caller.Test_Method) is
    begin
-      To.Add_Test (Caller.Create (Known.Name.all & ": stream: " & Name, Test));
+      To.Add_Test (Caller.Create (Dialect.Name.all & ": stream: " & Name, Test));
    end Add;
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Add (Result.all, "all rows", All_Rows'Access);
-      Add (Result.all, "rows that are left", Left'Access);
+      Add (Result.all, "rows that are left", Leaves_Rows'Access);
       Add (Result.all, "long values", Long_Values'Access);
       Add (Result.all, "rolled back meanwhile", In_Work'Access);
       Add (Result.all, "misuse", Misused'Access);

@@ -31,7 +31,7 @@ package Test_Databases is
       Blob       : Text_Reference;
       Serial     : Text_Reference;
       Sessions   : Text_Reference := +"";
-      Kept       : Text_Reference := +"";
+      Prepared   : Text_Reference := +"";
       Id         : Text_Reference := +"";
       Kill       : Text_Reference := +"";
       After_Kill : Text_Reference := +"";
@@ -44,7 +44,7 @@ package Test_Databases is
    pragma Warnings (Off, "*is not referenced");
 
    generic
-      Known : Traits;
+      Dialect : Traits;
 
       type Connection is limited new SQL.Connection with private;
       type Statement is limited new SQL.Statement with private;

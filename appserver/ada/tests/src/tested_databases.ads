@@ -23,7 +23,7 @@ package Tested_Databases is
      (Self : in out SQLite.Statement; On : in out SQLite.Connection; Text : String);
 
    package SQLite_Database is new Database
-     (Known               =>
+     (Dialect             =>
         (Name      => +"SQLite",
          Duplicate => "23505",
          Null_Key  => "23502",
@@ -52,7 +52,7 @@ package Tested_Databases is
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
 
    package PostgreSQL_Database is new Database
-     (Known               =>
+     (Dialect             =>
         (Name       => +"PostgreSQL",
          Duplicate  => "23505",
          Null_Key   => "23502",
@@ -66,7 +66,7 @@ package Tested_Databases is
          Serial     => +"serial",
          Sessions   => +("SELECT count(*) FROM pg_stat_activity"
                          & " WHERE application_name = 'appserver tests'"),
-         Kept       => +"SELECT count(*) FROM pg_prepared_statements",
+         Prepared   => +"SELECT count(*) FROM pg_prepared_statements",
          Id         => +"SELECT pg_backend_pid()",
          Kill       => +"SELECT pg_terminate_backend(",
          After_Kill => +")",
@@ -88,7 +88,7 @@ package Tested_Databases is
      (Self : in out MariaDB.Statement; On : in out MariaDB.Connection; Text : String);
 
    package MariaDB_Database is new Database
-     (Known               =>
+     (Dialect             =>
         (Name       => +"MariaDB",
          Duplicate  => "23000",
          Null_Key   => "23000",
@@ -102,7 +102,7 @@ package Tested_Databases is
          Serial     => +"serial",
          Sessions   => +("SELECT count(*) FROM information_schema.processlist"
                          & " WHERE db = database()"),
-         Kept       => +("SELECT variable_value FROM information_schema.session_status"
+         Prepared   => +("SELECT variable_value FROM information_schema.session_status"
                          & " WHERE variable_name = 'Prepared_stmt_count'"),
          Id         => +"SELECT connection_id()",
          Kill       => +"KILL",

@@ -65,7 +65,7 @@ package body Transaction_Tests is
          Work.Commit;
       end Fail_Half_Way;
    begin
-      Is_Refused (Fail_Half_Way'Access, Known.Duplicate);
+      Is_Refused (Fail_Half_Way'Access, Dialect.Duplicate);
       Has_Rows (T, "0");
    end Left_By_Exception;
 
@@ -85,7 +85,7 @@ package body Transaction_Tests is
    begin
       Insert (T, "1");
       Insert (T, "2");
-      Is_Refused (Insert_Again'Access, Known.Duplicate);
+      Is_Refused (Insert_Again'Access, Dialect.Duplicate);
       if T.DB.Transactions_Survive_Errors then
          Insert_Three;
          Work.Commit;
@@ -200,7 +200,7 @@ package body Transaction_Tests is
       end Forget;
    begin
       Insert (T, "1");
-      Is_Refused (Fail'Access, Known.Duplicate);
+      Is_Refused (Fail'Access, Dialect.Duplicate);
       Forget;
       Insert (T, "3");
       Work.Commit;
@@ -398,7 +398,7 @@ package body Transaction_Tests is
 
       procedure Add (Name : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
       Add ("committed work stays", Committed'Access);
@@ -422,7 +422,7 @@ package body Transaction_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test
-        (Caller.Create (Known.Name.all & ": levels of isolation", Isolated'Access));
+        (Caller.Create (Dialect.Name.all & ": levels of isolation", Isolated'Access));
       return Result;
    end Server_Suite;
 

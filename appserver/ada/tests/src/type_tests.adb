@@ -105,7 +105,7 @@ package body Type_Tests is
          Assert (T.Query.As_Blob (1)'Length = 0, "unreachable");
       end Read;
    begin
-      Make_Table (T, Known.Blob.all);
+      Make_Table (T, Dialect.Blob.all);
       Comes_Back ([1 .. 0 => 0]);
       Comes_Back ([0]);
       Comes_Back (Bytes);
@@ -180,17 +180,17 @@ package body Type_Tests is
       procedure Is_No_Day (Year, Month, Day : Positive) is
          Changed : SQL.Date := (2024, 1, 31);
 
-         procedure Bind_Made is
+         procedure Bind_Invalid is
          begin
             T.Insert.Bind (1, SQL.Date'(Year, Month, Day));
-         end Bind_Made;
+         end Bind_Invalid;
 
          procedure Bind_Changed is
          begin
             T.Insert.Bind (1, Changed);
          end Bind_Changed;
       begin
-         Is_Misuse (Bind_Made'Access, "there is no such day");
+         Is_Misuse (Bind_Invalid'Access, "there is no such day");
          Changed.Day   := Day;
          Changed.Month := Month;
          Changed.Year  := Year;
@@ -321,7 +321,7 @@ package body Type_Tests is
 
    procedure All_Intervals (T : in out Fixture) is
    begin
-      Make_Table (T, (if Known.Name.all = "PostgreSQL" then "interval" else "varchar(100)"));
+      Make_Table (T, (if Dialect.Name.all = "PostgreSQL" then "interval" else "varchar(100)"));
       Come_Back
         (T,
          [(0, 0, 0), (14, -3, 93_784_000_500), (-14, 3, -93_784_000_500), (-12, 0, 0), (0, 1, -1),
@@ -342,8 +342,8 @@ package body Type_Tests is
    begin
       Make_Table
         (T,
-         (if Known.Name.all = "PostgreSQL" then "interval"
-          elsif Known.Name.all = "MariaDB" then "time(6)"
+         (if Dialect.Name.all = "PostgreSQL" then "interval"
+          elsif Dialect.Name.all = "MariaDB" then "time(6)"
           else "text"));
       Come_Back
         (T,
@@ -357,7 +357,7 @@ package body Type_Tests is
          Value := Wrong;
          Is_Refused (Bind'Access, "22015", Intervals.Image (Wrong));
       end loop;
-      if Known.Name.all = "MariaDB" then
+      if Dialect.Name.all = "MariaDB" then
          declare
             procedure Execute is
             begin
@@ -380,12 +380,12 @@ package body Type_Tests is
       end Read;
 
       procedure Is_None (Text : String; State : SQL.SQL_State := "22007") is
-         procedure Read_It is
+         procedure Read_Value is
          begin
             Assert (Read (Text) = (0, 0, 0), "unreachable");
-         end Read_It;
+         end Read_Value;
       begin
-         Is_Refused (Read_It'Access, State, Text);
+         Is_Refused (Read_Value'Access, State, Text);
       end Is_None;
 
       Second : constant := 1_000_000;
@@ -414,48 +414,48 @@ package body Type_Tests is
 
    procedure UUIDs (T : in out Fixture) is
 
-      One : constant SQL.UUID :=
+      Example : constant SQL.UUID :=
         [16#f8#, 16#1d#, 16#4f#, 16#ae#, 16#7d#, 16#ec#, 16#11#, 16#d0#,
          16#a7#, 16#65#, 16#00#, 16#a0#, 16#c9#, 16#1e#, 16#6b#, 16#f6#];
       Text : constant String := "f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
 
       procedure Check (Query : in out Statement) is
       begin
-         Assert (Query.As_UUID (1) = One, Query.As_Text (1));
+         Assert (Query.As_UUID (1) = Example, Query.As_Text (1));
       end Check;
 
       procedure Read is
       begin
-         Assert (T.Query.As_UUID (1) = One, "unreachable");
+         Assert (T.Query.As_UUID (1) = Example, "unreachable");
       end Read;
 
       procedure Misread is
       begin
-         Assert (SQL.To_UUID (Text (1 .. 35)) = One, "unreachable");
+         Assert (SQL.To_UUID (Text (1 .. 35)) = Example, "unreachable");
       end Misread;
    begin
-      Assert (SQL.Image (One), Text, "its image");
-      Assert (SQL.To_UUID (Text) = One, "read");
-      Assert (SQL.To_UUID ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") = One, "in capitals");
+      Assert (SQL.Image (Example), Text, "its image");
+      Assert (SQL.To_UUID (Text) = Example, "read");
+      Assert (SQL.To_UUID ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") = Example, "in capitals");
       Assert (not SQL.Is_UUID (Text & "0") and then not SQL.Is_UUID ("g" & Text (2 .. 36)), "none");
       Is_Misuse (Misread'Access, "no UUID");
       Make_Table (T, "uuid");
       for By in Way loop
          Begin_Insert (T, By);
-         T.Insert.Bind (1, One);
+         T.Insert.Bind (1, Example);
          T.Insert.Execute;
          Check_Rows (T, Check'Access);
       end loop;
       Prepare (T.Query, T.DB, "SELECT 'f81d4fae7dec'");
       Assert (T.Query.Step, "a row");
       Is_Refused (Read'Access, "22018", "no UUID");
-      if Known.Name.all /= "PostgreSQL" then
+      if Dialect.Name.all /= "PostgreSQL" then
          T.DB.Execute ("DROP TABLE t");
-         Make_Table (T, Known.Blob.all);
+         Make_Table (T, Dialect.Blob.all);
          Begin_Insert (T, Prepared);
          T.Insert.Bind
            (1, SQL.Blob'([for I in Ada.Streams.Stream_Element_Offset range 1 .. 16 =>
-                            SQL.Byte (One (Positive (I)))]));
+                            SQL.Byte (Example (Positive (I)))]));
          T.Insert.Execute;
          Check_Rows (T, Check'Access);
       end if;
@@ -464,7 +464,7 @@ package body Type_Tests is
    procedure Keys (T : in out Fixture) is
    begin
       T.DB.Execute
-        ("CREATE TABLE t (id " & Known.Serial.all & " PRIMARY KEY, x varchar(20))");
+        ("CREATE TABLE t (id " & Dialect.Serial.all & " PRIMARY KEY, x varchar(20))");
       Prepare (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?)");
       for Id in SQL.Integer_64 range 1 .. 2 loop
          T.Insert.Bind (1, "a");
@@ -498,7 +498,7 @@ package body Type_Tests is
 
       procedure Add (Name : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
       Add ("blobs", Blobs'Access);

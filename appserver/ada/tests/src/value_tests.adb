@@ -113,11 +113,11 @@ package body Value_Tests is
       Comes_Back (Nothing);
       Comes_Back ("it's");
       Comes_Back (Unicode);
-      if Known.Holds_NUL then
+      if Dialect.Holds_NUL then
          Comes_Back ("before" & ASCII.NUL & "after");
       end if;
       Comes_Back (Long);
-      Prepare (T.Echo, T.DB, "SELECT " & Known.Length.all & "(?)");
+      Prepare (T.Echo, T.DB, "SELECT " & Dialect.Length.all & "(?)");
       T.Echo.Bind (1, Unicode);
       Fetch (T);
       Assert (T.Echo.As_Integer_64 (1) = 10, "it has 10 characters");
@@ -419,7 +419,7 @@ package body Value_Tests is
 
    begin
       Assert (Sum (T.DB, "SELECT ? UNION ALL SELECT 5") = 15, "the sum");
-      Is_Refused (Wrong_Text'Access, Known.Syntax, "SELEKT");
+      Is_Refused (Wrong_Text'Access, Dialect.Syntax, "SELEKT");
       T.DB.Close;
    end Any_Database;
 
@@ -430,7 +430,7 @@ package body Value_Tests is
 
       procedure Add (Name : String; Test : Caller.Test_Method) is
       begin
-         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
       Add ("64-bit integers", Integers'Access);
