@@ -25,12 +25,12 @@ public final class Stress {
 
     /** What one of {@code parts} equal parts of a block's stress tests may take. */
     public static Duration part(int parts) {
-        return whole().dividedBy(parts);
+        return blockTime().dividedBy(parts);
     }
 
-    private static Duration whole() {
-        String given = System.getProperty("stress");
-        return given == null ? DEFAULT : Duration.parse("PT" + given);
+    private static Duration blockTime() {
+        String property = System.getProperty("stress");
+        return property == null ? DEFAULT : Duration.parse("PT" + property);
     }
 
     /** Whether a time is up: {@code System.nanoTime()} is compared with the end. */
@@ -65,7 +65,7 @@ public final class Stress {
             }
             List<T> results = new ArrayList<>();
             for (Future<T> future : futures) {
-                results.add(future.get(whole().toSeconds() + 60, TimeUnit.SECONDS));
+                results.add(future.get(blockTime().toSeconds() + 60, TimeUnit.SECONDS));
             }
             return results;
         } catch (ExecutionException e) {

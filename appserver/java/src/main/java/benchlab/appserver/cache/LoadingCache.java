@@ -27,9 +27,9 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     private V load(K key, Loader<? super K, ? extends V> loader) throws InterruptedException {
         var load = new Load<V>();
-        Load<V> other = loads.putIfAbsent(key, load);
-        if (other != null) {
-            return other.await();
+        Load<V> running = loads.putIfAbsent(key, load);
+        if (running != null) {
+            return running.await();
         }
         try {
             V present = get(key); // Another load may have ended since the caller missed.
@@ -54,16 +54,16 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
      * kept.
      */
     private V keep(K key, Load<V> load, V loaded) {
-        var kept = new AtomicReference<>(loaded);
+        var result = new AtomicReference<>(loaded);
         loads.computeIfPresent(
                 key,
-                (k, wanted) -> {
-                    if (wanted == load) {
-                        kept.setPlain(putIfAbsent(key, loaded));
+                (k, current) -> {
+                    if (current == load) {
+                        result.setPlain(putIfAbsent(key, loaded));
                     }
-                    return wanted;
+                    return current;
                 });
-        return kept.getPlain();
+        return result.getPlain();
     }
 
     @Override

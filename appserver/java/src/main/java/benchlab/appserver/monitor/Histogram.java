@@ -79,10 +79,10 @@ public final class Histogram {
             throw new IllegalStateException("there is no value");
         }
         long rank = Math.max(1, (long) Math.ceil(percent / 100 * total - 1e-6));
-        long seen = 0;
+        long cumulated = 0;
         for (int bucket = 0; bucket < BUCKETS; bucket++) {
-            seen += counts.get(bucket);
-            if (seen >= rank) {
+            cumulated += counts.get(bucket);
+            if (cumulated >= rank) {
                 return upperBound(bucket);
             }
         }

@@ -150,11 +150,11 @@ public final class Monitor {
     private void count(TimedRequest request, long now, long cpu, int status, String path) {
         long nanos = now - request.started;
         Page page = pageOf(request, status < 400 || status >= 500);
-        Counted mine = page.stripe(request.stripe(stripes));
+        Counted stripe = page.stripe(request.stripe(stripes));
         page.lookAtClock(now);
-        mine.record(nanos, status >= 500, status >= 400 && status < 500);
+        stripe.record(nanos, status >= 500, status >= 400 && status < 500);
         if (cpu >= 0) {
-            mine.recordCpu(cpu);
+            stripe.recordCpu(cpu);
         }
         if (page.isSlow(nanos)) {
             request.sumUp();

@@ -80,13 +80,13 @@ public final class MonitorFilter implements Filter {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (!(request instanceof HttpServletRequest asked)
-                || !(response instanceof HttpServletResponse answer)) {
+        if (!(request instanceof HttpServletRequest httpRequest)
+                || !(response instanceof HttpServletResponse httpResponse)) {
             chain.doFilter(request, response);
-        } else if (isForMonitor(asked)) {
-            show(asked, answer);
+        } else if (isForMonitor(httpRequest)) {
+            show(httpRequest, httpResponse);
         } else {
-            count(asked, answer, chain);
+            count(httpRequest, httpResponse, chain);
         }
     }
 

@@ -95,7 +95,7 @@ final class Page {
             long time = System.currentTimeMillis();
             long hour = time / HOUR_MILLIS;
             if (hourNumber == 0 || hours[(hourNumber - 1) % hours.length].hour < hour) {
-                hours[hourNumber++ % hours.length] = soFar(hour);
+                hours[hourNumber++ % hours.length] = totals(hour);
                 threshold = 0; // Some examples are too old.
             }
             nextLook = now + Math.min(60_000, HOUR_MILLIS - time % HOUR_MILLIS) * 1_000_000;
@@ -103,7 +103,7 @@ final class Page {
         }
     }
 
-    private Hour soFar(long hour) {
+    private Hour totals(long hour) {
         long count = 0;
         long errors = 0;
         long total = 0;
@@ -124,7 +124,7 @@ final class Page {
         for (int k = Math.max(0, hourNumber - hours.length); k < hourNumber; k++) {
             starts.add(hours[k % hours.length]);
         }
-        starts.add(soFar(0));
+        starts.add(totals(0));
         turning.set(false);
         return IntStream.range(0, starts.size() - 1)
                 .mapToObj(k -> difference(starts.get(k), starts.get(k + 1)))

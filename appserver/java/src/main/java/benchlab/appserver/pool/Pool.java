@@ -62,13 +62,13 @@ public final class Pool<R> implements AutoCloseable {
 
     // Figures, guarded by the lock; the slots have those of their own leases.
     private int largestSize;
-    private long pastLeases;
-    private long pastUsed;
+    private long closedSlotLeases;
+    private long closedSlotUsed;
     private long waits;
     private long waited;
     private long longestWait;
     private long timeouts;
-    private long made;
+    private long madeCount;
     private long factoryFailures;
     private long broken;
     private long reclaimed;
@@ -188,14 +188,14 @@ public final class Pool<R> implements AutoCloseable {
      * @return whether that came within {@code timeout}
      */
     public boolean awaitTermination(Duration timeout) throws InterruptedException {
-        long left = TimeUnit.NANOSECONDS.convert(timeout);
+        long remaining = TimeUnit.NANOSECONDS.convert(timeout);
         lock.lockInterruptibly();
         try {
             while (!isTerminated()) {
-                if (left <= 0) {
+                if (remaining <= 0) {
                     return false;
                 }
-                left = empty.awaitNanos(left);
+                remaining = empty.awaitNanos(remaining);
             }
             return true;
         } finally {
@@ -207,8 +207,8 @@ public final class Pool<R> implements AutoCloseable {
     public PoolFigures figures() {
         lock.lock();
         try {
-            long leases = pastLeases;
-            long used = pastUsed;
+            long leases = closedSlotLeases;
+            long used = closedSlotUsed;
             int inUse = 0;
             for (Slot<R> slot : slots.all()) {
                 leases += slot.leases();
@@ -226,7 +226,7 @@ public final class Pool<R> implements AutoCloseable {
                     Duration.ofNanos(waited),
                     Duration.ofNanos(longestWait),
                     timeouts,
-                    made,
+                    madeCount,
                     factoryFailures,
                     broken,
                     reclaimed,
@@ -257,9 +257,9 @@ public final class Pool<R> implements AutoCloseable {
             } else if (timeout == FOREVER) {
                 LockSupport.park(this);
             } else {
-                long left = timeout - (System.nanoTime() - waiter.since);
-                if (left > 0) {
-                    LockSupport.parkNanos(this, left);
+                long remaining = timeout - (System.nanoTime() - waiter.since);
+                if (remaining > 0) {
+                    LockSupport.parkNanos(this, remaining);
                 } else if (withdraw(waiter, this::countTimeout)) {
                     throw new TimeoutException("no lease within " + Duration.ofNanos(timeout));
                 }
@@ -326,7 +326,7 @@ public final class Pool<R> implements AutoCloseable {
         change(
                 () -> {
                     making--;
-                    made++;
+                    madeCount++;
                     slots.add(added);
                 });
         return slot;
@@ -483,8 +483,8 @@ public final class Pool<R> implements AutoCloseable {
 
     private void forget(Slot<R> slot) {
         slots.remove(slot);
-        pastLeases += slot.leases();
-        pastUsed += slot.used();
+        closedSlotLeases += slot.leases();
+        closedSlotUsed += slot.used();
     }
 
     private int size() {

@@ -59,7 +59,7 @@ final class Slots<R> {
     private Slot<R> takeIdle(int first) {
         Slot<R>[] all = slots;
         int index = first < all.length ? first : 0;
-        for (int looked = 0; looked < all.length; looked++) {
+        for (int tried = 0; tried < all.length; tried++) {
             Slot<R> slot = all[index];
             index = index + 1 < all.length ? index + 1 : 0;
             if (slot.take()) {

@@ -110,12 +110,12 @@ final class DrainedStream extends InputStream {
     }
 
     /** All that was not read yet, of a source that has ended. */
-    synchronized byte[] rest() throws IOException {
+    synchronized byte[] unread() throws IOException {
         if (failure != null) {
             throw failure;
         }
-        byte[] rest = Arrays.copyOfRange(bytes, start, end);
+        byte[] unread = Arrays.copyOfRange(bytes, start, end);
         start = end;
-        return rest;
+        return unread;
     }
 }

@@ -10,8 +10,8 @@ public final class FailedException extends IOException {
 
     private final transient Output output;
 
-    FailedException(String program, Output output, String said) {
-        super(program + " " + output.status() + (said.isEmpty() ? "" : ": " + said));
+    FailedException(String program, Output output, String errorText) {
+        super(program + " " + output.status() + (errorText.isEmpty() ? "" : ": " + errorText));
         this.output = output;
     }
 

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  */
 public record Output(String program, ExitStatus status, byte[] stdout, byte[] stderr) {
 
-    private static final int SAID = 500; // Characters of a message.
+    private static final int LONGEST_ERROR_TEXT = 500; // Characters.
 
     /**
      * Standard output as text in UTF-8.
@@ -42,8 +42,10 @@ public record Output(String program, ExitStatus status, byte[] stdout, byte[] st
         if (status.isSuccess()) {
             return this;
         }
-        String said = new String(stderr, StandardCharsets.UTF_8).strip();
+        String errorText = new String(stderr, StandardCharsets.UTF_8).strip();
         throw new FailedException(
-                program, this, said.substring(Math.max(0, said.length() - SAID)));
+                program,
+                this,
+                errorText.substring(Math.max(0, errorText.length() - LONGEST_ERROR_TEXT)));
     }
 }

@@ -203,7 +203,7 @@ public final class RunningProcess implements AutoCloseable {
             await(output.ended(), deadline);
             await(stderr.ended(), deadline);
             ExitStatus status = waitFor(deadline.left());
-            return new Output(command.words().get(0), status, output.rest(), stderr.rest());
+            return new Output(command.words().get(0), status, output.unread(), stderr.unread());
         } catch (Throwable e) {
             kill();
             throw e;

@@ -15,7 +15,7 @@ public final class Budget {
 
     private final long share;
     private final long reserve;
-    private final AtomicLong left;
+    private final AtomicLong balance;
 
     /**
      * A budget with a full reserve.
@@ -31,23 +31,23 @@ public final class Budget {
         }
         this.share = Math.round(share * RETRY);
         this.reserve = reserve * RETRY;
-        left = new AtomicLong(this.reserve);
+        balance = new AtomicLong(this.reserve);
     }
 
     /** How many retries could be made now. */
     public long left() {
-        return left.get() / RETRY;
+        return balance.get() / RETRY;
     }
 
     /** Counts a call. As long as nobody retries, this only reads. */
     void earn() {
-        if (left.get() < reserve) {
-            left.updateAndGet(now -> Math.min(reserve, now + share));
+        if (balance.get() < reserve) {
+            balance.updateAndGet(now -> Math.min(reserve, now + share));
         }
     }
 
     /** Takes a retry; false if there is none. */
     boolean spend() {
-        return left.getAndUpdate(now -> now >= RETRY ? now - RETRY : now) >= RETRY;
+        return balance.getAndUpdate(now -> now >= RETRY ? now - RETRY : now) >= RETRY;
     }
 }

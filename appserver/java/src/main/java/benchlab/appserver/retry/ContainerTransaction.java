@@ -45,12 +45,12 @@ final class ContainerTransaction {
 
     /** Looked for again if there is none: JNDI has it only for the threads of components. */
     private TransactionSynchronizationRegistry registry() {
-        TransactionSynchronizationRegistry known = registry;
-        if (known == null) {
-            known = find();
-            registry = known;
+        TransactionSynchronizationRegistry current = registry;
+        if (current == null) {
+            current = find();
+            registry = current;
         }
-        return known;
+        return current;
     }
 
     private TransactionSynchronizationRegistry find() {

@@ -89,15 +89,15 @@ public final class Faults {
      * OutcomeUnknownException}.
      */
     public static Fault of(Throwable failure) {
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
         Deque<Throwable> open = new ArrayDeque<>();
         open.add(failure);
         while (!open.isEmpty()) {
             Throwable next = open.remove();
-            if (!seen.add(next)) {
+            if (!visited.add(next)) {
                 continue;
             }
-            Fault fault = ofOne(next);
+            Fault fault = ofFailure(next);
             if (fault != Fault.PERMANENT) {
                 return fault;
             }
@@ -125,7 +125,7 @@ public final class Faults {
                                 && error.getErrorCode() == MARIADB_UNCONNECTED_CODE);
     }
 
-    private static Fault ofOne(Throwable failure) {
+    private static Fault ofFailure(Throwable failure) {
         if (failure instanceof OutcomeUnknownException) {
             return Fault.OUTCOME_UNKNOWN;
         } else if (failure instanceof StaleVersionException) {

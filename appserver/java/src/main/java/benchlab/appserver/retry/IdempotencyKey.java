@@ -65,12 +65,12 @@ public final class IdempotencyKey<T> {
         boolean isTaken = take(connection);
         RetriedCall.noteKey(isTaken);
         if (!isTaken) {
-            Kept kept = find(connection);
-            if (kept == null) { // The snapshot is older, or the row was deleted meanwhile.
+            StoredResult stored = find(connection);
+            if (stored == null) { // The snapshot is older, or the row was deleted meanwhile.
                 throw new SQLTransactionRollbackException(
                         "another transaction has put the key there", "40001");
             }
-            return result(kept);
+            return result(stored);
         }
         T result = work.run(connection);
         if (result != null) {
@@ -98,20 +98,20 @@ public final class IdempotencyKey<T> {
     }
 
     /** What is kept with a key: its result as text, or null. */
-    record Kept(String result) {}
+    record StoredResult(String result) {}
 
     /** Null if the key is not there. */
-    Kept find(Connection connection) throws SQLException {
+    StoredResult find(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(table.select)) {
             statement.setString(1, id);
             try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? new Kept(row.getString(1)) : null;
+                return row.next() ? new StoredResult(row.getString(1)) : null;
             }
         }
     }
 
-    T result(Kept kept) {
-        return kept.result == null ? null : read.apply(kept.result);
+    T result(StoredResult stored) {
+        return stored.result == null ? null : read.apply(stored.result);
     }
 
     /** Whether the database can {@link #keepAndCommit}. */

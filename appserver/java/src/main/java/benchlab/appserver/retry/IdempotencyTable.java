@@ -60,9 +60,9 @@ public final class IdempotencyTable {
         update = "UPDATE " + name + " SET result = ? WHERE id = ?";
         insert = "INSERT INTO " + name + " (id) VALUES (?)";
         insertOrNothing = insert + " ON CONFLICT DO NOTHING";
-        String both = "INSERT INTO " + name + " (id, result) VALUES (?, ?); COMMIT";
+        String statements = "INSERT INTO " + name + " (id, result) VALUES (?, ?); COMMIT";
         insertAndCommit =
-                Map.of("PostgreSQL", both, "MariaDB", MARIADB_BLOCK.formatted(both));
+                Map.of("PostgreSQL", statements, "MariaDB", MARIADB_BLOCK.formatted(statements));
     }
 
     /** If the key is there it changes no row, or fails for that, and the transaction goes on. */

@@ -33,11 +33,11 @@ final class KeyedAttempt<T, X extends Exception> {
             if (!keyComesLast || !isAnsweredByKey(failure)) {
                 throw failure;
             }
-            IdempotencyKey.Kept kept = find(transactions, failure);
-            if (kept == null) {
+            IdempotencyKey.StoredResult stored = find(transactions, failure);
+            if (stored == null) {
                 throw failure;
             }
-            return key.result(kept);
+            return key.result(stored);
         }
     }
 
@@ -55,10 +55,10 @@ final class KeyedAttempt<T, X extends Exception> {
         }
     }
 
-    private IdempotencyKey.Kept find(Transactions transactions, Exception failure)
+    private IdempotencyKey.StoredResult find(Transactions transactions, Exception failure)
             throws SQLException {
         try {
-            return transactions.run(key::find, (connection, kept) -> rollBack(connection));
+            return transactions.run(key::find, (connection, stored) -> rollBack(connection));
         } catch (SQLException e) {
             e.addSuppressed(failure);
             throw e;

@@ -147,9 +147,9 @@ final class RetriedCall implements AutoCloseable {
 
     /** Whether something holds for a failure or one of its causes, which may be a circle. */
     private static boolean anyCause(Throwable failure, Predicate<Throwable> holds) {
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
         Throwable cause = failure;
-        while (cause != null && seen.add(cause)) {
+        while (cause != null && visited.add(cause)) {
             if (holds.test(cause)) {
                 return true;
             }

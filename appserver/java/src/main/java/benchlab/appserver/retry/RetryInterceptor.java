@@ -75,9 +75,9 @@ public class RetryInterceptor {
             if (container.isInTransaction()) {
                 // Not its cause: that might be a fault that is retried.
                 String message = context.getMethod() + " left a transaction open";
-                var left = new IllegalStateException(message);
-                left.addSuppressed(failure);
-                throw left;
+                var misuse = new IllegalStateException(message);
+                misuse.addSuppressed(failure);
+                throw misuse;
             }
             throw failure;
         }

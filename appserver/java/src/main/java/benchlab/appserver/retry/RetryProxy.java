@@ -71,8 +71,8 @@ public final class RetryProxy {
     /** Of a class's own method, or if it has that, of the class. */
     private static Retried markIn(Class<?> type, Method method) {
         try {
-            Method own = type.getDeclaredMethod(method.getName(), method.getParameterTypes());
-            Retried mark = own.getAnnotation(Retried.class);
+            Method declared = type.getDeclaredMethod(method.getName(), method.getParameterTypes());
+            Retried mark = declared.getAnnotation(Retried.class);
             return mark != null ? mark : type.getAnnotation(Retried.class);
         } catch (NoSuchMethodException e) {
             return null;

@@ -97,7 +97,7 @@ public final class Transactions {
     <T, X extends Exception> T run(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
         Session outer = open.get();
-        return outer == null ? runWhole(work, ending) : runPart(outer, work);
+        return outer == null ? runOutermost(work, ending) : runPart(outer, work);
     }
 
     /** Whether this thread has a transaction open. */
@@ -117,7 +117,7 @@ public final class Transactions {
         }
     }
 
-    private <T, X extends Exception> T runWhole(TransactionWork<T, X> work, Ending<T> ending)
+    private <T, X extends Exception> T runOutermost(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
         Connection connection = null;
         boolean hadAutoCommit = false;

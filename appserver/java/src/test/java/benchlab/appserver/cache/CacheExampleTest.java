@@ -12,18 +12,18 @@ class CacheExampleTest {
 
     @Test
     void asksTheDatabaseOnce() throws Exception {
-        var asked = new ArrayList<String>();
+        var queried = new ArrayList<String>();
         var shop =
                 new CacheExample(
                         article -> {
-                            asked.add(article);
-                            return (long) asked.size();
+                            queried.add(article);
+                            return (long) queried.size();
                         });
         assertEquals(1, shop.price("tea"));
         assertEquals(1, shop.price("tea"));
         assertEquals(2, shop.price("salt"));
         shop.changed("tea");
         assertEquals(3, shop.price("tea"));
-        assertEquals(List.of("tea", "salt", "tea"), asked);
+        assertEquals(List.of("tea", "salt", "tea"), queried);
     }
 }

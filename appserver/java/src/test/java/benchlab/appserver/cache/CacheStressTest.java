@@ -108,7 +108,7 @@ class CacheStressTest {
                 () -> {
                     while (!deadline.passed()) {
                         long atLeast = removed.get();
-                        long got =
+                        long value =
                                 cache.get(
                                         1,
                                         key -> {
@@ -116,7 +116,7 @@ class CacheStressTest {
                                             Thread.yield();
                                             return read;
                                         });
-                        assertTrue(got >= atLeast, got + " after " + atLeast);
+                        assertTrue(value >= atLeast, value + " after " + atLeast);
                     }
                     return 0L;
                 };

@@ -220,9 +220,9 @@ class CacheTest {
                     threads.add(Thread.currentThread());
                     return assertThrows(LoadException.class, () -> cache.get("key", failing));
                 };
-        List<LoadException> seen = Stress.together(Collections.nCopies(4, task));
-        assertTrue(seen.stream().allMatch(exception -> exception.getCause() == failure));
-        assertEquals(4, seen.stream().distinct().count());
+        List<LoadException> failures = Stress.together(Collections.nCopies(4, task));
+        assertTrue(failures.stream().allMatch(exception -> exception.getCause() == failure));
+        assertEquals(4, failures.stream().distinct().count());
         assertNull(cache.get("key"));
         assertEquals(7, cache.get("key", key -> 7));
     }
@@ -333,14 +333,14 @@ class CacheTest {
     @EnumSource
     void aValueThatIsPutWhileItLoadsIsKept(Scheme scheme) throws Exception {
         Cache<String, String> cache = scheme.open();
-        String got =
+        String loaded =
                 cache.get(
                         "key",
                         key -> {
                             cache.put("key", "put");
                             return "loaded";
                         });
-        assertEquals("put", got);
+        assertEquals("put", loaded);
         assertEquals("put", cache.get("key"));
     }
 
@@ -350,7 +350,7 @@ class CacheTest {
     void aValueWhoseKeyIsRemovedWhileItLoadsIsNotKept(Scheme scheme) throws Exception {
         Cache<String, String> cache = scheme.open();
         for (Runnable removal : List.<Runnable>of(() -> cache.remove("key"), cache::clear)) {
-            String got =
+            String loaded =
                     cache.get(
                             "key",
                             key -> {
@@ -360,7 +360,7 @@ class CacheTest {
                                 cache.remove("key");
                                 return "old";
                             });
-            assertEquals("old", got);
+            assertEquals("old", loaded);
             assertNull(cache.get("key"));
         }
     }

@@ -29,14 +29,14 @@ class CounterStressTest {
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> task =
                 () -> {
-                    long done = 0;
+                    long added = 0;
                     do {
                         for (int k = 0; k < ROUND; k++) {
                             counter.increment();
                         }
-                        done += ROUND;
+                        added += ROUND;
                     } while (!deadline.passed());
-                    return done;
+                    return added;
                 };
         assertEquals(sum(Stress.together(Collections.nCopies(THREADS, task))), counter.value());
     }
@@ -48,14 +48,14 @@ class CounterStressTest {
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> task =
                 () -> {
-                    long done = 0;
+                    long added = 0;
                     do {
                         for (int k = 0; k < ROUND; k++) {
-                            long seen = counter.value();
-                            done += counter.compareAndSet(seen, seen + 3) ? 3 : 0;
+                            long before = counter.value();
+                            added += counter.compareAndSet(before, before + 3) ? 3 : 0;
                         }
                     } while (!deadline.passed());
-                    return done;
+                    return added;
                 };
         long added = sum(Stress.together(Collections.nCopies(THREADS, task)));
         assertEquals(start + added, counter.value());
@@ -104,12 +104,12 @@ class CounterStressTest {
             long[][] written = new long[ROUND][THREADS * 16];
             List<Callable<Long>> tasks = new ArrayList<>();
             for (int t = 0; t < THREADS; t++) {
-                int mine = t * 16;
+                int ownIndex = t * 16;
                 tasks.add(
                         () -> {
                             long last = 0;
                             for (int k = 0; k < ROUND; k++) {
-                                written[k][mine] = 1;
+                                written[k][ownIndex] = 1;
                                 if (counters[k].decrementAndTestZero()) {
                                     last++;
                                     assertEquals(THREADS, LongStream.of(written[k]).sum());
@@ -129,11 +129,11 @@ class CounterStressTest {
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> writer =
                 () -> {
-                    long done = 0;
-                    for (; !deadline.passed(); done++) {
+                    long rounds = 0;
+                    for (; !deadline.passed(); rounds++) {
                         counter.increment();
                     }
-                    return done;
+                    return rounds;
                 };
         Callable<Long> reader =
                 () -> {

@@ -71,8 +71,8 @@ class CounterTest {
     @ParameterizedTest
     @MethodSource("linearizableCounters")
     void tellsZeroOnce(LinearizableCounter counter) {
-        for (int left = 6; left >= -2; left--) {
-            assertEquals(left == 0, counter.decrementAndTestZero());
+        for (int value = 6; value >= -2; value--) {
+            assertEquals(value == 0, counter.decrementAndTestZero());
         }
     }
 

@@ -35,12 +35,12 @@ class HistogramTest {
         for (int count : new int[] {1, 10, 1_000, 20_000}) {
             for (int shift : new int[] {22, 34, 50}) {
                 var reference = new org.HdrHistogram.Histogram(1L << 42, 4);
-                var own = new Histogram();
+                var histogram = new Histogram();
                 values(count, shift).forEach(reference::recordValue);
-                values(count, shift).forEach(own::record);
+                values(count, shift).forEach(histogram::record);
                 for (double percent : PERCENTS) {
                     long expected = reference.getValueAtPercentile(percent);
-                    long found = own.percentile(percent);
+                    long found = histogram.percentile(percent);
                     assertTrue(Math.abs(found - expected) <= expected / 30 + 1, percent + " of " + count);
                     table.append(
                             String.format(
@@ -48,8 +48,8 @@ class HistogramTest {
                 }
             }
         }
-        List<String> kept = Files.readAllLines(TABLE);
-        assertEquals(table.toString(), kept.stream().collect(Collectors.joining("\n", "", "\n")));
+        List<String> stored = Files.readAllLines(TABLE);
+        assertEquals(table.toString(), stored.stream().collect(Collectors.joining("\n", "", "\n")));
     }
 
     @Test
@@ -68,16 +68,16 @@ class HistogramTest {
 
     @Test
     void sumsAreThoseOfAllValues() {
-        var left = new Histogram();
-        var right = new Histogram();
+        var first = new Histogram();
+        var second = new Histogram();
         var all = new Histogram();
         for (long k = 1; k <= 1_000; k++) {
-            (k % 3 == 0 ? left : right).record(k * k);
+            (k % 3 == 0 ? first : second).record(k * k);
             all.record(k * k);
         }
-        left.add(right);
+        first.add(second);
         for (int bucket = 0; bucket < Histogram.BUCKETS; bucket++) {
-            assertEquals(all.countIn(bucket), left.countIn(bucket));
+            assertEquals(all.countIn(bucket), first.countIn(bucket));
         }
         assertThrows(IllegalStateException.class, () -> new Histogram().percentile(50));
     }

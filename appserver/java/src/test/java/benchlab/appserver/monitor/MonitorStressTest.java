@@ -24,15 +24,15 @@ class MonitorStressTest {
         var deadline = new Stress.Deadline(Stress.part(1));
         Callable<Long> writer =
                 () -> {
-                    long done = 0;
-                    for (; done % 100 != 0 || !deadline.passed(); done++) {
-                        monitor.begin("GET", "/page" + (char) ('a' + done % PAGES));
-                        for (int k = 0; k < done % 4; k++) {
+                    long requests = 0;
+                    for (; requests % 100 != 0 || !deadline.passed(); requests++) {
+                        monitor.begin("GET", "/page" + (char) ('a' + requests % PAGES));
+                        for (int k = 0; k < requests % 4; k++) {
                             monitor.record(monitor.query("SELECT 1"), k, k == 2);
                         }
-                        monitor.end(done % 10 == 0 ? 500 : 200, "/");
+                        monitor.end(requests % 10 == 0 ? 500 : 200, "/");
                     }
-                    return done;
+                    return requests;
                 };
         Callable<Long> reader =
                 () -> {
@@ -45,7 +45,7 @@ class MonitorStressTest {
                 };
         List<Callable<Long>> tasks = new ArrayList<>(Collections.nCopies(THREADS, writer));
         tasks.add(reader);
-        long done = Stress.together(tasks).stream().mapToLong(n -> n).sum();
+        long requests = Stress.together(tasks).stream().mapToLong(n -> n).sum();
 
         long count = 0;
         long errors = 0;
@@ -63,9 +63,9 @@ class MonitorStressTest {
                     page.hours().stream().mapToLong(Page.Hour::count).sum(),
                     "the hours of " + page.name);
         }
-        assertEquals(done, count);
-        assertEquals(done / 10, errors);
-        assertEquals(done / 4 * 6, queries);
-        assertEquals(done / 4, failed);
+        assertEquals(requests, count);
+        assertEquals(requests / 10, errors);
+        assertEquals(requests / 4 * 6, queries);
+        assertEquals(requests / 4, failed);
     }
 }

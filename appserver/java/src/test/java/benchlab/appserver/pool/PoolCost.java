@@ -40,8 +40,8 @@ final class PoolCost {
                         new PoolCost("Pool, LATEST_FIRST", () -> lease(latestFirst)),
                         new PoolCost("ArrayBlockingQueue", () -> take(queue)));
         for (int round = 0; round < ROUNDS; round++) {
-            for (PoolCost one : measured) {
-                one.measure(round >= WARM_UP);
+            for (PoolCost competitor : measured) {
+                competitor.measure(round >= WARM_UP);
             }
         }
         measured.forEach(PoolCost::print);
@@ -71,7 +71,7 @@ final class PoolCost {
         return check;
     }
 
-    private void measure(boolean isKept) throws Exception {
+    private void measure(boolean isRecorded) throws Exception {
         var clock = ManagementFactory.getThreadMXBean();
         long start = clock.getCurrentThreadCpuTime();
         int check = round.call();
@@ -79,7 +79,7 @@ final class PoolCost {
         if (check != OPERATIONS) {
             throw new AssertionError(name + " did " + check);
         }
-        if (isKept) {
+        if (isRecorded) {
             costs.add(cost);
         }
     }

@@ -30,20 +30,20 @@ class PoolStressTest {
 
     private final AtomicInteger living = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();
-    private final AtomicInteger made = new AtomicInteger();
+    private final AtomicInteger resourcesMade = new AtomicInteger();
 
     /**
      * A resource that notices whoever else uses it. The plain count shows that holders see each
      * other.
      */
-    private final class Thing {
+    private final class Resource {
         private final AtomicInteger users = new AtomicInteger();
         private final AtomicInteger ends = new AtomicInteger();
         private long plain;
         private long uses;
 
-        Thing() {
-            made.incrementAndGet();
+        Resource() {
+            resourcesMade.incrementAndGet();
             most.accumulateAndGet(living.incrementAndGet(), Math::max);
         }
 
@@ -63,8 +63,8 @@ class PoolStressTest {
         }
     }
 
-    private PoolOptions<Thing> options(Order order, Factory<Thing> factory) {
-        return PoolOptions.of(factory).destroy(Thing::end).order(order);
+    private PoolOptions<Resource> options(Order order, Factory<Resource> factory) {
+        return PoolOptions.of(factory).destroy(Resource::end).order(order);
     }
 
     /**
@@ -73,20 +73,20 @@ class PoolStressTest {
     @ParameterizedTest
     @EnumSource(Order.class)
     void leasesAndGivesBack(Order order) throws Exception {
-        var pool = new Pool<>(2, options(order, Thing::new));
+        var pool = new Pool<>(2, options(order, Resource::new));
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> task =
                 () -> {
-                    long done = 0;
-                    for (; !deadline.passed(); done++) {
+                    long leases = 0;
+                    for (; !deadline.passed(); leases++) {
                         try (var lease = pool.lease()) {
                             lease.resource().use();
                         }
                     }
-                    return done;
+                    return leases;
                 };
-        long done = sum(Stress.together(Collections.nCopies(THREADS, task)));
-        assertEquals(done, pool.figures().leases());
+        long leases = sum(Stress.together(Collections.nCopies(THREADS, task)));
+        assertEquals(leases, pool.figures().leases());
         finish(pool, 2);
     }
 
@@ -94,17 +94,17 @@ class PoolStressTest {
     @ParameterizedTest
     @EnumSource(Order.class)
     void leasesWithoutWaiting(Order order) throws Exception {
-        var pool = new Pool<>(LARGEST, options(order, Thing::new));
+        var pool = new Pool<>(LARGEST, options(order, Resource::new));
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> task =
                 () -> {
-                    long done = 0;
-                    for (; !deadline.passed(); done++) {
+                    long leases = 0;
+                    for (; !deadline.passed(); leases++) {
                         try (var lease = pool.tryLease().orElseThrow()) {
                             lease.resource().use();
                         }
                     }
-                    return done;
+                    return leases;
                 };
         sum(Stress.together(Collections.nCopies(LARGEST, task)));
         assertEquals(0, pool.figures().waits());
@@ -117,37 +117,37 @@ class PoolStressTest {
     @ParameterizedTest
     @EnumSource(Order.class)
     void oneOfSeveralClosesSucceeds(Order order) throws Exception {
-        var pool = new Pool<>(1, options(order, Thing::new));
-        var shared = new AtomicReference<Lease<Thing>>();
+        var pool = new Pool<>(1, options(order, Resource::new));
+        var shared = new AtomicReference<Lease<Resource>>();
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> closer =
                 () -> {
-                    long done = 0;
+                    long balance = 0;
                     while (!deadline.passed()) {
-                        Lease<Thing> lease = shared.get();
+                        Lease<Resource> lease = shared.get();
                         if (lease != null) {
                             try {
                                 lease.close();
-                                done++;
+                                balance++;
                             } catch (IllegalStateException e) {
                                 Thread.onSpinWait(); // Another one was first.
                             }
                         }
                     }
-                    return done;
+                    return balance;
                 };
         Callable<Long> leaser =
                 () -> {
-                    long done = 0;
+                    long balance = 0;
                     while (!deadline.passed()) {
                         var lease = pool.tryLease();
                         if (lease.isPresent()) {
                             lease.get().resource().use();
                             shared.set(lease.get());
-                            done--;
+                            balance--;
                         }
                     }
-                    return done;
+                    return balance;
                 };
         long open = -sum(Stress.together(List.of(leaser, closer, closer)));
         if (open == 1) {
@@ -166,8 +166,8 @@ class PoolStressTest {
                 new Pool<>(
                         LARGEST,
                         options(order, this::makeOrFail)
-                                .reset(Thing::use)
-                                .validate(thing -> !chance(50)));
+                                .reset(Resource::use)
+                                .validate(resource -> !chance(50)));
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> user = () -> use(pool, deadline);
         List<Callable<Long>> tasks = new ArrayList<>(Collections.nCopies(THREADS, user));
@@ -187,8 +187,8 @@ class PoolStressTest {
         finish(pool, LARGEST);
     }
 
-    private static long use(Pool<Thing> pool, Stress.Deadline deadline) {
-        long done = 0;
+    private static long use(Pool<Resource> pool, Stress.Deadline deadline) {
+        long leases = 0;
         while (!deadline.passed()) {
             if (chance(20)) {
                 Thread.currentThread().interrupt();
@@ -196,7 +196,7 @@ class PoolStressTest {
             try (var lease = any(pool)) {
                 if (lease != null) {
                     lease.resource().use();
-                    done++;
+                    leases++;
                     if (chance(30)) {
                         lease.markBroken();
                     }
@@ -209,10 +209,10 @@ class PoolStressTest {
             }
             Thread.interrupted();
         }
-        return done;
+        return leases;
     }
 
-    private static Lease<Thing> any(Pool<Thing> pool)
+    private static Lease<Resource> any(Pool<Resource> pool)
             throws InterruptedException, TimeoutException {
         return switch (ThreadLocalRandom.current().nextInt(3)) {
             case 0 -> pool.lease();
@@ -221,25 +221,25 @@ class PoolStressTest {
         };
     }
 
-    private void finish(Pool<Thing> pool, int capacity) throws InterruptedException {
+    private void finish(Pool<Resource> pool, int capacity) throws InterruptedException {
         assertEquals(0, pool.figures().inUse());
         pool.close();
         assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
         assertEquals(0, living.get());
         assertTrue(most.get() <= capacity, most + " at once");
-        assertEquals(made.get(), pool.figures().made());
+        assertEquals(resourcesMade.get(), pool.figures().made());
         assertEquals(0, pool.figures().reclaimed());
     }
 
-    private Thing makeOrFail() throws IOException {
+    private Resource makeOrFail() throws IOException {
         if (chance(10)) {
             throw new IOException("made to fail");
         }
-        return new Thing();
+        return new Resource();
     }
 
-    private static boolean chance(int oneIn) {
-        return ThreadLocalRandom.current().nextInt(oneIn) == 0;
+    private static boolean chance(int odds) {
+        return ThreadLocalRandom.current().nextInt(odds) == 0;
     }
 
     private static long sum(List<Long> values) {

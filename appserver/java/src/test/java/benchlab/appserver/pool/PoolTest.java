@@ -33,29 +33,29 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PoolTest {
 
     /** A resource that says what was done to it. */
-    private static final class Thing {
+    private static final class Resource {
         private final int number;
         private boolean valid = true;
         private int resets;
         private int destroyed;
 
-        Thing(int number) {
+        Resource(int number) {
             this.number = number;
         }
     }
 
-    private final List<Thing> things = Collections.synchronizedList(new ArrayList<>());
+    private final List<Resource> resources = Collections.synchronizedList(new ArrayList<>());
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final PoolOptions<Thing> options =
+    private final PoolOptions<Resource> options =
             PoolOptions.of(this::make)
-                    .validate(thing -> thing.valid)
-                    .reset(thing -> thing.resets++)
-                    .destroy(thing -> thing.destroyed++);
+                    .validate(resource -> resource.valid)
+                    .reset(resource -> resource.resets++)
+                    .destroy(resource -> resource.destroyed++);
 
-    private Thing make() {
-        var thing = new Thing(things.size());
-        things.add(thing);
-        return thing;
+    private Resource make() {
+        var resource = new Resource(resources.size());
+        resources.add(resource);
+        return resource;
     }
 
     @AfterEach
@@ -71,9 +71,9 @@ class PoolTest {
                     assertEquals(0, lease.resource().number);
                 }
             }
-            try (var one = pool.lease();
-                    var two = pool.lease()) {
-                assertNotSame(one.resource(), two.resource());
+            try (var first = pool.lease();
+                    var second = pool.lease()) {
+                assertNotSame(first.resource(), second.resource());
                 assertEquals(2, pool.figures().inUse());
                 assertFalse(pool.tryLease().isPresent());
             }
@@ -83,9 +83,9 @@ class PoolTest {
             assertEquals(0, figures.inUse());
             assertEquals(2, figures.idle());
             assertEquals(2, figures.largestSize());
-            assertEquals(6, things.get(0).resets);
+            assertEquals(6, resources.get(0).resets);
         }
-        assertEquals(List.of(1, 1), things.stream().map(thing -> thing.destroyed).toList());
+        assertEquals(List.of(1, 1), resources.stream().map(r -> r.destroyed).toList());
     }
 
 
@@ -93,7 +93,7 @@ class PoolTest {
     @EnumSource(Order.class)
     void usesIdleResourcesInTheOrderOfTheOption(Order order) throws Exception {
         try (var pool = new Pool<>(3, options.order(order))) {
-            List<Lease<Thing>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
+            List<Lease<Resource>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
             leases.forEach(Lease::close);
             List<Integer> numbers = new ArrayList<>();
             for (int k = 0; k < 4; k++) {
@@ -109,7 +109,7 @@ class PoolTest {
     @Test
     void givingBackTwiceIsAnError() throws Exception {
         try (var pool = new Pool<>(1, options)) {
-            Lease<Thing> old = pool.lease();
+            Lease<Resource> old = pool.lease();
             old.close();
             assertThrows(IllegalStateException.class, old::close);
             try (var next = pool.lease()) {
@@ -126,7 +126,7 @@ class PoolTest {
     @Test
     void aLeaseMayBeClosedByAnotherThread() throws Exception {
         try (var pool = new Pool<>(1, options)) {
-            Lease<Thing> lease = pool.lease();
+            Lease<Resource> lease = pool.lease();
             threads.submit(lease::close).get();
             assertTrue(pool.tryLease().isPresent());
         }
@@ -135,7 +135,7 @@ class PoolTest {
     @Test
     void firstComeFirstServed() throws Exception {
         try (var pool = new Pool<>(1, options)) {
-            Lease<Thing> lease = pool.lease();
+            Lease<Resource> lease = pool.lease();
             List<Integer> served = Collections.synchronizedList(new ArrayList<>());
             List<Future<?>> futures = new ArrayList<>();
             for (int k = 0; k < 8; k++) {
@@ -143,7 +143,7 @@ class PoolTest {
                 futures.add(
                         threads.submit(
                                 () -> {
-                                    try (var mine = pool.lease()) {
+                                    try (var waiterLease = pool.lease()) {
                                         served.add(number);
                                     }
                                     return null;
@@ -179,7 +179,7 @@ class PoolTest {
     @Test
     void anInterruptEndsTheWaitAndLosesNothing() throws Exception {
         try (var pool = new Pool<>(1, options)) {
-            Lease<Thing> lease = pool.lease();
+            Lease<Resource> lease = pool.lease();
             var waiter = new Thread(() -> assertThrows(InterruptedException.class, pool::lease));
             waiter.start();
             until(() -> pool.figures().waiting() == 1);
@@ -206,11 +206,11 @@ class PoolTest {
     void anInvalidResourceIsReplaced() throws Exception {
         try (var pool = new Pool<>(1, options)) {
             pool.lease().close();
-            things.get(0).valid = false;
+            resources.get(0).valid = false;
             try (var lease = pool.lease()) {
                 assertEquals(1, lease.resource().number);
             }
-            assertEquals(1, things.get(0).destroyed);
+            assertEquals(1, resources.get(0).destroyed);
             assertEquals(1, pool.figures().broken());
             assertEquals(1, pool.figures().size());
         }
@@ -218,14 +218,14 @@ class PoolTest {
 
     @Test
     void failingHooksCostNoPlace() throws Exception {
-        PoolOptions<Thing> failing =
+        PoolOptions<Resource> failing =
                 options.validate(
-                                thing -> {
+                                resource -> {
                                     throw new IOException("validate");
                                 })
                         .destroy(
-                                thing -> {
-                                    thing.destroyed++;
+                                resource -> {
+                                    resource.destroyed++;
                                     throw new AssertionError("destroy");
                                 });
         try (var pool = new Pool<>(1, failing)) {
@@ -237,7 +237,7 @@ class PoolTest {
                 new Pool<>(
                         1,
                         options.reset(
-                                thing -> {
+                                resource -> {
                                     throw new IllegalStateException("reset");
                                 }))) {
             pool.lease().close();
@@ -245,8 +245,8 @@ class PoolTest {
             pool.lease().close();
             assertEquals(2, pool.figures().broken());
         }
-        assertTrue(things.stream().allMatch(thing -> thing.destroyed == 1));
-        assertEquals(4, things.size());
+        assertTrue(resources.stream().allMatch(resource -> resource.destroyed == 1));
+        assertEquals(4, resources.size());
     }
 
     @Test
@@ -256,7 +256,7 @@ class PoolTest {
                 lease.markBroken();
                 assertEquals(0, lease.resource().destroyed);
             }
-            assertEquals(1, things.get(0).destroyed);
+            assertEquals(1, resources.get(0).destroyed);
             try (var lease = pool.lease()) {
                 assertEquals(1, lease.resource().number);
             }
@@ -267,7 +267,7 @@ class PoolTest {
     void aFactoryThatFailsCostsNoPlace() throws Exception {
         var failure = new IOException("no route");
         List<Exception> failures = new ArrayList<>(List.of(failure, failure));
-        PoolOptions<Thing> flaky =
+        PoolOptions<Resource> flaky =
                 PoolOptions.of(
                         () -> {
                             if (!failures.isEmpty()) {
@@ -282,7 +282,7 @@ class PoolTest {
             assertEquals(2, pool.figures().factoryFailures());
             pool.lease().close();
         }
-        try (var pool = new Pool<Thing>(1, PoolOptions.of(() -> null))) {
+        try (var pool = new Pool<Resource>(1, PoolOptions.of(() -> null))) {
             assertThrows(ResourceException.class, pool::lease);
             assertEquals(0, pool.figures().size());
         }
@@ -293,7 +293,7 @@ class PoolTest {
     void theNextWaiterTriesWhenAFactoryFails() throws Exception {
         var entered = new CountDownLatch(1);
         var fail = new CountDownLatch(1);
-        PoolOptions<Thing> slow =
+        PoolOptions<Resource> slow =
                 PoolOptions.of(
                         () -> {
                             if (entered.getCount() > 0) {
@@ -306,7 +306,7 @@ class PoolTest {
         try (var pool = new Pool<>(1, slow)) {
             Future<?> first = threads.submit(() -> pool.lease());
             entered.await();
-            Future<Lease<Thing>> second = threads.submit(() -> pool.lease());
+            Future<Lease<Resource>> second = threads.submit(() -> pool.lease());
             until(() -> pool.figures().waiting() == 1);
             fail.countDown();
             assertEquals(0, second.get().resource().number);
@@ -319,8 +319,8 @@ class PoolTest {
     @Test
     void growsWhileInUse() throws Exception {
         try (var pool = new Pool<>(1, options)) {
-            Lease<Thing> first = pool.lease();
-            Future<Lease<Thing>> second = threads.submit(() -> pool.lease());
+            Lease<Resource> first = pool.lease();
+            Future<Lease<Resource>> second = threads.submit(() -> pool.lease());
             until(() -> pool.figures().waiting() == 1);
             pool.resize(2);
             assertEquals(1, second.get().resource().number);
@@ -333,18 +333,18 @@ class PoolTest {
     @Test
     void shrinksWhileInUse() throws Exception {
         try (var pool = new Pool<>(3, options)) {
-            List<Lease<Thing>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
+            List<Lease<Resource>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
             leases.get(0).close();
             pool.resize(1);
-            assertEquals(1, things.get(0).destroyed);
+            assertEquals(1, resources.get(0).destroyed);
             assertEquals(2, pool.figures().size());
             assertFalse(pool.tryLease().isPresent());
             leases.get(1).close();
-            assertEquals(1, things.get(1).destroyed);
+            assertEquals(1, resources.get(1).destroyed);
             assertFalse(pool.tryLease().isPresent());
             assertEquals(2, leases.get(2).resource().number);
             leases.get(2).close();
-            assertEquals(0, things.get(2).destroyed);
+            assertEquals(0, resources.get(2).destroyed);
             try (var lease = pool.lease()) {
                 assertEquals(2, lease.resource().number);
             }
@@ -358,15 +358,15 @@ class PoolTest {
     @Test
     void closesWhileInUse() throws Exception {
         var pool = new Pool<>(2, options);
-        Lease<Thing> leased = pool.lease();
+        Lease<Resource> leased = pool.lease();
         pool.lease().close();
-        Lease<Thing> other = pool.lease();
-        Future<Lease<Thing>> waiting = threads.submit(() -> pool.lease());
+        Lease<Resource> second = pool.lease();
+        Future<Lease<Resource>> waiting = threads.submit(() -> pool.lease());
         until(() -> pool.figures().waiting() == 1);
-        other.close();
+        second.close();
         waiting.get().close();
-        Lease<Thing> again = pool.lease();
-        Future<Lease<Thing>> refused = threads.submit(() -> pool.lease());
+        Lease<Resource> again = pool.lease();
+        Future<Lease<Resource>> refused = threads.submit(() -> pool.lease());
         until(() -> pool.figures().waiting() == 1);
         pool.close();
         assertTrue(
@@ -380,7 +380,7 @@ class PoolTest {
         assertEquals(0, leased.resource().destroyed);
         leased.close();
         assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
-        assertEquals(List.of(1, 1), things.stream().map(thing -> thing.destroyed).toList());
+        assertEquals(List.of(1, 1), resources.stream().map(r -> r.destroyed).toList());
         pool.close();
         assertEquals(0, pool.figures().size());
     }
@@ -411,26 +411,26 @@ class PoolTest {
     @Test
     void aLostLeaseIsReclaimed() throws Exception {
         try (var pool = new Pool<>(1, options)) {
-            Lease<Thing> closed = pool.lease();
+            Lease<Resource> closed = pool.lease();
             closed.close();
             var holder = new Thread(() -> lose(pool));
             holder.start();
             holder.join();
-            Future<Lease<Thing>> waiting = threads.submit(() -> pool.lease());
+            Future<Lease<Resource>> waiting = threads.submit(() -> pool.lease());
             until(
                     () -> {
                         System.gc();
                         return waiting.isDone();
                     });
             assertEquals(1, waiting.get().resource().number);
-            assertEquals(1, things.get(0).destroyed);
+            assertEquals(1, resources.get(0).destroyed);
             assertEquals(1, pool.figures().reclaimed());
             waiting.get().close();
             assertThrows(IllegalStateException.class, closed::close);
         }
     }
 
-    private static void lose(Pool<Thing> pool) {
+    private static void lose(Pool<Resource> pool) {
         try {
             pool.lease().resource();
         } catch (InterruptedException e) {

@@ -24,18 +24,18 @@ class ProcessStressTest {
         var deadline = new Stress.Deadline(Stress.part(1));
         Callable<Long> task =
                 () -> {
-                    long done = 0;
-                    for (; !deadline.passed(); done++) {
+                    long rounds = 0;
+                    for (; !deadline.passed(); rounds++) {
                         if (ThreadLocalRandom.current().nextInt(4) > 0) {
                             filter();
                         } else {
-                            killWhileItTalks();
+                            killWhileItWrites();
                         }
                     }
-                    return done;
+                    return rounds;
                 };
-        List<Long> done = Stress.together(Collections.nCopies(THREADS, task));
-        assertTrue(done.stream().allMatch(count -> count > 0));
+        List<Long> rounds = Stress.together(Collections.nCopies(THREADS, task));
+        assertTrue(rounds.stream().allMatch(count -> count > 0));
         for (int patience = 0; ProcessHandle.current().children().count() > 0; patience++) {
             assertTrue(patience < 2000, "children are left");
             Thread.sleep(10);
@@ -50,7 +50,7 @@ class ProcessStressTest {
         assertEquals(new ExitStatus.Exited(0), output.status());
     }
 
-    private static void killWhileItTalks() throws Exception {
+    private static void killWhileItWrites() throws Exception {
         Command endless = Command.of("sh", "-c", "cat /dev/zero & cat /dev/zero >&2");
         var limit = Duration.ofMillis(ThreadLocalRandom.current().nextInt(1, 10));
         try {

@@ -159,15 +159,15 @@ abstract class DatabaseTest {
     @Test
     void aKeyOfWorkWithItsOwnTransactionLeavesOneEffect() throws Exception {
         interleaver.afterNextCommit(DatabaseTest::lose);
-        assertEquals("101", addOnceInside(Policy.ofAttempts(1).meter(meter), interleaver));
+        assertEquals("101", addOnceInTransaction(Policy.ofAttempts(1).meter(meter), interleaver));
         assertOneEffect();
     }
 
     @Test
     void aKeyThatIsThereIsFoundAgain() throws Exception {
-        assertEquals("101", addOnceInside(policy, interleaver));
+        assertEquals("101", addOnceInTransaction(policy, interleaver));
         interleaver.afterNextCommit(DatabaseTest::lose);
-        assertEquals("101", addOnceInside(Policy.ofAttempts(1).meter(meter), interleaver));
+        assertEquals("101", addOnceInTransaction(Policy.ofAttempts(1).meter(meter), interleaver));
         assertOneEffect();
     }
 
@@ -188,7 +188,7 @@ abstract class DatabaseTest {
                 () -> Retry.call(policy, inside, KEYS.key("2"), DatabaseTest::addOne);
         List<Callable<String>> calls =
                 List.of(
-                        () -> addOnceInside(policy, once),
+                        () -> addOnceInTransaction(policy, once),
                         () -> Retry.call(repeatable, keyedCall));
         for (Callable<String> call : calls) {
             opened.set(0);
@@ -359,7 +359,8 @@ abstract class DatabaseTest {
     }
 
     /** In a transaction that the work makes itself, as a container does. */
-    private String addOnceInside(Policy with, Transactions.Source source) throws SQLException {
+    private String addOnceInTransaction(Policy with, Transactions.Source source)
+            throws SQLException {
         return Retry.call(
                 with.repeatable(true),
                 () -> {

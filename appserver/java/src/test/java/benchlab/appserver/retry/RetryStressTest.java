@@ -38,19 +38,19 @@ class RetryStressTest {
             var deadline = new Stress.Deadline(Stress.part(PARTS));
             Callable<Long> task =
                     () -> {
-                        long done = 0;
+                        long calls = 0;
                         do {
                             breakSometimes(interleaver);
                             addOnce(transactions, Long.toString(numbers.incrementAndGet()));
-                            done++;
+                            calls++;
                         } while (!deadline.passed());
-                        return done;
+                        return calls;
                     };
-            long done = sum(Stress.together(Collections.nCopies(THREADS, task)));
-            assertEquals(done, database.number("SELECT value FROM record"));
-            assertEquals(done, database.number("SELECT count(*) FROM retry_key"));
+            long calls = sum(Stress.together(Collections.nCopies(THREADS, task)));
+            assertEquals(calls, database.number("SELECT value FROM record"));
+            assertEquals(calls, database.number("SELECT count(*) FROM retry_key"));
             RetryFigures figures = meter.figures();
-            assertEquals(done, figures.calls());
+            assertEquals(calls, figures.calls());
             assertEquals(0, figures.givenUp());
             long faults = sum(figures.faults().values().stream().toList());
             assertEquals(faults, figures.retries());

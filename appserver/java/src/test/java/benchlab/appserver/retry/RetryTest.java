@@ -202,8 +202,8 @@ class RetryTest {
     void whoIsInterruptedDoesNotRetry() {
         var work = new Failing(deadlock());
         Thread.currentThread().interrupt();
-        Policy atOnce = policy.backoff(Fault.DEADLOCK, Backoff.NONE);
-        assertThrows(SQLException.class, () -> call(atOnce, work));
+        Policy withoutPauses = policy.backoff(Fault.DEADLOCK, Backoff.NONE);
+        assertThrows(SQLException.class, () -> call(withoutPauses, work));
         assertTrue(Thread.interrupted());
         assertEquals(1, work.runs);
         assertEquals(1, meter.figures().givenUp());

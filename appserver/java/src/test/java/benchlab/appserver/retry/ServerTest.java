@@ -130,10 +130,10 @@ abstract class ServerTest extends DatabaseTest {
 
     @Test
     void aDeadlockIsRetried() throws Exception {
-        var bothHoldOne = new CyclicBarrier(2);
-        Callable<Void> there = () -> transfer(bothHoldOne, 1, 2);
-        Callable<Void> back = () -> transfer(bothHoldOne, 2, 1);
-        Stress.together(List.of(there, back));
+        var bothLocked = new CyclicBarrier(2);
+        Callable<Void> transfer = () -> transfer(bothLocked, 1, 2);
+        Callable<Void> transferBack = () -> transfer(bothLocked, 2, 1);
+        Stress.together(List.of(transfer, transferBack));
         assertEquals(100, balance(1));
         assertEquals(100, balance(2));
         assertDeadlocked();
@@ -147,7 +147,7 @@ abstract class ServerTest extends DatabaseTest {
         assertEquals(retries, faults(Fault.DEADLOCK));
     }
 
-    private Void transfer(CyclicBarrier bothHoldOne, int from, int to) throws Exception {
+    private Void transfer(CyclicBarrier bothLocked, int from, int to) throws Exception {
         AtomicInteger runs = new AtomicInteger();
         return Retry.call(
                 policy,
@@ -155,7 +155,7 @@ abstract class ServerTest extends DatabaseTest {
                 connection -> {
                     add(connection, from, -1);
                     if (runs.incrementAndGet() == 1) {
-                        await(bothHoldOne);
+                        await(bothLocked);
                     }
                     add(connection, to, 1);
                     return null;
@@ -165,16 +165,16 @@ abstract class ServerTest extends DatabaseTest {
     /** One that is stopped at its commit asks there for what another one holds. */
     @Test
     void aDeadlockIsMadeAtACommit() throws Exception {
-        var bothHoldOne = new CyclicBarrier(2);
-        Callable<Void> stopped = () -> addAndAsk(bothHoldOne);
-        Callable<Void> other = () -> transfer(bothHoldOne, 2, 1);
+        var bothLocked = new CyclicBarrier(2);
+        Callable<Void> stopped = () -> addAndAsk(bothLocked);
+        Callable<Void> other = () -> transfer(bothLocked, 2, 1);
         Stress.together(List.of(stopped, other));
         assertEquals(102, balance(1));
         assertEquals(99, balance(2));
         assertDeadlocked();
     }
 
-    private Void addAndAsk(CyclicBarrier bothHoldOne) throws Exception {
+    private Void addAndAsk(CyclicBarrier bothLocked) throws Exception {
         AtomicInteger runs = new AtomicInteger();
         return Retry.call(
                 policy,
@@ -184,7 +184,7 @@ abstract class ServerTest extends DatabaseTest {
                     if (runs.incrementAndGet() == 1) {
                         interleaver.beforeNextCommit(
                                 () -> {
-                                    await(bothHoldOne);
+                                    await(bothLocked);
                                     add(connection, 2, 0);
                                 });
                     }
@@ -225,14 +225,14 @@ abstract class ServerTest extends DatabaseTest {
 
     @Test
     void aKeyWaitsForTheTransactionThatPutsItThere() throws Exception {
-        assertEquals("first", addWhileAnotherHasTheKey(Connection::commit));
+        assertEquals("first", addWhileKeyIsHeld(Connection::commit));
         assertEquals(100, balance(1));
         assertEquals(0, meter.figures().retries());
     }
 
     @Test
     void aKeyThatWasRolledBackIsFree() throws Exception {
-        assertEquals("101", addWhileAnotherHasTheKey(Connection::rollback));
+        assertEquals("101", addWhileKeyIsHeld(Connection::rollback));
         assertEquals(101, balance(1));
         assertEquals(0, meter.figures().retries());
     }
@@ -242,7 +242,7 @@ abstract class ServerTest extends DatabaseTest {
         void of(Connection transaction) throws SQLException;
     }
 
-    private String addWhileAnotherHasTheKey(End end) throws Exception {
+    private String addWhileKeyIsHeld(End end) throws Exception {
         try (Connection other = database.connect()) {
             other.setAutoCommit(false);
             update(other, "INSERT INTO retry_key VALUES ('order 1', 'first')");
@@ -259,7 +259,7 @@ abstract class ServerTest extends DatabaseTest {
     /** The outer transaction's first query is before the key, and its snapshot too. */
     @Test
     void aKeyThatTheSnapshotDoesNotHaveIsReadInTheNextAttempt() throws Exception {
-        var whole =
+        var outer =
                 new Transactions(
                         () -> {
                             Connection connection = database.connect();
@@ -270,12 +270,12 @@ abstract class ServerTest extends DatabaseTest {
         String result =
                 Retry.call(
                         policy,
-                        whole,
+                        outer,
                         connection -> {
                             number(connection, "SELECT balance FROM account WHERE id = 2");
                             addOnce("order 1");
                             return Retry.call(
-                                    policy, whole, KEYS.key("order 1"), this::refuse);
+                                    policy, outer, KEYS.key("order 1"), this::refuse);
                         });
         assertEquals("101", result);
         assertEquals(101, balance(1));

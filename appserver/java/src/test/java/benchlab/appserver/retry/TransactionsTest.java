@@ -18,9 +18,9 @@ class TransactionsTest {
     private final FakeConnections connections = new FakeConnections();
     private final Transactions transactions = new Transactions(connections);
     private final RetryMeter meter = new RetryMeter();
-    private final Policy policy = atOnce(Policy.ofAttempts(3)).meter(meter);
+    private final Policy policy = withoutPauses(Policy.ofAttempts(3)).meter(meter);
 
-    private static Policy atOnce(Policy policy) {
+    private static Policy withoutPauses(Policy policy) {
         Policy changed = policy;
         for (Fault fault : policy.backoffs().keySet()) {
             changed = changed.backoff(fault, Backoff.NONE);

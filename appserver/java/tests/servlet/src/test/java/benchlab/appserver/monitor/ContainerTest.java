@@ -38,13 +38,13 @@ abstract class ContainerTest {
     void serve() throws Exception {
         var pool = new SQLiteDataSource();
         pool.setUrl("jdbc:sqlite:file:" + getClass().getSimpleName() + "?mode=memory&cache=shared");
-        var kept = pool.getConnection();
-        try (var statement = kept.createStatement()) {
+        var heldConnection = pool.getConnection();
+        try (var statement = heldConnection.createStatement()) {
             statement.execute("DROP TABLE IF EXISTS article");
             statement.execute("CREATE TABLE article (id integer, name text)");
             statement.execute("INSERT INTO article VALUES (1, 'gear wheel'), (2, 'lever')");
         }
-        this.kept = kept;
+        this.heldConnection = heldConnection;
         var shop = new WatchedExample(pool);
         port =
                 start(
@@ -56,12 +56,12 @@ abstract class ContainerTest {
                                 "/later", new Later()));
     }
 
-    private java.sql.Connection kept;
+    private java.sql.Connection heldConnection;
 
     @AfterEach
     void end() throws Exception {
         stop();
-        kept.close();
+        heldConnection.close();
     }
 
     @Test
