@@ -36,12 +36,12 @@ class Crate:
                 target = self.absolute(module, path)
                 if public:
                     self.handed_on[module][name] = target
-                elif self.is_here(module, path):
+                elif self.is_in_crate(module, path):
                     self.imports[module].append(target)
         for path in PATH.findall(USE.sub(" ", text)):
             self.imports[module].append(self.absolute(module, path.split("::")))
 
-    def is_here(self, module: Module, path: list[str]) -> bool:
+    def is_in_crate(self, module: Module, path: list[str]) -> bool:
         return path[0] in ("crate", "self", "super") or (*module, path[0]) in self.files
 
     def absolute(self, module: Module, path: list[str]) -> Module:
@@ -54,7 +54,7 @@ class Crate:
                 return module
         return (*module, *path)
 
-    def defined_in(self, path: Module, seen: frozenset[Module] = frozenset()) -> Module | None:
+    def defined_in(self, path: Module, visited: frozenset[Module] = frozenset()) -> Module | None:
         """The file that defines the last name of a path."""
         for length in range(len(path), -1, -1):
             module, rest = path[:length], path[length:]
@@ -63,8 +63,8 @@ class Crate:
             if not rest:
                 return module
             further = self.handed_on[module].get(rest[0])
-            if further is not None and path not in seen:
-                return self.defined_in((*further, *rest[1:]), seen | {path})
+            if further is not None and path not in visited:
+                return self.defined_in((*further, *rest[1:]), visited | {path})
             return module
         return None
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-AT_ONCE = 2
+PROGRAMS_AT_ONCE = 2
 ENVIRONMENT = {**os.environ, "RUST_TEST_THREADS": str(2 * (os.cpu_count() or 1))}
 """More tests at a time than there are cores: most wait for a lab that waits for the time to pass."""
 FIRST = ["door", "stats"]
@@ -39,9 +39,9 @@ def built(messages: Path) -> Iterator[Tests]:
 
 
 def call(tests: Tests, *words: str) -> tuple[int, str]:
-    done = subprocess.run([tests.program, "--quiet", *words], cwd=tests.folder, env=ENVIRONMENT,
+    process = subprocess.run([tests.program, "--quiet", *words], cwd=tests.folder, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return done.returncode, done.stdout.decode(errors="replace")
+    return process.returncode, process.stdout.decode(errors="replace")
 
 
 def failed(tests: Tests) -> list[str]:
@@ -68,7 +68,7 @@ def passes_again(tests: Tests, names: list[str]) -> bool:
 
 def main() -> int:
     programs = sorted(built(Path(sys.argv[1])), key=lambda tests: tests.name.split()[1] not in FIRST)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PROGRAMS_AT_ONCE) as pool:
         outcomes = list(pool.map(failed, programs))
     again = [passes_again(tests, names) for tests, names in zip(programs, outcomes) if names]
     return 0 if all(again) else 1

@@ -51,14 +51,14 @@ def run(name: str, command: list[str]) -> int:
     began = time.monotonic()
     limit_s = float(os.environ.get("STEP_LIMIT_S", STEP_LIMIT_S))
     with log.open("wb") as out:
-        status = ended(command, limit_s, stdout=out, stderr=subprocess.STDOUT)
-    how = "passed" if status == 0 else "FAILED"
+        status = run_to_end(command, limit_s, stdout=out, stderr=subprocess.STDOUT)
+    outcome = "passed" if status == 0 else "FAILED"
     wall, cpu = f"{time.monotonic() - began:.0f}", f"{cpu_s():.0f}"
-    (LOGS / f"{name}.result").write_text(f"{how} {wall} {cpu}\n")
+    (LOGS / f"{name}.result").write_text(f"{outcome} {wall} {cpu}\n")
     text = log.read_text(errors="replace").splitlines()
-    shown = text if status == 0 else text[-LAST_LINES:]
+    lines = text if status == 0 else text[-LAST_LINES:]
     ending = "" if status == 0 else f" with {status}; all that it printed: {log}"
-    show("".join(f"{line}\n" for line in [f"--- {name}", *shown, f"--- {name} {how} in {wall} s, CPU {cpu} s{ending}"]))
+    show("".join(f"{line}\n" for line in [f"--- {name}", *lines, f"--- {name} {outcome} in {wall} s, CPU {cpu} s{ending}"]))
     return status
 
 
@@ -66,14 +66,14 @@ def run_all(command: list[str], names: list[str]) -> int:
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
     began = time.monotonic()
-    ended(command)
+    run_to_end(command)
     results = {name: result(name) for name in names}
     print(f"\n{'step':22}{'':8}{'wall s':>7}{'CPU s':>7}")
-    for name, (how, wall, cpu) in sorted(results.items(), key=lambda item: -float(item[1][1])):
-        print(f"{name:22}{how:8}{wall:>7}{cpu:>7}")
+    for name, (outcome, wall, cpu) in sorted(results.items(), key=lambda item: -float(item[1][1])):
+        print(f"{name:22}{outcome:8}{wall:>7}{cpu:>7}")
     print(f"{'all':30}{time.monotonic() - began:7.0f}{cpu_s():7.0f}\n")
-    wrong = [name for name, (how, _, _) in results.items() if how not in ("passed", "before")]
-    before = sum(how == "before" for how, _, _ in results.values())
+    wrong = [name for name, (outcome, _, _) in results.items() if outcome not in ("passed", "before")]
+    before = sum(outcome == "before" for outcome, _, _ in results.values())
     passed = "all suites passed" + (f", {before} of them before (`make test FORCE=1` runs all)" if before else "")
     print(f"NOT PASSED: {', '.join(wrong)}" if wrong else passed)
     return 1 if wrong else 0
@@ -91,13 +91,13 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def ended(command: list[str], limit_s: float | None = None, **more) -> int:
+def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
     """The exit status. The command is a process group: a signal that asks to stop reaches all of it, as does the limit's."""
     groups: list[int] = []
-    asked: list[int] = []
+    signals: list[int] = []
 
     def stop(number: int, _: object) -> None:
-        asked.append(number)
+        signals.append(number)
         for group in groups:
             os.killpg(group, number)
         signal.signal(signal.SIGALRM, lambda *_: os.killpg(groups[0], signal.SIGKILL))
@@ -108,7 +108,7 @@ def ended(command: list[str], limit_s: float | None = None, **more) -> int:
         signal.signal(number, stop)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0, **more)
     groups.append(process.pid)
-    for number in asked:
+    for number in signals:
         os.killpg(process.pid, number)
     try:
         status = process.wait(limit_s)

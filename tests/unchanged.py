@@ -26,10 +26,10 @@ def state(reads: list[str]) -> str | None:
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)
     if listed.returncode:
         return None
-    whole = hashlib.sha256(surroundings().encode())
+    digest = hashlib.sha256(surroundings().encode())
     for name in listed.stdout.split(b"\0")[:-1]:
-        whole.update(b"%d %s\0" % (len(name), name) + content(ROOT / os.fsdecode(name)))
-    return whole.hexdigest()
+        digest.update(b"%d %s\0" % (len(name), name) + content(ROOT / os.fsdecode(name)))
+    return digest.hexdigest()
 
 
 def content(file: Path) -> bytes:
@@ -54,16 +54,16 @@ def answer(line: str) -> str:
         return "none"
 
 
-def has_passed(name: str, now: str | None) -> bool:
+def has_passed(name: str, current: str | None) -> bool:
     file = PASSED / name
-    return now is not None and file.exists() and file.read_text() == now
+    return current is not None and file.exists() and file.read_text() == current
 
 
 def forget(name: str) -> None:
     (PASSED / name).unlink(missing_ok=True)
 
 
-def remember(name: str, now: str | None) -> None:
-    if now is not None:
+def remember(name: str, current: str | None) -> None:
+    if current is not None:
         PASSED.mkdir(parents=True, exist_ok=True)
-        (PASSED / name).write_text(now)
+        (PASSED / name).write_text(current)

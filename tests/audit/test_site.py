@@ -185,9 +185,9 @@ def run_audit(url: str, *options: str | Path, roots: Path | None = None) -> str:
     """What `audit site` prints; `roots` are the authorities that it believes."""
     command = [BENCHLAB, "audit", "site", url, "--format", "json", "--ask-rate", "1000", "--ajp-port", str(free_port()), *options]
     trusted = {} if roots is None else {"SSL_CERT_FILE": str(roots)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, env=os.environ | trusted)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, env=os.environ | trusted)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 @functools.cache
@@ -195,7 +195,7 @@ def audit(url: str) -> dict:
     return json.loads(run_audit(url, "--no-run"))
 
 
-def kept(url: str, folder: Path) -> sqlite3.Connection:
+def cookie_database(url: str, folder: Path) -> sqlite3.Connection:
     """The run file of an audit."""
     run_audit(url, "--runs", folder)
     [file] = folder.glob("*.lab")
@@ -239,8 +239,8 @@ def test_a_server_is_found_to_be_what_it_is(server: tuple[str, Expected]) -> Non
     url, expected = server
     found = states(audit(url))
     for state in ("bad", "advice", "good"):
-        wanted = getattr(expected, state)
-        assert {rule: found.get(rule) for rule in wanted} == dict.fromkeys(wanted, state)
+        rules = getattr(expected, state)
+        assert {rule: found.get(rule) for rule in rules} == dict.fromkeys(rules, state)
 
 
 def test_the_ada_server(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_who_served_what_is_told(tmp_path: Path) -> None:
     inner, port = free_port(), free_port()
     words = nginx(tmp_path, port, f"listen 127.0.0.1:{port}; location = / {{ proxy_pass http://127.0.0.1:{inner}; }}")
     with (running(start_node(tmp_path, inner), inner, tmp_path / "inner"), running(words, port, tmp_path / "output"),
-          kept(f"http://127.0.0.1:{port}/", tmp_path / "runs") as run):
+          cookie_database(f"http://127.0.0.1:{port}/", tmp_path / "runs") as run):
         [text] = run.execute("SELECT value FROM meta WHERE key = 'audit'").fetchone()
     tables = {table["title"]: table["rows"] for table in json.loads(text)["tables"]}
     served = {row[0]: row[1] for row in tables["Resources"]}
@@ -321,19 +321,19 @@ def test_the_lines_of_a_fix_are_what_servers_read(rule: str, tmp_path: Path) -> 
     for fixes in rule_fixes()[rule]:
         texts = {kind: "\n".join(lines_for(kind, fixes)) for kind in ("nginx", "Apache")}
         for kind, text in texts.items():
-            for path, here in certified.items():
-                text = text.replace(path, str(here))
+            for path, file in certified.items():
+                text = text.replace(path, str(file))
             if not text:
                 continue
             if kind == "nginx":
                 port = free_port()
                 text = text.replace("443", str(free_port()))
-                own = "" if "ssl_certificate" in text else TLS.format(folder=tmp_path)
-                words = [*nginx(tmp_path, port, f"listen 127.0.0.1:{port};\n{own}\n{text}"), "-t"]
+                tls_lines = "" if "ssl_certificate" in text else TLS.format(folder=tmp_path)
+                words = [*nginx(tmp_path, port, f"listen 127.0.0.1:{port};\n{tls_lines}\n{text}"), "-t"]
             else:
                 words = [*apache(tmp_path, free_port(), text, MODULES_OF_FIXES)[:3], "-t"]
-            done = subprocess.run(words, capture_output=True, text=True, timeout=WITHIN_S)
-            assert done.returncode == 0, (kind, text, done.stderr)
+            completed = subprocess.run(words, capture_output=True, text=True, timeout=WITHIN_S)
+            assert completed.returncode == 0, (kind, text, completed.stderr)
             tried += 1
     by_hand = {"resource-readable", "resource-there", "server-ajp", "server-certificate-left", "server-complete", "server-elsewhere", "server-head",
                "server-integrity"}
@@ -377,7 +377,7 @@ def test_what_the_fixes_say_mends_what_was_found(kind: str, tmp_path: Path) -> N
              "Apache": lambda port, lines: apache(tmp_path, port, lines, MODULES_OF_FIXES)}[kind]
     port = free_port()
     with (running(start(port, ""), port, tmp_path / "output"),
-          kept(f"http://127.0.0.1:{port}/", tmp_path / "before") as run):
+          cookie_database(f"http://127.0.0.1:{port}/", tmp_path / "before") as run):
         found = run.execute("SELECT rule, state, fixes FROM finding WHERE state IN ('bad', 'advice')").fetchall()
     assert {rule for rule, _, _ in found} >= MENDED
     lines = [line for rule, _, fixes in found if rule in MENDED for line in lines_for(kind, json.loads(fixes))]

@@ -82,7 +82,7 @@ def test_no_file_of_another_application_is_served(tmp_path: Path) -> None:
     wars = {"ROOT.war": {"a/x.css": "x", "b/x.css": "x", "c/x.css": "x"}, "a#deep.war": {"cart.jsp": "source"}, "b.war": {"y.css": "y"}}
     names = {name: archive(tmp_path / name, files | page).read_bytes() for name, files in wars.items()}
     applications = explode(archive(tmp_path / "shop.ear", names), tmp_path / "app")
-    assert {one.context: one.static for one in applications} == {"": ["/c"], "/a/deep": [], "/b": ["/y.css"]}
+    assert {app.context: app.static for app in applications} == {"": ["/c"], "/a/deep": [], "/b": ["/y.css"]}
 
 
 def test_an_ear_has_its_applications_where_it_says(tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_an_ear_has_its_applications_where_it_says(tmp_path: Path) -> None:
         <module><web><web-uri>r.war</web-uri><context-root>/</context-root></web></module></application>"""
     ear = archive(tmp_path / "all.ear", {"s.war": shop, "r.war": root, "META-INF/application.xml": descriptor})
     applications = explode(ear, tmp_path / "app")
-    assert [one.context for one in applications] == ["/shop/new", ""]
-    assert [(one.folder / "a.css").read_text() for one in applications] == ["s.war", "r.war"]
+    assert [application.context for application in applications] == ["/shop/new", ""]
+    assert [(application.folder / "a.css").read_text() for application in applications] == ["s.war", "r.war"]
 
 
 @pytest.mark.parametrize("name", ["../evil.css", "/etc/evil.css", "a/../../evil", "a\\..\\b", "new\nline"])
@@ -181,13 +181,13 @@ with_servers = pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() o
 @with_servers
 def test_a_configuration_is_written_and_verified(open_folder: Path) -> None:
     out, tls = open_folder / "verified site", stack.certificate(open_folder, "shop.example.org")
-    done = generate(ROOT / "build/front/app.war", "--output", out, "--listen", "127.0.0.1:8443", "--hsts",
+    completed = generate(ROOT / "build/front/app.war", "--output", out, "--listen", "127.0.0.1:8443", "--hsts",
                     "--certificate", tls.certificate, "--key", tls.key)
-    assert done.returncode == 0, done.stderr
-    assert "4 static files come from Apache, byte for byte" in done.stdout
-    assert "protected paths are refused" in done.stdout and "4 texts are compressed; 1 versioned" in done.stdout
-    assert "TLS 1.1 is refused" in done.stdout and "403 without the secret" in done.stdout
-    assert not done.stderr
+    assert completed.returncode == 0, completed.stderr
+    assert "4 static files come from Apache, byte for byte" in completed.stdout
+    assert "protected paths are refused" in completed.stdout and "4 texts are compressed; 1 versioned" in completed.stdout
+    assert "TLS 1.1 is refused" in completed.stdout and "403 without the secret" in completed.stdout
+    assert not completed.stderr
     httpd = (out / "apache/httpd.conf").read_text()
     for line in ("JkMount /app/* app", "JkUnMount /app/files app", "JkUnMount /app/files/* app", "Listen 127.0.0.1:8443",
                  'Header always set Strict-Transport-Security "max-age=31536000"', f'Alias /app "{out}/app/app"'):
@@ -206,35 +206,35 @@ def test_all_applications_of_an_ear_are_verified(tmp_path: Path, open_folder: Pa
                                                    "js/a.0123abcd.js": 50 * "var a;", "css/empty.css": ""}).read_bytes()
     shop = (ROOT / "build/front/app.war").read_bytes()
     ear = archive(tmp_path / "all.ear", {"shop.war": shop, "web/root.war": root, "META-INF/application.xml": descriptor})
-    done = generate(ear, "--output", open_folder / "ear")
-    assert done.returncode == 0, done.stderr
-    assert "11 static files come from Apache, byte for byte" in done.stdout and "2 versioned" in done.stdout
+    completed = generate(ear, "--output", open_folder / "ear")
+    assert completed.returncode == 0, completed.stderr
+    assert "11 static files come from Apache, byte for byte" in completed.stdout and "2 versioned" in completed.stdout
 
 
 @with_servers
 def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path, open_folder: Path) -> None:
     listener = "<listener><listener-class>example.Missing</listener-class></listener>"
     war = archive(tmp_path / "shop.war", FILES | {"WEB-INF/web.xml": WEB.format(mappings=listener)})
-    done = generate(war, "--output", open_folder / "missing")
-    assert done.returncode == 1
-    assert "/shop does not start in a Tomcat of its own" in done.stderr and "example.Missing" in done.stderr
+    completed = generate(war, "--output", open_folder / "missing")
+    assert completed.returncode == 1
+    assert "/shop does not start in a Tomcat of its own" in completed.stderr and "example.Missing" in completed.stderr
     # What could not be verified is not left to be used.
-    assert f"Nothing is left in {open_folder / 'missing'}" in done.stderr and not (open_folder / "missing").exists()
+    assert f"Nothing is left in {open_folder / 'missing'}" in completed.stderr and not (open_folder / "missing").exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
 @with_servers
 def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    done = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out")
-    assert done.returncode == 1 and "www-data may not read" in done.stderr and "chmod o+x" in done.stderr
+    completed = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out")
+    assert completed.returncode == 1 and "www-data may not read" in completed.stderr and "chmod o+x" in completed.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
 @with_servers
 def test_a_tomcat_that_is_apaches_user_is_refused(open_folder: Path) -> None:
-    done = generate(ROOT / "build/front/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
-    assert done.returncode == 1 and "www-data, who Apache is, may read" in done.stderr, done.stderr
+    completed = generate(ROOT / "build/front/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
+    assert completed.returncode == 1 and "www-data, who Apache is, may read" in completed.stderr, completed.stderr
 
 
 DAMAGED = """
@@ -268,10 +268,10 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     (tmp_path / "app/ROOT/pages").mkdir()
     (tmp_path / "app/ROOT/pages/sum.jsp").write_text("<%= 6 * 7 %>")
     program = DAMAGED.format(folder=str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400,
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400,
                           env={"PYTHONPATH": f"{FRONT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
-    found = done.stdout
-    assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + done.stderr
+    found = completed.stdout
+    assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + completed.stderr
     assert "sources fails: /pages/sum.jsp: the front shows the source, which the application does not" in found
     assert "headers fails: an error page or the header Server says which version" in found
     assert "tls_versions fails: TLSv1_2 is not spoken" in found
@@ -300,10 +300,10 @@ class Running:
         self.folder = place / "site"
         self.port, self.plain = free_port(), free_port()
         words = ["--tomcat-user", "nobody"] if os.geteuid() == 0 else []
-        self.done = generate(archive(place / "one.war", WELCOME), "--output", self.folder, "--ajp", free_port(), "--listen",
+        self.completed = generate(archive(place / "one.war", WELCOME), "--output", self.folder, "--ajp", free_port(), "--listen",
                              f"127.0.0.1:{self.port}", "--redirect", f"127.0.0.1:{self.plain}", *words)
-        assert self.done.returncode == 0, self.done.stderr
-        tomcat, apache = (shlex.split(line) for line in self.done.stdout.split("Start it with:\n")[1].splitlines())
+        assert self.completed.returncode == 0, self.completed.stderr
+        tomcat, apache = (shlex.split(line) for line in self.completed.stdout.split("Start it with:\n")[1].splitlines())
         self.log = place / "tomcat.log"
         with self.log.open("wb") as log:
             self.tomcat = subprocess.Popen(tomcat, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -354,7 +354,7 @@ def test_it_is_started_as_it_says(running: Running) -> None:
         inside = (running.folder / "app/one/WEB-INF").stat()
         assert (server.st_mode & 0o777, inside.st_mode & 0o777) == (0o640, 0o750)
         assert server.st_uid == 0 and server.st_gid == inside.st_gid != 0
-        assert "runuser -u nobody -- env CATALINA_BASE=" in running.done.stdout
+        assert "runuser -u nobody -- env CATALINA_BASE=" in running.completed.stdout
 
 
 @with_servers
@@ -374,7 +374,7 @@ def test_folders_are_answered_as_by_the_application(running: Running) -> None:
     for path in "/one/help/deep/", "/one/help/none.css":
         assert running.ask(path)[::2] == (404, b"<p>It is gone."), path
     assert running.ask("/one/help/deep/a.css;jsessionid=1")[::2] == (200, b"a{}")
-    assert "paths of folders are answered as by the application" in running.done.stdout
+    assert "paths of folders are answered as by the application" in running.completed.stdout
 
 
 @with_servers
@@ -382,7 +382,7 @@ def test_what_is_never_meant_is_refused(running: Running) -> None:
     for path in "/one/help/.git/config", "/one/help/%2egit/config", "/one/help/a.css~", "/one/help/a.css~;x", "/one/.env":
         assert running.ask(path)[0] == 403, path
     assert running.ask("/one/help/dump.sql")[::2] == (200, b"dump")
-    assert "Are these for visitors? The application serves them, so Apache does: /one/help/dump.sql" in running.done.stdout
+    assert "Are these for visitors? The application serves them, so Apache does: /one/help/dump.sql" in running.completed.stdout
 
 
 @with_servers
@@ -408,7 +408,7 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
             verify.ajp_status(port)
 
 
-@pytest.mark.parametrize(("option", "value", "said"), [
+@pytest.mark.parametrize(("option", "value", "message"), [
     ("--listen", "443\nEvil on", "is no port from 1 to 65535"),
     ("--listen", "0", "is no port"),
     ("--listen", "example.org:443", "is no IP address"),
@@ -426,12 +426,12 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ("--context", "/a\nEvil on", "a context is a path such as /shop"),
     ("--hsts", None, "--hsts needs --certificate"),
 ])
-def test_no_option_breaks_the_configuration(tmp_path: Path, option: str, value: str | None, said: str) -> None:
+def test_no_option_breaks_the_configuration(tmp_path: Path, option: str, value: str | None, message: str) -> None:
     war = archive(tmp_path / "a.war", {"a.css": "x"})
     output = [] if option == "--output" else ["--output", tmp_path / "new"]
     words = [option] if value is None else [option, tmp_path / value if option == "--output" else value]
-    done = generate(war, *output, *words, "--no-verify")
-    assert done.returncode in (1, 2) and said in done.stderr and "Traceback" not in done.stderr
+    completed = generate(war, *output, *words, "--no-verify")
+    assert completed.returncode in (1, 2) and message in completed.stderr and "Traceback" not in completed.stderr
     assert list(tmp_path.iterdir()) == [war]
 
 
@@ -443,20 +443,20 @@ def test_addresses_of_both_families_are_listened_on() -> None:
 
 def test_a_certificate_is_for_long_names_too(tmp_path: Path) -> None:
     name = "a." * 40 + "example.org"
-    made = stack.certificate(tmp_path, name)
-    shown = subprocess.run(["openssl", "x509", "-in", made.certificate, "-noout", "-checkhost", name], capture_output=True,
+    certificate = stack.certificate(tmp_path, name)
+    output = subprocess.run(["openssl", "x509", "-in", certificate.certificate, "-noout", "-checkhost", name], capture_output=True,
                            text=True, check=True).stdout
-    assert "does match" in shown
+    assert "does match" in output
 
 
 def test_a_certificate_fits_its_key(tmp_path: Path) -> None:
     for name in "a", "b":
         (tmp_path / name).mkdir()
-    one, other = (stack.certificate(tmp_path / name, "192.0.2.1") for name in ("a", "b"))
-    done = generate("a.war", "--output", tmp_path / "x", "--certificate", one.certificate, "--key", other.key)
-    assert done.returncode == 2 and "are no certificate and its key in PEM" in done.stderr
-    done = generate("a.war", "--output", tmp_path / "x", "--certificate", tmp_path / "none", "--key", one.key)
-    assert done.returncode == 2 and "No such file" in done.stderr
+    first, second = (stack.certificate(tmp_path / name, "192.0.2.1") for name in ("a", "b"))
+    completed = generate("a.war", "--output", tmp_path / "x", "--certificate", first.certificate, "--key", second.key)
+    assert completed.returncode == 2 and "are no certificate and its key in PEM" in completed.stderr
+    completed = generate("a.war", "--output", tmp_path / "x", "--certificate", tmp_path / "none", "--key", first.key)
+    assert completed.returncode == 2 and "No such file" in completed.stderr
 
 
 def test_wrong_words_say_what_to_do(tmp_path: Path) -> None:

@@ -37,10 +37,10 @@ class Stack:
         self.context = None if certificate is None else ssl.create_default_context(cafile=certificate)
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
-        asked = urllib.request.Request(self.opened["url"] + path, method=method, headers={
+        request = urllib.request.Request(self.opened["url"] + path, method=method, headers={
             name.replace("_", "-"): value for name, value in headers.items()})
         try:
-            with urllib.request.urlopen(asked, timeout=20, context=self.context) as answer:
+            with urllib.request.urlopen(request, timeout=20, context=self.context) as answer:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), error.read()
@@ -70,8 +70,8 @@ def test_fronts_send_the_same_headers(running: Stack) -> None:
     if running.name == "tomcat":
         return  # Nothing stands in front of it.
     caching = {"style.css": "no-cache", "library-1.4.2.js": "public, max-age=31536000, immutable"}
-    for name, wanted in caching.items():
-        assert running.ask(f"/files/{name}")[1]["Cache-Control"] == wanted
+    for name, expected in caching.items():
+        assert running.ask(f"/files/{name}")[1]["Cache-Control"] == expected
     for path in "/api", "/files/style.css":
         headers = running.ask(path)[1]
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -94,13 +94,13 @@ def test_it_tells_and_leaves_nothing(running: Stack) -> None:
     assert float(closed["ready"]) > 0 and float(closed["configuration"]) > 5
     assert closed["redeployments"] == "0"
     deadline = time.monotonic() + 10
-    while any(is_there(pid) for pid in running.pids) or (
+    while any(exists(pid) for pid in running.pids) or (
             folder.exists() and folder.name.startswith("lab-daemons")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def is_there(pid: int) -> bool:
+def exists(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:

@@ -47,7 +47,7 @@ def seconds(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Held:
+class Resources:
     """What a server has of the system."""
 
     files: int
@@ -55,21 +55,21 @@ class Held:
     bytes: int
 
 
-def held(server: Server) -> Held:
+def resources_of(server: Server) -> Resources:
     process = Path(f"/proc/{server.subject.pid}")
     status = (process / "status").read_text()
     # Without the pages of its file, which the system drops and reads again
     memory = sum(int(re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)[1]) for name in ("RssAnon", "VmSwap"))
-    return Held(server.open_files, len(os.listdir(process / "task")), 1024 * memory)
+    return Resources(server.open_files, len(os.listdir(process / "task")), 1024 * memory)
 
 
-def must_hold_no_more(server: Server, before: Held) -> None:
+def must_hold_no_more(server: Server, before: Resources) -> None:
     assert server.is_usable
     server.must_serve()
     must_fall_to(server, before.files)
-    now = held(server)
-    assert now.threads == before.threads, f"{now.threads} threads, {before.threads} before"
-    assert now.bytes <= before.bytes + SPARE_BYTES, f"{now.bytes} bytes, {before.bytes} before"
+    after = resources_of(server)
+    assert after.threads == before.threads, f"{after.threads} threads, {before.threads} before"
+    assert after.bytes <= before.bytes + SPARE_BYTES, f"{after.bytes} bytes, {before.bytes} before"
 
 
 def must_withstand(server: Server, attack: Callable[[], None]) -> None:
@@ -80,6 +80,6 @@ def must_withstand(server: Server, attack: Callable[[], None]) -> None:
     attack()
     server.must_serve()
     must_fall_to(server, files)
-    before = held(server)
+    before = resources_of(server)
     attack()
     must_hold_no_more(server, before)

@@ -86,7 +86,7 @@ class Connection:
         self._unread = b""
         self._at_end = False
         self._forgiving = forgiving
-        self._asked_at = time.time()
+        self._requested_at = time.time()
         self._answered = False
 
     def __enter__(self) -> "Connection":
@@ -98,7 +98,7 @@ class Connection:
     def send(self, data: bytes) -> "Connection":
         """A server that has answered and closed need not take it all: what it answered tells."""
         if self._answered:
-            self._asked_at, self._answered = time.time(), False
+            self._requested_at, self._answered = time.time(), False
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -150,9 +150,9 @@ class Connection:
         if read:
             parser.receive_data(read)
         try:
-            answer, done = None, False
+            answer, at_message_end = None, False
             interim, body = [], bytearray()
-            while not done:
+            while not at_message_end:
                 match parser.next_event():
                     case h11.NEED_DATA:
                         more = self._receive()
@@ -168,7 +168,7 @@ class Connection:
                     case h11.Data(data=data):
                         body += data
                     case h11.EndOfMessage():
-                        done = True
+                        at_message_end = True
                     case h11.ConnectionClosed():
                         raise NoAnswer("closed without an answer")
         except h11.RemoteProtocolError as error:
@@ -179,16 +179,16 @@ class Connection:
         answer.body = bytes(body)
         _hold(answer, http_version, read, method, version)
         if answer.status < (400 if self._forgiving else 500):
-            _hold_date(answer, self._asked_at)
+            _hold_date(answer, self._requested_at)
         self._answered = True
         return answer
 
     def must_end(self) -> None:
         """The server closes the connection, without a further byte and without a reset."""
-        rest = self._unread
+        unread = self._unread
         while not self._at_end:
-            rest += self._receive()
-        assert not rest, f"more came before the end: {rest[:500]!r}"
+            unread += self._receive()
+        assert not unread, f"more came before the end: {unread[:500]!r}"
 
     def is_open(self, within_s: float = 0.1) -> bool:
         """Whether the server neither sends nor closes within this time."""
@@ -241,13 +241,13 @@ def _hold(answer: Answer, http_version: bytes, read: bytes, method: str, version
          "9110 15.3.7: 206 says what it holds")
 
 
-def _hold_date(answer: Answer, asked_at: float) -> None:
+def _hold_date(answer: Answer, requested_at: float) -> None:
     must = _Must(answer)
     dates = [value for name, value in answer.headers if name == b"date"]
     must(len(dates) == 1, "9110 6.6.1: one Date")
     must(_DATE.fullmatch(dates[0]) is not None, "9110 5.6.7: Date is an IMF-fixdate")
     date = parsedate_to_datetime(dates[0].decode())
-    must(asked_at - CLOCK_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is now")
+    must(requested_at - CLOCK_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is now")
     must(f"{date:%a, %d %b %Y %H:%M:%S} GMT".encode() == dates[0], "9110 5.6.7: the weekday is right")
 
 
@@ -255,9 +255,9 @@ def _hold_date(answer: Answer, asked_at: float) -> None:
 class _Must:
     answer: Answer
 
-    def __call__(self, condition: bool, what: str) -> None:
+    def __call__(self, condition: bool, rule: str) -> None:
         if not condition:
-            raise Malformed(f"{what}: {self.answer.status} {self.answer.headers}")
+            raise Malformed(f"{rule}: {self.answer.status} {self.answer.headers}")
 
 
 def _final_head(read: bytes) -> bytes:

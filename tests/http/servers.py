@@ -47,10 +47,10 @@ def targets() -> list[Target]:
     """The three profiles, or what BENCHLAB_TEST_SERVERS names: subjects and URLs, separated by commas."""
     subjects = {subject.name: Target(subject.name, subject)
                 for subject in declared_subjects() if subject.experiment == "rest"}
-    wanted = os.environ.get("BENCHLAB_TEST_SERVERS")
-    if wanted is None:
+    selection = os.environ.get("BENCHLAB_TEST_SERVERS")
+    if selection is None:
         return [subjects[name] for name in PROFILES if name in subjects]
-    names = wanted.split(",")
+    names = selection.split(",")
     if unknown := [name for name in names if "://" not in name and name not in subjects]:
         raise LookupError(f"BENCHLAB_TEST_SERVERS: no URL, and no subject of the experiment rest: {', '.join(unknown)}")
     return [Target(name) if "://" in name else subjects[name] for name in names]

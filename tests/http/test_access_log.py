@@ -100,10 +100,10 @@ def test_json(run: Run, tmp_path: Path) -> None:
 def test_nothing_breaks_out_of_a_line(run: Run, tmp_path: Path, form: str) -> None:
     """All bytes that a server takes in a query and in fields, and more of them than a line has room for."""
     program = run(form)
-    taken = bytes(byte for byte in range(256) if byte >= 32 and byte != 127 or byte == 9)
-    queries = [bytes(byte for byte in taken if byte not in b"\t #"), b'" 200 5 "'.replace(b" ", b"\x85"),
+    logged_bytes = bytes(byte for byte in range(256) if byte >= 32 and byte != 127 or byte == 9)
+    queries = [bytes(byte for byte in logged_bytes if byte not in b"\t #"), b'" 200 5 "'.replace(b" ", b"\x85"),
                b"a" * 3000, b'"' * 3000, b"\xff" * 3000, b"\\" * 3000, b"\xe2\x80\xa8" * 500]
-    values = [taken, b'"}\t{"client":"1.1.1.1"', b"x" * 2000, b'"' * 2000, b"\xff" * 2000, b"\\" * 2000,
+    values = [logged_bytes, b'"}\t{"client":"1.1.1.1"', b"x" * 2000, b'"' * 2000, b"\xff" * 2000, b"\\" * 2000,
               b"\xe2\x80\xa8\xc2\x85"]
     for query, value in zip(queries, values):
         with program.connect() as connection:
@@ -140,8 +140,8 @@ def test_lines_of_many_workers(run: Run, tmp_path: Path) -> None:
         list(clients.map(ask, range(16)))
     missing = lost(program)
     written = (tmp_path / "log").read_text().splitlines()
-    asked = {fields(COMBINED, line)["line"] for line in written}
-    assert len(asked) == len(written), "a line is there twice"
+    request_lines = {fields(COMBINED, line)["line"] for line in written}
+    assert len(request_lines) == len(written), "a line is there twice"
     assert len(written) + missing == 16 * 50
 
 
@@ -159,9 +159,9 @@ def test_a_file_that_takes_nothing(run: Run, tmp_path: Path) -> None:
     assert program.process.wait(timeout=30) == 0
     received = b"".join(iter(lambda: os.read(reader, 65536), b""))
     os.close(reader)
-    whole = [line for line in received.decode().split("\n") if COMBINED.fullmatch(line)]
-    assert missing > 0 and whole
-    assert len(whole) + missing == 500
+    complete = [line for line in received.decode().split("\n") if COMBINED.fullmatch(line)]
+    assert missing > 0 and complete
+    assert len(complete) + missing == 500
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Reader:
         self.head, self.behind = b"", b""
         self.count = 0
 
-    def take(self, wanted: bytes) -> bool:
+    def take(self, expected: bytes) -> bool:
         """False at the end."""
         piece = received = self.socket.recv(1 << 18)
         if b"\r\n\r\n" not in self.head:
@@ -45,14 +45,14 @@ class Reader:
             self.head += piece
             content_at = self.head.find(b"\r\n\r\n") + 4 - content_at
             piece = piece[content_at:] if b"\r\n\r\n" in self.head else b""
-        here = wanted[self.count:self.count + len(piece)]
-        assert piece.startswith(here), f"another byte after {self.count}"
-        self.count += len(here)
-        self.behind += piece[len(here):]
+        due = expected[self.count:self.count + len(piece)]
+        assert piece.startswith(due), f"another byte after {self.count}"
+        self.count += len(due)
+        self.behind += piece[len(due):]
         return bool(received)
 
 
-def must_get_in_turns(connections: list[Connection], wanted: bytes, behind: tuple[bytes, ...]) -> None:
+def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tuple[bytes, ...]) -> None:
     """Each takes what has come for it, until its end: nobody takes nothing for as long as the others need. What is behind begins
     with one of these."""
     readers = [Reader(connection) for connection in connections]
@@ -63,11 +63,11 @@ def must_get_in_turns(connections: list[Connection], wanted: bytes, behind: tupl
             events = selector.select(PATIENCE_S)
             assert events, f"{len(selector.get_map())} of {len(readers)} readers get nothing more"
             for key, _ in events:
-                if not key.data.take(wanted):
+                if not key.data.take(expected):
                     selector.unregister(key.fileobj)
                     key.fileobj.close()
     for reader in readers:
-        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(wanted), f"cut off after {reader.count} bytes"
+        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(expected), f"cut off after {reader.count} bytes"
         assert reader.behind.startswith(behind), reader.behind[:200]
 
 
@@ -113,8 +113,8 @@ def test_clients_that_leave(attacked: Callable[..., Server], size: Size) -> None
     def attack() -> None:
         for i in range(size.leaving):
             connection = server.connect()
-            whole = dice.choice([b"", request(), request("GET", "/files/64k.bin") * 3, request("POST", "/api/echo", body=ORDER)])
-            connection.send(whole[:dice.randrange(len(whole) + 1)])
+            data = dice.choice([b"", request(), request("GET", "/files/64k.bin") * 3, request("POST", "/api/echo", body=ORDER)])
+            connection.send(data[:dice.randrange(len(data) + 1)])
             connection.reset() if dice.random() < 0.5 else connection.socket.close()
             if i % 50 == 0:
                 server.must_serve()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import servers
-from attack import Size, held, must_hold_no_more
+from attack import Size, resources_of, must_hold_no_more
 from client import Answer, Malformed, NoAnswer
 from servers import Server, Target
 from test_bodies import CHUNKED, END, ORDER, chunks, post
@@ -74,19 +74,19 @@ def content(answer: Answer) -> object:
     return answer.body if answer.status in (200, 206) else b""
 
 
-def must_be_the_same(name: str, ours: Answer | None, theirs: Answer | None, sent: bytes) -> None:
-    assert ours is not None and theirs is not None, f"{name}: {ours}, Go {theirs}: {sent!r}"
-    assert ours.status // 100 == theirs.status // 100, f"{name}: {ours.status}, Go {theirs.status}: {sent!r}"
-    assert content(ours) == content(theirs), f"{name}: {sent!r}"
+def must_be_the_same(name: str, answer: Answer | None, go_answer: Answer | None, sent: bytes) -> None:
+    assert answer is not None and go_answer is not None, f"{name}: {answer}, Go {go_answer}: {sent!r}"
+    assert answer.status // 100 == go_answer.status // 100, f"{name}: {answer.status}, Go {go_answer.status}: {sent!r}"
+    assert content(answer) == content(go_answer), f"{name}: {sent!r}"
 
 
-def must_not_be_taken(name: str, ours: Answer | None, theirs: Answer | None, sent: bytes) -> None:
+def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | None, sent: bytes) -> None:
     """What Go refuses as a message. What both take as it is has the same content, but for XML, which Go does not write."""
-    if ours is None or theirs is None or ours.status >= 300:
+    if answer is None or go_answer is None or answer.status >= 300:
         return
-    assert theirs.status not in REFUSALS, f"{name}: {ours.status}, Go {theirs.status}: {sent!r}"
-    if ours.status == theirs.status and sent.startswith(b"GET ") and ours.get("Content-Type") != "application/xml":
-        assert content(ours) == content(theirs), f"{name}: {sent!r}"
+    assert go_answer.status not in REFUSALS, f"{name}: {answer.status}, Go {go_answer.status}: {sent!r}"
+    if answer.status == go_answer.status and sent.startswith(b"GET ") and answer.get("Content-Type") != "application/xml":
+        assert content(answer) == content(go_answer), f"{name}: {sent!r}"
 
 
 def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: float) -> int:
@@ -97,11 +97,11 @@ def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: 
         sent = well_formed(dice)
         damaged = mutated(sent, dice)
         # Go takes no empty line before a request, as servers should (RFC 9112, 2.2)
-        theirs, theirs_damaged = first_answer(oracle, sent), first_answer(oracle, re.sub(rb"^(\r\n)+", b"", damaged))
-        must_hold = must_be_the_same if is_well_formed(damaged, FIELD_LINES, set(BODIES)) else must_not_be_taken
+        go_answer, go_answer_to_damaged = first_answer(oracle, sent), first_answer(oracle, re.sub(rb"^(\r\n)+", b"", damaged))
+        must_hold = must_be_the_same if is_well_formed(damaged, FIELD_LINES, set(BODIES)) else must_be_refused_too
         for server in profiles:
-            must_be_the_same(server.target.name, first_answer(server, sent), theirs, sent)
-            must_hold(server.target.name, first_answer(server, damaged), theirs_damaged, damaged)
+            must_be_the_same(server.target.name, first_answer(server, sent), go_answer, sent)
+            must_hold(server.target.name, first_answer(server, damaged), go_answer_to_damaged, damaged)
         count += 2
     return count
 
@@ -130,9 +130,9 @@ def test_beside_go(profiles: list[Server], oracle: Server, size: Size) -> None:
     """All of what is well-formed; and what is damaged is never taken here if Go refuses it."""
     dice = random.Random(SEED)
     compared = compare(profiles, oracle, dice, size.random_s / 4)
-    before = [held(server) for server in profiles]
+    before = [resources_of(server) for server in profiles]
     compared += compare(profiles, oracle, dice, size.random_s * 3 / 4)
-    for server, what in zip(profiles, before):
-        must_hold_no_more(server, what)
+    for server, resources in zip(profiles, before):
+        must_hold_no_more(server, resources)
     assert compared > 10
     print(f"{compared} requests compared, from seed {SEED} on")

@@ -11,7 +11,7 @@ import pytest
 from client import Answer, request
 from test_services import Program
 
-TAKES_IT = "Accept-Encoding: gzip"
+GZIP = "Accept-Encoding: gzip"
 WITHIN_S = 60
 
 
@@ -37,7 +37,7 @@ def body(answer: Answer) -> bytes:
 
 @pytest.mark.parametrize("length", [0, 1, 1_023, 1_024, 5_000, 16_384])
 def test_of_what_length(program: Program, length: int) -> None:
-    answer = program.get(f"/text?size={length}", TAKES_IT)
+    answer = program.get(f"/text?size={length}", GZIP)
     assert body(answer) == text(length)
     assert is_coded(answer) == (length >= 1_024)
     assert ("accept-encoding" in answer.words("Vary")) == (length >= 1_024)
@@ -60,34 +60,34 @@ def test_for_whom(program: Program, accepted: str, coded: bool) -> None:
 @pytest.mark.parametrize("query, coded", [("type=text/html", True), ("type=application/problem%2Bjson", True),
                                           ("type=image/png", False)])
 def test_of_what_type(program: Program, query: str, coded: bool) -> None:
-    answer = program.get(f"/text?size=5000&{query}", TAKES_IT)
+    answer = program.get(f"/text?size=5000&{query}", GZIP)
     assert (is_coded(answer), body(answer)) == (coded, text(5_000))
     assert (answer.get("Vary") is not None) == coded
 
 
 @pytest.mark.parametrize("query", ["Content-Encoding=br", "Cache-Control=public,%20No-Transform"])
 def test_what_is_to_be_left_as_it_is(program: Program, query: str) -> None:
-    answer = program.get(f"/text?size=5000&{query}", TAKES_IT)
+    answer = program.get(f"/text?size=5000&{query}", GZIP)
     assert answer.body == text(5_000) and not is_coded(answer)
 
 
 def test_tags_and_vary(program: Program) -> None:
     """Other bytes than those of a strong tag; a weak one stays, and so does a Vary that says it."""
-    for given, expected in (('%22a%22', 'W/"a"'), ('W/%22a%22', 'W/"a"')):
-        answer = program.get(f"/text?size=5000&ETag={given}&Cache-Control=no-cache", TAKES_IT)
+    for tag, expected in (('%22a%22', 'W/"a"'), ('W/%22a%22', 'W/"a"')):
+        answer = program.get(f"/text?size=5000&ETag={tag}&Cache-Control=no-cache", GZIP)
         assert is_coded(answer) and answer.get("ETag") == expected
         assert answer.get("Cache-Control") == "no-cache"
     assert program.get("/text?size=5000&ETag=%22a%22").get("ETag") == '"a"'
-    assert program.get("/text?size=5000&Vary=Origin,%20accept-encoding", TAKES_IT).get("Vary") == "Origin, accept-encoding"
-    assert program.get("/text?size=5000&Vary=Origin", TAKES_IT).get("Vary") == "Origin, Accept-Encoding"
+    assert program.get("/text?size=5000&Vary=Origin,%20accept-encoding", GZIP).get("Vary") == "Origin, accept-encoding"
+    assert program.get("/text?size=5000&Vary=Origin", GZIP).get("Vary") == "Origin, Accept-Encoding"
 
 
 def test_head_is_as_get(program: Program) -> None:
     with program.connect() as connection:
-        got = connection.send(request("GET", "/text?size=5000&ETag=%22a%22", TAKES_IT)).answer()
-        head = connection.send(request("HEAD", "/text?size=5000&ETag=%22a%22", TAKES_IT)).answer("HEAD")
+        answer = connection.send(request("GET", "/text?size=5000&ETag=%22a%22", GZIP)).answer()
+        head = connection.send(request("HEAD", "/text?size=5000&ETag=%22a%22", GZIP)).answer("HEAD")
         assert [field for field in head.headers if field[0] != b"date"] == [
-            field for field in got.headers if field[0] != b"date"]
+            field for field in answer.headers if field[0] != b"date"]
 
 
 def test_many_at_a_time(program: Program) -> None:
@@ -96,12 +96,12 @@ def test_many_at_a_time(program: Program) -> None:
         length = 2_000 + number % 97 * 100
         with program.connect() as connection:
             for _ in range(5):
-                answer = connection.send(request("GET", f"/text?size={length}", TAKES_IT)).answer()
+                answer = connection.send(request("GET", f"/text?size={length}", GZIP)).answer()
                 assert body(answer) == text(length)
         return is_coded(answer)
 
     with ThreadPoolExecutor(16) as clients:
         assert any(clients.map(ask, range(200)))
     limit = time.monotonic() + WITHIN_S
-    while not is_coded(program.get("/text?size=5000", TAKES_IT)):
+    while not is_coded(program.get("/text?size=5000", GZIP)):
         assert time.monotonic() < limit, "compressors are lost"

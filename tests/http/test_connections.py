@@ -171,14 +171,14 @@ STAGES = {"connected": b"", "in the line": b"GET /a", "in the header": b"GET /ap
 @pytest.mark.parametrize("stage", STAGES)
 def test_clients_that_reset(server: Server, stage: str) -> None:
     """The server lives on, and keeps nothing of them."""
-    with server.connect() as other:
-        other.send(request()).answer()
+    with server.connect() as second:
+        second.send(request()).answer()
         before = server.open_files if server.subject else 0
         for i in range(60):
             connection = server.connect().send(STAGES[stage])
             time.sleep(i % 3 / 1000)
             connection.reset()
-        assert other.send(request()).answer().json == HELLO
+        assert second.send(request()).answer().json == HELLO
         if server.subject:
             must_fall_to(server, before)
 
@@ -228,8 +228,8 @@ def test_a_client_that_reads_slowly(server: Server) -> None:
 
 
 def test_many_connections_one_after_the_other(server: Server) -> None:
-    with server.connect() as other:
-        other.send(request()).answer()
+    with server.connect() as second:
+        second.send(request()).answer()
         before = server.open_files if server.subject else 0
         for i in range(500):
             with server.connect() as connection:
@@ -259,8 +259,8 @@ def test_connections_are_apart(server: Server) -> None:
     connections = [server.connect() for _ in range(20)]
     sent = [hello(f"N{i}") for i in range(len(connections))]
     for at in range(0, max(map(len, sent)), 7):
-        for connection, whole in zip(connections, sent):
-            connection.send(whole[at:at + 7])
+        for connection, message in zip(connections, sent):
+            connection.send(message[at:at + 7])
     for i, connection in enumerate(connections):
         assert connection.answer().json == {"greeting": f"Hello N{i}!"}
         connection.socket.close()

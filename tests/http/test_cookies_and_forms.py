@@ -17,7 +17,7 @@ FORM = "Content-Type: application/x-www-form-urlencoded"
 Pairs = list[tuple[bytes, bytes]]
 
 
-def shown(text: bytes) -> Pairs:
+def pairs(text: bytes) -> Pairs:
     """What /cookies and /form answer."""
     lines = [line.split(b"=") for line in text.splitlines()]
     return [(bytes.fromhex(name.decode()), bytes.fromhex(value.decode())) for name, value in lines]
@@ -28,13 +28,13 @@ def cookies(program: Program, *fields: bytes) -> Pairs:
     with program.connect() as connection:
         answer = connection.send(b"GET /cookies HTTP/1.1\r\nHost: h\r\n%b\r\n" % lines).answer()
     assert answer.status == 200
-    return shown(answer.body)
+    return pairs(answer.body)
 
 
 def form(program: Program, body: bytes, *headers: str) -> tuple[int, Pairs]:
     with program.connect() as connection:
         answer = connection.send(request("POST", "/form", *(headers or (FORM,)), body=body)).answer("POST")
-    return answer.status, shown(answer.body)
+    return answer.status, pairs(answer.body)
 
 
 @pytest.mark.parametrize("sent, expected", [

@@ -120,18 +120,18 @@ def apache(run: Callable[..., Example], tmp_path: Path) -> Iterator[tuple[int, E
     behind, port = run("behind_proxy"), free_port()
     certify(tmp_path)
     page = (ROOT / "appserver/ada/HTTP.md").read_text()
-    shown = re.search(r"^```apache\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-    for is_there, instead in (("127.0.0.1:8080", f"127.0.0.1:{behind.port}"), ("*:443", f"127.0.0.1:{port}"),
+    configuration = re.search(r"^```apache\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    for original, instead in (("127.0.0.1:8080", f"127.0.0.1:{behind.port}"), ("*:443", f"127.0.0.1:{port}"),
                               ("/etc/ssl/shop.pem", f"{tmp_path}/certificate"), ("/etc/ssl/shop.key", f"{tmp_path}/key")):
-        assert shown.count(is_there) == 1, is_there
-        shown = shown.replace(is_there, instead)
+        assert configuration.count(original) == 1, original
+        configuration = configuration.replace(original, instead)
     modules = Path(APACHE).parent.parent / "lib/apache2/modules"
     lines = [*(f"LoadModule {name}_module {modules}/mod_{name}.so" for name in MODULES), f"Listen 127.0.0.1:{port}",
              f"PidFile {tmp_path}/pid", f"ErrorLog {tmp_path}/error.log", f"DefaultRuntimeDir {tmp_path}", "ServerName shop.example",
              "StartServers 1", "ServerLimit 1", "ThreadsPerChild 4", "MaxRequestWorkers 4", "ThreadLimit 4"]
     if os.geteuid() == 0:
         lines += ["User nobody", "Group nogroup"]
-    (tmp_path / "apache.conf").write_text("\n".join([*lines, shown]))
+    (tmp_path / "apache.conf").write_text("\n".join([*lines, configuration]))
     process = subprocess.Popen([APACHE, "-d", tmp_path, "-f", tmp_path / "apache.conf", "-D", "FOREGROUND"])
     limit = time.monotonic() + WITHIN_S
     while subprocess.run(curl(tmp_path, port, "/"), capture_output=True).returncode != 0:
@@ -155,9 +155,9 @@ def connections_to(port: int) -> set[str]:
 
 def test_behind_apache(apache: tuple[int, Example], tmp_path: Path) -> None:
     port, behind = apache
-    kept = connections_to(behind.port)
-    assert kept, "Apache keeps no connection"
+    connections = connections_to(behind.port)
+    assert connections, "Apache keeps no connection"
     for invented in ([], ["-H", "X-Forwarded-For: 6.6.6.6", "-H", "X-Forwarded-Host: evil", "-H", "X-Forwarded-Proto: ftp"]):
-        asked = subprocess.run(curl(tmp_path, port, "/", *invented), check=True, capture_output=True, text=True)
-        assert asked.stdout == f"127.0.0.1 HTTPS_SCHEME shop.example:{port}"
-    assert connections_to(behind.port) == kept, "Apache opened another connection"
+        reply = subprocess.run(curl(tmp_path, port, "/", *invented), check=True, capture_output=True, text=True)
+        assert reply.stdout == f"127.0.0.1 HTTPS_SCHEME shop.example:{port}"
+    assert connections_to(behind.port) == connections, "Apache opened another connection"

@@ -23,7 +23,7 @@ SIZE = len(FILE)
 
 
 @pytest.fixture
-def whole(server: Server) -> Answer:
+def full(server: Server) -> Answer:
     """The file, unconditionally."""
     answer = server.get(PATH)
     assert answer.status == 200 and answer.body == FILE
@@ -31,13 +31,13 @@ def whole(server: Server) -> Answer:
 
 
 @pytest.fixture
-def etag(whole: Answer) -> str:
-    return validator(whole, "ETag")
+def etag(full: Answer) -> str:
+    return validator(full, "ETag")
 
 
 @pytest.fixture
-def modified(whole: Answer) -> datetime:
-    return parsedate_to_datetime(validator(whole, "Last-Modified"))
+def modified(full: Answer) -> datetime:
+    return parsedate_to_datetime(validator(full, "Last-Modified"))
 
 
 def validator(answer: Answer, name: str) -> str:
@@ -50,14 +50,14 @@ def date(moment: datetime) -> str:
     return format_datetime(moment.astimezone(timezone.utc), usegmt=True)
 
 
-def test_a_file(server: Server, whole: Answer, folder: Path) -> None:
-    assert whole.get("Content-Type") == "application/octet-stream"
-    assert whole.get("Content-Length") == str(SIZE)
+def test_a_file(server: Server, full: Answer, folder: Path) -> None:
+    assert full.get("Content-Type") == "application/octet-stream"
+    assert full.get("Content-Length") == str(SIZE)
     if server.promises:
-        assert re.fullmatch(r'(W/)?"[\x21\x23-\x7e]*"', whole.get("ETag"))
-        assert whole.get("Last-Modified") == date(
+        assert re.fullmatch(r'(W/)?"[\x21\x23-\x7e]*"', full.get("ETag"))
+        assert full.get("Last-Modified") == date(
             datetime.fromtimestamp(int((folder / "64k.bin").stat().st_mtime), timezone.utc))
-        assert whole.get("Accept-Ranges") == "bytes"
+        assert full.get("Accept-Ranges") == "bytes"
 
 
 @pytest.mark.parametrize("path, name", [
@@ -115,13 +115,13 @@ def test_names_that_look_like_a_way_out(server: Server) -> None:
 # -- Conditions --------------------------------------------------------------------------------
 
 
-def not_modified(answer: Answer, whole: Answer) -> bool:
+def not_modified(answer: Answer, full: Answer) -> bool:
     """RFC 9110 15.4.5: a 304 has the fields of the 200 that a cache needs."""
     assert answer.status in (200, 304)
     if answer.status == 304:
         assert answer.body == b""
         for name in ("ETag", "Cache-Control", "Expires", "Vary", "Content-Location"):
-            assert answer.get(name) == whole.get(name)
+            assert answer.get(name) == full.get(name)
         assert answer.get("Content-Length") in (None, str(SIZE)), "9110 8.6"
     else:
         assert answer.body == FILE
@@ -132,32 +132,32 @@ def not_modified(answer: Answer, whole: Answer) -> bool:
     ("{}", True), ("W/{}", True), ('"other", {}', True), ('{}, "other"', True), ('"a,b",{}', True), (' , {} , ', True), ("*", True),
     ('"other"', False), ('W/"other"', False), ('""', False), ('"a {}"', False), ("other", False), ("", False)])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_if_none_match(server: Server, whole: Answer, etag: str, condition: str, matches: bool, method: str) -> None:
+def test_if_none_match(server: Server, full: Answer, etag: str, condition: str, matches: bool, method: str) -> None:
     """RFC 9110 13.1.2: compared weakly."""
     opaque = etag.removeprefix("W/")
     condition = condition.format(opaque if '"a {}"' != condition else opaque.strip('"'))
     with server.connect() as connection:
         answer = connection.send(request(method, PATH, f"If-None-Match: {condition}") + SECOND).answer(method)
         if method == "GET":
-            assert not_modified(answer, whole) == matches
+            assert not_modified(answer, full) == matches
         else:
             assert answer.status == (304 if matches else 200)
         assert connection.answer().json == {"greeting": "Hello Second!"}
 
 
-def test_if_none_match_in_two_lines(server: Server, whole: Answer, etag: str) -> None:
+def test_if_none_match_in_two_lines(server: Server, full: Answer, etag: str) -> None:
     """RFC 9110 5.3: lines of a list are one list."""
-    assert not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-None-Match: {etag}"), whole)
+    assert not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-None-Match: {etag}"), full)
 
 
 @pytest.mark.parametrize("later_s, matches", [(0, True), (1, True), (86_400, True), (-1, False), (-10**8, False)])
-def test_if_modified_since(server: Server, whole: Answer, modified: datetime, later_s: int, matches: bool) -> None:
+def test_if_modified_since(server: Server, full: Answer, modified: datetime, later_s: int, matches: bool) -> None:
     """RFC 9110 13.1.3. A server may take only its own Last-Modified for a match."""
     moment = modified + timedelta(seconds=later_s)
     if moment > datetime.now(timezone.utc):
         pytest.skip("the moment lies in the future")
     answer = server.get(PATH, f"If-Modified-Since: {date(moment)}")
-    assert not_modified(answer, whole) == matches or (not server.promises and later_s > 0)
+    assert not_modified(answer, full) == matches or (not server.promises and later_s > 0)
 
 
 @pytest.fixture
@@ -190,11 +190,11 @@ def test_a_date_that_is_none_is_ignored(server: Server, long_ago: Path, form: st
     assert answer.status == 200 and answer.body == b"old" or not server.promises and answer.status in (304, 400)
 
 
-def test_if_none_match_comes_first(server: Server, whole: Answer, etag: str, modified: datetime) -> None:
+def test_if_none_match_comes_first(server: Server, full: Answer, etag: str, modified: datetime) -> None:
     """RFC 9110 13.1.3: If-Modified-Since is ignored beside it."""
-    assert not not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-Modified-Since: {date(modified)}"), whole)
+    assert not not_modified(server.get(PATH, 'If-None-Match: "other"', f"If-Modified-Since: {date(modified)}"), full)
     earlier = date(modified - timedelta(days=1))
-    assert not_modified(server.get(PATH, f"If-None-Match: {etag}", f"If-Modified-Since: {earlier}"), whole)
+    assert not_modified(server.get(PATH, f"If-None-Match: {etag}", f"If-Modified-Since: {earlier}"), full)
 
 
 def test_if_match(server: Server, etag: str) -> None:

@@ -35,7 +35,7 @@ def certify(folder: Path) -> None:
                    check=True, capture_output=True)
 
 
-def shown() -> list[str]:
+def documented() -> list[str]:
     """As HTTP.md has them."""
     page = (ROOT / "appserver/ada/HTTP.md").read_text()
     return re.findall(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
@@ -44,42 +44,42 @@ def shown() -> list[str]:
 class Front:
     """nginx in front of a program's port, with a certificate of its own."""
 
-    def __init__(self, folder: Path, behind: int, changed: str, modules: str = "") -> None:
+    def __init__(self, folder: Path, behind: int, configuration_text: str, modules: str = "") -> None:
         self.port = free_port()
         self.folder = folder
         certify(folder)
-        for is_there, instead in (("127.0.0.1:8080", f"127.0.0.1:{behind}"),
+        for original, instead in (("127.0.0.1:8080", f"127.0.0.1:{behind}"),
                                   ("listen 443", f"listen 127.0.0.1:{self.port}"),
                                   ("/etc/ssl/shop.pem", str(folder / "certificate")),
                                   ("/etc/ssl/shop.key", str(folder / "key"))):
-            assert changed.count(is_there) == 1, is_there
-            changed = changed.replace(is_there, instead)
+            assert configuration_text.count(original) == 1, original
+            configuration_text = configuration_text.replace(original, instead)
         temporary = "".join(f"{kind}_temp_path {folder}/{kind};\n"
                             for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         self.configuration = folder / "nginx.conf"
         user = "user root;\n" if os.geteuid() == 0 else ""
         self.configuration.write_text(f"{modules}{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{ }}\n"
-                                      f"http {{\naccess_log off;\n{temporary}{changed}}}\n")
+                                      f"http {{\naccess_log off;\n{temporary}{configuration_text}}}\n")
         self.command = [NGINX, "-e", folder / "error.log", "-p", folder, "-c", self.configuration]
         subprocess.run([*self.command, "-t"], check=True, capture_output=True)
         self.process = subprocess.Popen(self.command)
         limit = time.monotonic() + WITHIN_S
-        while not self.is_there():
+        while not self.is_listening():
             assert self.process.poll() is None and time.monotonic() < limit, (folder / "error.log").read_text()
             time.sleep(0.01)
 
-    def is_there(self) -> bool:
+    def is_listening(self) -> bool:
         with socket.socket() as client:
             return client.connect_ex(("127.0.0.1", self.port)) == 0
 
     def ask(self, path: str, *options: str) -> tuple[str, bytes]:
         """The version and status, and the content."""
-        asked = subprocess.run(
+        reply = subprocess.run(
             ["curl", "-s", "--http2", "--cacert", self.folder / "certificate",
              "--resolve", f"shop.example:{self.port}:127.0.0.1", "-o", self.folder / "answer",
              "-w", "%{http_version} %{http_code}", "--max-time", str(WITHIN_S), *options,
              f"https://shop.example:{self.port}{path}"], check=True, capture_output=True, text=True)
-        return asked.stdout, (self.folder / "answer").read_bytes()
+        return reply.stdout, (self.folder / "answer").read_bytes()
 
     def close(self) -> None:
         self.process.terminate()
@@ -89,7 +89,7 @@ class Front:
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     program = Program("streams_server", "server", "60")
-    front = Front(tmp_path_factory.mktemp("front"), program.addresses[0][1], shown()[0])
+    front = Front(tmp_path_factory.mktemp("front"), program.addresses[0][1], documented()[0])
     yield front
     front.close()
     program.end()
@@ -159,10 +159,10 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     publisher = free_port()
     chat = subprocess.Popen([ROOT / "build/appserver/ada/examples/chat", "0", str(publisher)], text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    front, inside, beside = shown()
+    front, inside, beside = documented()
     assert front.endswith("}\n") and beside.count("127.0.0.1:8081") == 1
-    changed = front[:-2] + inside + "}\n" + beside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
-    talk = Front(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, changed,
+    configuration_text = front[:-2] + inside + "}\n" + beside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
+    talk = Front(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, configuration_text,
                  f"load_module {modules};\n")
     yield talk
     talk.close()
@@ -173,10 +173,10 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
 def test_what_is_said_is_heard(talk: Front) -> None:
     hearers = [Hearer(talk, "garden") for _ in range(3)]
     elsewhere = Hearer(talk, "cellar")
-    for said in ("hello", "gr\u00fc\u00df", "x" * 60_000):
-        (talk.folder / "said").write_text(said)
+    for message in ("hello", "gr\u00fc\u00df", "x" * 60_000):
+        (talk.folder / "said").write_text(message)
         assert talk.ask("/say?room=garden", "--data-binary", f"@{talk.folder}/said") == ("2 204", b"")
-        assert [hearer.frame() for hearer in hearers] == [(TEXT, said.encode())] * 3
+        assert [hearer.frame() for hearer in hearers] == [(TEXT, message.encode())] * 3
     hearers[0].send(PING, b"there?")
     assert hearers[0].frame() == (PONG, b"there?")
     hearers[0].send(CLOSE, b"\x03\xe8")

@@ -15,10 +15,10 @@ from test_smuggling import CHUNKED_BODIES, CODINGS, HIDDEN
 
 SEED = int(os.environ.get("BENCHLAB_FUZZ_SEED", 1))
 CASES = int(os.environ.get("BENCHLAB_FUZZ_CASES", 5000))
-AT_ONCE = 8
+CONNECTIONS = 8
 """Connections whose pieces are sent in turns."""
 
-WHOLE = [
+REQUESTS = [
     request(), request("HEAD", "/files/64k.bin"), request("GET", "/api/built?number=17"), request("GET", "/api/hello/A%20B"),
     request("GET", "/files/one.bin", "Range: bytes=0-0", 'If-None-Match: "x"'), request("OPTIONS", "*"),
     request("GET", "/api", "Connection: close"), request(version="1.0"), request("POST", "/api/echo", body=ORDER),
@@ -55,7 +55,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
             case 6:
                 del data[at:]
             case 7:
-                other = dice.choice(WHOLE)
+                other = dice.choice(REQUESTS)
                 data[at:] = other[dice.randrange(len(other)):]
     return bytes(data)
 
@@ -71,7 +71,7 @@ def case(dice: random.Random) -> bytes:
         return mutated(sent, dice)
     if kind < 0.2:
         return mutated(post(*dice.sample([LENGTH, *CODINGS.values()], 2)), dice)
-    return b"".join(mutated(dice.choice(WHOLE), dice) if dice.random() < 0.6 else dice.choice(WHOLE)
+    return b"".join(mutated(dice.choice(REQUESTS), dice) if dice.random() < 0.6 else dice.choice(REQUESTS)
                     for _ in range(dice.choice((1, 1, 2, 3))))
 
 
@@ -106,12 +106,12 @@ def received(server: Server, connection: Connection) -> bytes:
 
 def must_be_answers(received: bytes, sent: bytes) -> None:
     """Whole answers, and nothing else. If there is a HEAD in what was sent, it is not known which of them has no body."""
-    rest = received
-    while rest:
+    unread = received
+    while unread:
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)
         parser.send(h11.Request(method="GET", target="/", headers=[("Host", "any")]))
         parser.send(h11.EndOfMessage())
-        parser.receive_data(rest)
+        parser.receive_data(unread)
         parser.receive_data(b"")
         try:
             while not isinstance(event := parser.next_event(), (h11.EndOfMessage, h11.ConnectionClosed)):
@@ -119,24 +119,24 @@ def must_be_answers(received: bytes, sent: bytes) -> None:
         except h11.RemoteProtocolError as error:
             assert b"HEAD" in sent, f"{error}: {received[:3000]!r}"
             return
-        rest = parser.trailing_data[0]
+        unread = parser.trailing_data[0]
 
 
 def test_it_lives_on(server: Server) -> None:
     dice = random.Random(SEED)
     server.must_serve()
     before, memory = server.open_files if server.subject else 0, 0
-    for number in range(CASES // AT_ONCE):
-        sent = [case(dice) for _ in range(AT_ONCE)]
+    for number in range(CASES // CONNECTIONS):
+        sent = [case(dice) for _ in range(CONNECTIONS)]
         try:
-            for one, came in zip(sent, exchange(server, sent, dice)):
-                must_be_answers(came, one)
+            for message, received in zip(sent, exchange(server, sent, dice)):
+                must_be_answers(received, message)
             server.must_serve()
-            if number == CASES // AT_ONCE // 2:
+            if number == CASES // CONNECTIONS // 2:
                 memory = resident(server)
         except (AssertionError, OSError) as error:
             raise AssertionError(f"after batch {number} of seed {SEED}: {error}; it was sent\n"
-                                 + "\n".join(repr(one[:3000]) for one in sent)) from error
+                                 + "\n".join(repr(message[:3000]) for message in sent)) from error
     if server.subject:
         assert server.is_usable
         must_fall_to(server, before)

@@ -49,9 +49,9 @@ def test_json(shop: Example) -> None:
     # The first requests open connections of the pool
     assert queries["INSERT INTO article VALUES (?, ...), (?, ...)"] >= 1
     slowest = pages[PAGE]["slowest"]
-    assert [one["ns"] for one in slowest] == sorted((one["ns"] for one in slowest), reverse=True)
+    assert [slow["ns"] for slow in slowest] == sorted((slow["ns"] for slow in slowest), reverse=True)
     assert slowest[0]["ns"] == pages[PAGE]["max_ns"]
-    assert all(one["path"].startswith("/articles/") and QUERY in {part["name"] for part in one["queries"]} for one in slowest)
+    assert all(slow["path"].startswith("/articles/") and QUERY in {part["name"] for part in slow["queries"]} for slow in slowest)
 
 
 def test_prometheus(shop: Example) -> None:

@@ -37,7 +37,7 @@ def form(parts: list[Part]) -> bytes:
     return b"".join(begun(part) + part[3] + b"\r\n" for part in parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
-def seen(parts: list[Part]) -> bytes:
+def expected_text(parts: list[Part]) -> bytes:
     return "".join(f"{name}|{file}|{kind or 'text/plain'}|{len(content)}|{zlib.crc32(content)}\n"
                    for name, file, kind, content in parts).encode()
 
@@ -62,7 +62,7 @@ def test_forms(program: Program) -> None:
             content = form(parts)
             sent = (post(content) if chance.random() < 0.5
                     else head("/upload/form", TYPE, CHUNKS) + chunked(content, chance.randrange(100, 3_000)))
-            assert connection.send(sent).answer("POST").body == seen(parts)
+            assert connection.send(sent).answer("POST").body == expected_text(parts)
 
 
 def test_a_large_file_in_constant_memory(program: Program, size: Size) -> None:

@@ -193,13 +193,13 @@ def test_method_and_path(server: Server, exchange: Exchange) -> None:
 def test_head_is_get_without_its_body(server: Server, path: str) -> None:
     """RFC 9110 9.3.2."""
     with server.connect() as connection:
-        got = connection.send(request("GET", path)).answer()
+        answer = connection.send(request("GET", path)).answer()
         head = connection.send(request("HEAD", path)).answer("HEAD")
         assert connection.is_open(), "a body follows"
-        assert head.status == got.status
+        assert head.status == answer.status
         varies = {b"date", b"transfer-encoding", *({b"content-length"} if head.get("Content-Length") is None else ())}
         assert ([field for field in head.headers if field[0] not in varies]
-                == [field for field in got.headers if field[0] not in varies])
+                == [field for field in answer.headers if field[0] not in varies])
         assert connection.send(request()).answer().status == 200
 
 

@@ -112,12 +112,12 @@ def test_only_a_trusted_proxy_is_believed(program: Program, path: str, field: st
     assert ask_from("127.0.0.2", program.addresses[0], path, field).startswith("127.0.0.2 http ")
 
 
-@pytest.mark.parametrize("path, own", [("/forwarded", "for=192.0.2.1"), ("/x-forwarded", "192.0.2.1")])
+@pytest.mark.parametrize("path, appended", [("/forwarded", "for=192.0.2.1"), ("/x-forwarded", "192.0.2.1")])
 @pytest.mark.parametrize("invented", ["for=6.6.6.6;proto=https", "6.6.6.6", 'for="', '"', "for=6.6.6.6, for=127.0.0.1",
                                       "6.6.6.6, 127.0.0.1", ",", "\\"])
-def test_what_a_client_invents_is_to_the_left(program: Program, path: str, own: str, invented: str) -> None:
+def test_what_a_client_invents_is_to_the_left(program: Program, path: str, appended: str, invented: str) -> None:
     name = "Forwarded" if path == "/forwarded" else "X-Forwarded-For"
-    for field in (f"{name}: {invented}, {own}", f"{name}: {invented}\r\n{name}: {own}"):
+    for field in (f"{name}: {invented}, {appended}", f"{name}: {invented}\r\n{name}: {appended}"):
         assert ask_from("127.0.0.1", program.addresses[0], path, field).startswith("192.0.2.1 http "), field
 
 

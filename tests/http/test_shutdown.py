@@ -115,17 +115,17 @@ def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
     """Requests that lie in the server's buffers, and on connections that it has not accepted yet. It is stopped meanwhile, so that
     it finds them and the end at the same time."""
     server = start()
-    kept = [server.connect() for _ in range(50)]
-    for connection in kept:
+    open_connections = [server.connect() for _ in range(50)]
+    for connection in open_connections:
         assert connection.send(request()).answer().status == 200
     new = []
     os.kill(server.subject.pid, signal.SIGSTOP)
-    for connection in kept:
+    for connection in open_connections:
         connection.send(request() * 10 + request("GET", "/files/64k.bin"))
         new.append(server.connect().send(request("GET", "/api/hello/New")))
     threading.Timer(0.1, os.kill, (server.subject.pid, signal.SIGCONT)).start()
     assert close(server) < LIMIT_S
-    for connection in kept:
+    for connection in open_connections:
         answers = []
         while len(answers) < 11:
             answers.append(connection.answer())

@@ -60,7 +60,7 @@ def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: byt
         costs = [[cost_ns(program, connection, dribbled) for connection in connections] for _ in range(ROUNDS)]
         for connection in connections:
             assert connection.send(end).answer().status == 200
-    return statistics.median(one[0] for one in costs) / statistics.median(one[1] for one in costs)
+    return statistics.median(pair[0] for pair in costs) / statistics.median(pair[1] for pair in costs)
 
 
 def padded(text: bytes, size: int) -> bytes:

@@ -52,10 +52,10 @@ def all_closed(request: pytest.FixtureRequest) -> Iterator[None]:
         none_is_open(program)
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], event: str) -> None:
     limit = time.monotonic() + WITHIN_S
     while not condition():
-        assert time.monotonic() < limit, what
+        assert time.monotonic() < limit, event
         time.sleep(0.01)
 
 
@@ -152,10 +152,10 @@ def test_many_behind_one_another(program: Program) -> None:
             assert connection.answer("POST").body == counted(content)
 
 
-def resident(program: Program, what: str) -> int:
+def resident(program: Program, field: str) -> int:
     """VmHWM or VmRSS, in bytes."""
     status = Path(f"/proc/{program.process.pid}/status").read_text()
-    return int(re.search(rf"{what}:\s+(\d+) kB", status)[1]) * 1024
+    return int(re.search(rf"{field}:\s+(\d+) kB", status)[1]) * 1024
 
 
 @pytest.mark.parametrize("form", ["length", "chunks"])
@@ -355,10 +355,10 @@ def test_damaged_uploads(program: Program) -> None:
             connection.send(bytes(sent[:place])).send(bytes(sent[place:]))
             connection.end_sending()
             try:
-                rest = connection.everything()
+                received = connection.everything()
             except Reset:
                 continue
-            assert rest == b"" or rest.startswith(b"HTTP/1.1 ")
+            assert received == b"" or received.startswith(b"HTTP/1.1 ")
     assert program.get("/count").status == 200
 
 

@@ -61,10 +61,10 @@ def test_a_second_signal_changes_nothing(process: subprocess.Popen[str]) -> None
     assert process.wait(timeout=30) == 0
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], event: str) -> None:
     limit = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < limit, what
+        assert time.monotonic() < limit, event
         time.sleep(0.01)
 
 

@@ -24,8 +24,8 @@ SETTINGS = {"none": ("none", "none", "none", "none", "off"), "opcache": ("1", "2
 
 def subjects() -> list[Declared]:
     """All with mod_php; of php-fpm those that run without being named, as the settings are the same."""
-    mine = [subject for subject in declared_subjects() if subject.experiment == "opcache"]
-    return [s for s in mine if s.name.startswith("mod-") or s.name in ("fpm-none", "fpm-opcache")]
+    declared = [subject for subject in declared_subjects() if subject.experiment == "opcache"]
+    return [s for s in declared if s.name.startswith("mod-") or s.name in ("fpm-none", "fpm-opcache")]
 
 
 class Site:
@@ -91,9 +91,9 @@ def test_what_is_refused(site: Site) -> None:
 
 
 def test_its_settings_are_what_its_name_says(site: Site) -> None:
-    told = site.opened.arguments
+    arguments = site.opened.arguments
     names = ("validate_timestamps", "revalidate_freq", "file_cache_only", "preload", "jit")
-    assert tuple(told[f"opcache_{name}"] for name in names) == SETTINGS[site.cache]
+    assert tuple(arguments[f"opcache_{name}"] for name in names) == SETTINGS[site.cache]
 
 
 def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
@@ -110,7 +110,7 @@ def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
     assert (closed["cache_memory"] > 0) == in_memory
     # The page of 500 files and the blog were asked for; status.php too.
     assert closed["cached_files"] == 0 if site.cache == "none" else closed["cached_files"] > 510
-    assert not folder.exists() and not any(map(is_there, site.pids))
+    assert not folder.exists() and not any(map(exists, site.pids))
 
 
 def test_a_killed_subject_leaves_nothing() -> None:
@@ -118,12 +118,12 @@ def test_a_killed_subject_leaves_nothing() -> None:
     folder = Path(f"/proc/{site.pids[-1]}/cwd").readlink()
     site.subject.kill()
     deadline = time.monotonic() + 20
-    while folder.exists() or any(map(is_there, site.pids)):
+    while folder.exists() or any(map(exists, site.pids)):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def is_there(pid: int) -> bool:
+def exists(pid: int) -> bool:
     """Not as a zombie, which whoever is its parent now may not wait for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"

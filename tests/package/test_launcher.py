@@ -27,8 +27,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def launch(project: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("CARGO_")}
-    return subprocess.run([project / "benchlab", *words], env=kept | variables, capture_output=True, text=True, check=False)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("CARGO_")}
+    return subprocess.run([project / "benchlab", *words], env=environment | variables, capture_output=True, text=True, check=False)
 
 
 def change(project: Path, text: str) -> None:
@@ -40,9 +40,9 @@ def change(project: Path, text: str) -> None:
 
 def test_a_log_has_a_line_now_and_then(project: Path) -> None:
     (project / "crates/benchlab/build.rs").write_text(SLOW_BUILD)
-    done = launch(project, "run", "a b")
-    assert (done.returncode, done.stdout) == (0, '["run", "a b"]\n')
-    first, *later = done.stderr.splitlines()
+    completed = launch(project, "run", "a b")
+    assert (completed.returncode, completed.stdout) == (0, '["run", "a b"]\n')
+    first, *later = completed.stderr.splitlines()
     assert first.startswith("benchlab: building the lab, once")
     assert later and all(line.startswith("benchlab: building the lab: ") and "packages" in line for line in later)
 

@@ -14,9 +14,9 @@ BUILT = ROOT / "target/debug/benchlab"
 
 
 def output(*words: object, **more) -> str:
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **more)
-    assert done.returncode == 0, f"{words}: {done.stderr}"
-    return done.stdout
+    completed = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **more)
+    assert completed.returncode == 0, f"{words}: {completed.stderr}"
+    return completed.stdout
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("package")
     # Without compression, which takes half a minute.
     output(ROOT / "packaging/deb.sh", BUILT, folder, env={**os.environ, "DPKG_DEB_COMPRESSOR_TYPE": "none"})
-    (made,) = folder.glob("*.deb")
-    return made
+    (file,) = folder.glob("*.deb")
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ def dpkg(root: Path, *words: object) -> str:
 
 
 def elsewhere(home: Path) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("BENCHLAB_", "XDG_"))}
-    return kept | {"HOME": str(home)}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("BENCHLAB_", "XDG_"))}
+    return environment | {"HOME": str(home)}
 
 
 def test_the_version_is_that_of_the_program(package: Path) -> None:

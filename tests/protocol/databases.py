@@ -303,11 +303,11 @@ class MariaDB:
 
     def shows_preparing(self, before: Counted, after: Counted) -> bool | None:
         calls = after.statements - before.statements
-        seen = after.prepared - before.prepared
-        if not seen:
+        prepared = after.prepared - before.prepared
+        if not prepared:
             return False
         data = calls["SELECT"] + calls["INSERT"] + calls["UPDATE"]
-        return True if seen == Counter(STMT_EXECUTE=data) else None
+        return True if prepared == Counter(STMT_EXECUTE=data) else None
 
     def ask(self, statement: str) -> Iterable[tuple]:
         with self._connection.cursor() as cursor:

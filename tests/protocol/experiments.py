@@ -59,10 +59,10 @@ def declared_subjects() -> list[Declared]:
         for folder, experiment in read_experiments().items()
         for subject in experiment["subject"]
         for target in [target for target in TARGETS if target in subject] or [None]]
-    wanted = os.environ.get("BENCHLAB_TEST_SUBJECTS")
-    if wanted is None:
+    selection = os.environ.get("BENCHLAB_TEST_SUBJECTS")
+    if selection is None:
         return declared
-    names = set(wanted.split(","))
+    names = set(selection.split(","))
     if unknown := names - {subject.name for subject in declared}:
         raise LookupError(f"BENCHLAB_TEST_SUBJECTS: no experiment declares {', '.join(unknown)}")
     return [subject for subject in declared if subject.name in names]

@@ -140,17 +140,17 @@ def statements(arguments: dict[str, object], operations: int) -> Counter[str]:
     """What a batch sends, by first keyword, without the BEGIN that a driver may send or not."""
     match arguments["case"]:
         case "do_1":
-            one = {"DO": 1}
+            counts = {"DO": 1}
         case "insert":
-            one = {"INSERT": 1}
+            counts = {"INSERT": 1}
         case "insert_tx":
-            one = {"INSERT": arguments["rows_tx"], "COMMIT": 1}
+            counts = {"INSERT": arguments["rows_tx"], "COMMIT": 1}
         case "update_point":
-            one = {"UPDATE": 1}
+            counts = {"UPDATE": 1}
         case "transfer":
-            one = {"UPDATE": 2, "COMMIT": 1}
+            counts = {"UPDATE": 2, "COMMIT": 1}
         case "drop_create":
-            one = {"DROP": 1, "CREATE": 1}
+            counts = {"DROP": 1, "CREATE": 1}
         case _:
-            one = {"SELECT": 1}
-    return Counter({keyword: count * operations for keyword, count in one.items()})
+            counts = {"SELECT": 1}
+    return Counter({keyword: count * operations for keyword, count in counts.items()})

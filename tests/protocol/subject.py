@@ -159,8 +159,8 @@ class Subject:
         """The next line with its LF, or nothing at the end."""
         deadline = time.monotonic() + TIMEOUT_S
         while b"\n" not in self._unread:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0 or not select.select([self._process.stdout], [], [], remaining_s)[0]:
                 raise ProtocolError(f"no line within {TIMEOUT_S} s, only {self._unread!r}")
             read = os.read(self._process.stdout.fileno(), 65_536)
             if not read:

@@ -18,7 +18,7 @@ CASES: list[dict[str, Any]] = read_experiments()["cookies"]["case"]
 SUBJECTS = [declared for declared in declared_subjects() if declared.experiment == "cookies"]
 PACKET = 1448
 
-both = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
+both_subjects = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
 http1 = pytest.mark.parametrize("declared", [s for s in SUBJECTS if s.name == "http1"], ids=str)
 http2 = pytest.mark.parametrize("declared", [s for s in SUBJECTS if s.name == "http2"], ids=str)
 
@@ -61,9 +61,9 @@ class Link:
 
 @pytest.fixture
 def link(folder: Path) -> Iterator[Link]:
-    made = Link(folder / "server")
-    yield made
-    made.close()
+    link = Link(folder / "server")
+    yield link
+    link.close()
 
 
 def seeded(seed: int) -> list[int]:
@@ -115,7 +115,7 @@ def bytes_of(subject: Subject, link: Link, operations: int = 4) -> float:
     return (link.sent - before) / operations
 
 
-@both
+@both_subjects
 def test_the_server_gets_all_cookies_at_every_point(declared: Declared, subject: Subject, link: Link) -> None:
     for case in CASES:
         for point in points(case, None):
@@ -127,8 +127,8 @@ def test_the_server_gets_all_cookies_at_every_point(declared: Declared, subject:
                 verified = subject.ask_for("verified", f"verify operations={operations}")
                 assert verified.number("units") == operations * int(str(point.get("hundreds", 1)))
                 if "hundreds" in point:
-                    wanted = operations * fnv(field(int(str(point["hundreds"])))) % (1 << 64)
-                    assert verified.number("check") == wanted, (case["name"], point)
+                    expected = operations * fnv(field(int(str(point["hundreds"])))) % (1 << 64)
+                    assert verified.number("check") == expected, (case["name"], point)
             ran = subject.ask_for("ran", "run operations=2").arguments
             assert set(ran) == {"start", "end", "operations", "units", "check"}
             if case["name"] != "new":
@@ -151,9 +151,9 @@ def test_a_hundred_bytes_are_a_hundred_bytes(declared: Declared, subject: Subjec
 
 @http1
 def test_a_request_fills_one_packet_or_begins_a_second(declared: Declared, subject: Subject, link: Link) -> None:
-    for packets, wanted in (("one", PACKET), ("two", PACKET + 1)):
+    for packets, expected in (("one", PACKET), ("two", PACKET + 1)):
         subject.ask_for("opened", opening("packet", link, packets=packets))
-        assert bytes_of(subject, link) == wanted
+        assert bytes_of(subject, link) == expected
         subject.ask_for("closed", "close")
     command = opening("packet", link, packets="one").replace(f"packet={PACKET}", "packet=300")
     assert subject.ask_for_error(command) == "unsupported"
@@ -172,7 +172,7 @@ def test_the_table_of_http2_holds_cookies_until_it_is_full(
     assert sizes[2] > 2000
 
 
-@both
+@both_subjects
 def test_connections_are_kept_or_new(declared: Declared, subject: Subject, link: Link) -> None:
     subject.ask_for("opened", opening("kept", link, hundreds=5))
     subject.ask_for("ran", "run operations=5")
@@ -184,7 +184,7 @@ def test_connections_are_kept_or_new(declared: Declared, subject: Subject, link:
     assert link.connections == 1 + 5
 
 
-@both
+@both_subjects
 def test_what_a_case_cannot_be_opened_with(declared: Declared, subject: Subject, link: Link) -> None:
     for command in (opening("kept", link, hundreds=61), opening("new", link, hundreds="many"),
                     f"open case=kept hundreds=1 seed=7", opening("packet", link)):
@@ -197,7 +197,7 @@ def test_what_a_case_cannot_be_opened_with(declared: Declared, subject: Subject,
         assert subject.ask_for_error(command) == "failed", command
 
 
-@both
+@both_subjects
 def test_a_link_that_is_cut_is_a_failure(declared: Declared, subject: Subject, link: Link) -> None:
     subject.ask_for("opened", opening("new", link, hundreds=1))
     link.close()

@@ -39,7 +39,7 @@ def started(request: pytest.FixtureRequest) -> Iterator[tuple[Declared, Subject,
     declared = SUBJECTS.get("disk" if request.param == "threads" else request.param)
     if declared is None:
         pytest.skip("not asked for")
-    if request.param == "group-limit" and not groups_can_be_made():
+    if request.param == "group-limit" and not can_make_groups():
         pytest.skip("no control group can be made here that limits I/O")
     more = ["threads"] if request.param == "threads" else []
     subject = Subject([*declared.program, *more], ROOT)
@@ -75,21 +75,21 @@ def groups() -> tuple[Path, str]:
     return (unified.parent, "io.max") if has_io else (unified.parent / "blkio", "blkio.throttle.write_bps_device")
 
 
-def groups_can_be_made() -> bool:
+def can_make_groups() -> bool:
     folder, limit = groups()
-    own = folder / f"test-{os.getpid()}"
+    group = folder / f"test-{os.getpid()}"
     try:
-        own.mkdir()
+        group.mkdir()
     except OSError:
         return False
     try:
         if limit == "io.max":
             (folder / "cgroup.subtree_control").write_text("+io")
-        return (own / limit).exists()
+        return (group / limit).exists()
     except OSError:
         return False
     finally:
-        own.rmdir()
+        group.rmdir()
 
 
 def background_speed(subject: Subject) -> float:
@@ -109,8 +109,8 @@ def found(look: Callable[[], list[str]]) -> str:
     """The first thing that is seen, within a time."""
     deadline = time.monotonic() + 20
     while True:
-        if seen := look():
-            return seen[0]
+        if names := look():
+            return names[0]
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -126,8 +126,8 @@ def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, S
             continue  # only their background is another one
         opened = subject.ask_for("opened", opening(case, point, shared)).arguments
         if "depth" in point:
-            wanted = {"pread"} if point["depth"] == "1" else {"threads"} if way == "threads" else {"io_uring", "threads"}
-            assert opened["reads"] in wanted
+            expected = {"pread"} if point["depth"] == "1" else {"threads"} if way == "threads" else {"io_uring", "threads"}
+            assert opened["reads"] in expected
         for operations in (1, 3):
             verified = subject.ask_for("verified", f"verify operations={operations}")
             assert (verified.number("check"), verified.number("units")) == (operations, operations), (case, point)
@@ -135,17 +135,17 @@ def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, S
             ran = subject.ask_for("ran", f"run operations={operations}").arguments
             assert (ran["check"], ran["units"]) == (str(operations), str(operations))
             assert count(ran["latencies"]) == operations
-            own = set(ran) - {"start", "end", "operations", "units", "check", "latencies"}
+            metrics = set(ran) - {"start", "end", "operations", "units", "check", "latencies"}
             if "rate" in case:
-                own.remove("timeline")
+                metrics.remove("timeline")
                 steps = ran["timeline"].split(",")
                 assert len(steps) == 1 + (operations - 1) * 1000 // case["rate"] // 100
                 assert all(int(step) > 0 for step in steps)
-            assert own == set(case.get("metrics", [])), (case["name"], point)
+            assert metrics == set(case.get("metrics", [])), (case["name"], point)
         subject.ask_for("closed", "close")
-    left = {entry.name for entry in shared.iterdir()}
-    assert {name for name in left if not name.startswith("program-")} <= SHARED, left
-    assert not [name for name in left if name.startswith("program-")], "its own program is gone"
+    entries = {entry.name for entry in shared.iterdir()}
+    assert {name for name in entries if not name.startswith("program-")} <= SHARED, entries
+    assert not [name for name in entries if name.startswith("program-")], "its own program is gone"
     assert children(subject.pid) == []
 
 
@@ -172,8 +172,8 @@ def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared
     subject.ask_for("opened", opening(case, {"background": "write"}, shared))
     folder, limit = groups()
     own_group = folder / f"benchlab-{subject.pid}"
-    with ThreadPoolExecutor(1) as other:
-        running = other.submit(subject.ask_for, "ran", "run operations=100")
+    with ThreadPoolExecutor(1) as executor:
+        running = executor.submit(subject.ask_for, "ran", "run operations=100")
         # It takes this name when it is in its class and its group.
         background = found(lambda: [pid for pid in children(subject.pid) if name(pid) == "background"])
         io, group = io_class(background), Path(f"/proc/{background}/cgroup").read_text()

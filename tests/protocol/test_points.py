@@ -58,10 +58,10 @@ def test_every_subject_does_the_same_work_and_tells_the_metrics(
     ran = subject.ask_for("ran", "run operations=1").arguments
     key = (declared.experiment, case["name"], *point.items(), 1)
     assert (ran["check"], ran["units"]) == checks[key], "a run does what was verified"
-    own = set(ran) - {"start", "end", "operations", "units", "check", "latencies"}
-    assert own == set(case.get("metrics", []))
+    metrics = set(ran) - {"start", "end", "operations", "units", "check", "latencies"}
+    assert metrics == set(case.get("metrics", []))
     assert ("latencies" in ran) == (case.get("cores") == "all" and case.get("latencies", True))
-    for metric in own:
+    for metric in metrics:
         if not NUMBER.fullmatch(ran[metric]):
             raise ProtocolError(f"{metric} is not a decimal number: {ran[metric]!r}")
 

@@ -78,7 +78,7 @@ every_subject_on_sqlite = pytest.mark.parametrize("declared", ON_SQLITE, ids=str
 every_subject_that_reads_first_on_sqlite = pytest.mark.parametrize(
     "declared", [subject for subject in ON_SQLITE if BEHAVIOURS[subject.name].reads_first("record")], ids=str)
 every_case = pytest.mark.parametrize("case", CASES)
-one_and_eight = pytest.mark.parametrize("clients", [1, 8])
+one_and_eight_clients = pytest.mark.parametrize("clients", [1, 8])
 
 
 class Batch(NamedTuple):
@@ -158,21 +158,21 @@ def apply(case: str, value: int, rows: dict[int, int]) -> None:
             rows[value % 10 + 1] += 1
 
 
-def numbers(told: str) -> set[int]:
+def numbers(text: str) -> set[int]:
     """Of ascending ranges."""
-    assert RANGES.fullmatch(told), told
-    if told == "none":
+    assert RANGES.fullmatch(text), text
+    if text == "none":
         return set()
     listed: list[int] = []
-    for part in told.split(","):
+    for part in text.split(","):
         first, _, last = part.partition("-")
         listed += range(int(first), int(last or first) + 1)
     assert listed == sorted(set(listed)), "they ascend"
     return set(listed)
 
 
-def latency_count(told: str) -> int:
-    return sum(int(pair.split(":")[1]) for pair in told.split(","))
+def latency_count(text: str) -> int:
+    return sum(int(pair.split(":")[1]) for pair in text.split(","))
 
 
 def effects(database: Database) -> Counter[tuple[int, int]]:
@@ -255,7 +255,7 @@ def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAIL
             IF {condition} THEN {raised}; END IF""")
 
 
-def held_meanwhile(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
+def run_while_locked(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
     """The batch, while a transaction of the test's own keeps all others out, for so long at most."""
     with ThreadPoolExecutor(1) as pool:
         with database.locked("EXCLUSIVE"):
@@ -293,7 +293,7 @@ def open_case(subject: Subject, behaviour: Behaviour, filled: Database) -> Calla
 
 @every_subject
 @every_case
-@one_and_eight
+@one_and_eight_clients
 def test_every_call_is_applied_once(
         subject: Subject, behaviour: Behaviour, filled: Database, open_case: Callable[..., Opened],
         case: str, clients: int) -> None:
@@ -316,7 +316,7 @@ def test_every_call_is_applied_once(
 
 @every_subject_on_servers
 @every_case
-@one_and_eight
+@one_and_eight_clients
 def test_a_call_that_failed_is_not_applied(
         subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
         case: str, clients: int) -> None:
@@ -342,7 +342,7 @@ def test_the_experiment_injects_both_faults(target: str, fault: str) -> None:
 
 @every_subject_on_servers
 @pytest.mark.parametrize("fault", [SERIALIZATION_FAILURE, DEADLOCK], ids=["serialization", "deadlock"])
-@one_and_eight
+@one_and_eight_clients
 def test_a_call_is_given_up_after_its_attempts(
         behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], fault: int, clients: int) -> None:
     name = {"postgresql": '"call"', "mariadb": "`call`"}[server.target]
@@ -358,7 +358,7 @@ def test_a_call_is_given_up_after_its_attempts(
 
 
 @every_subject_with_a_budget
-@one_and_eight
+@one_and_eight_clients
 def test_a_budget_ends_calls_before_their_attempts(
         server: Server, open_case: Callable[..., Opened], clients: int) -> None:
     opened = open_case("arrivals", clients)
@@ -382,7 +382,7 @@ def test_calls_of_a_rate_are_made_when_they_are_due(
 
 
 @every_subject_on_servers
-@one_and_eight
+@one_and_eight_clients
 def test_a_lost_connection_is_replaced(
         subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
         clients: int) -> None:
@@ -474,7 +474,7 @@ def test_calls_that_keep_the_database_busy_for_each_other_are_applied_once(
 
 
 @every_subject_that_reads_first_on_sqlite
-@one_and_eight
+@one_and_eight_clients
 def test_a_call_that_has_read_is_given_up_while_another_transaction_writes(
         behaviour: Behaviour, filled: SQLite, open_case: Callable[..., Opened], clients: int) -> None:
     opened = open_case("record", clients)
@@ -493,8 +493,8 @@ def test_a_call_that_has_read_is_given_up_while_another_transaction_writes(
 def test_a_lock_is_waited_for_as_long_as_the_busy_timeout(
         behaviour: Behaviour, filled: SQLite, open_case: Callable[..., Opened]) -> None:
     opened = open_case("counter", 1)
-    assert not held_meanwhile(filled, 0.1, partial(opened.run, 1)).count("deadlock")
-    ran = held_meanwhile(filled, 1.5, partial(opened.run, 1))
+    assert not run_while_locked(filled, 0.1, partial(opened.run, 1)).count("deadlock")
+    ran = run_while_locked(filled, 1.5, partial(opened.run, 1))
     assert ran.count("deadlock")
     assert bool(ran.failed) == (behaviour.attempts == 1)
     opened.must_be_applied_once(filled)
@@ -550,9 +550,9 @@ def test_clients_are_from_1_to_256(declared: Declared, subject: Subject, clients
 @every_subject
 def test_what_there_is_not_is_unsupported(declared: Declared, subject: Subject) -> None:
     command = "open seed=7 rows=10 clients=1 table=x settings=x"
-    own, other = "sqlite:/x", quote("postgresql://u:p@127.0.0.1:1/x")
+    own_target, other_target = "sqlite:/x", quote("postgresql://u:p@127.0.0.1:1/x")
     if declared.target != "sqlite":
-        own, other = quote(f"{declared.target}://u:p@127.0.0.1:1/x"), own
-    assert subject.ask_for_error(f"{command} case=nothing target={own}") == "unsupported"
-    assert subject.ask_for_error(f"{command} case=order target={other}") == "unsupported"
+        own_target, other_target = quote(f"{declared.target}://u:p@127.0.0.1:1/x"), own_target
+    assert subject.ask_for_error(f"{command} case=nothing target={own_target}") == "unsupported"
+    assert subject.ask_for_error(f"{command} case=order target={other_target}") == "unsupported"
     subject.ask_for("opened", "open case=noop seed=7")

@@ -153,10 +153,10 @@ def assert_new_sessions(batches: Batches, server: Server) -> None:
         batches.run(operations)
         eventually(lambda: server.counted().sessions - before.sessions >= operations)
         after = server.counted()
-        seen = (after.sessions - before.sessions, after.aborted - before.aborted)
-        if seen == (operations, 0):
+        counted = (after.sessions - before.sessions, after.aborted - before.aborted)
+        if counted == (operations, 0):
             break
-    assert seen == (operations, 0), "sessions begun, and ended without a word"
+    assert counted == (operations, 0), "sessions begun, and ended without a word"
     assert (after.statements - before.statements)["SELECT"] >= operations
 
 
@@ -172,28 +172,28 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
         before = server.counted()
         batches.run(operations)
         after = server.counted()
-        seen = told_alike(after.statements - before.statements, expected["COMMIT"])
-        if seen == expected and server.shows_preparing(before, after) == prepared:
+        counted = without_begin(after.statements - before.statements, expected["COMMIT"])
+        if counted == expected and server.shows_preparing(before, after) == prepared:
             break
-    assert seen == expected
+    assert counted == expected
     if set(expected) & {"SELECT", "INSERT", "UPDATE"}:
         assert server.shows_preparing(before, after) == prepared, (
             f"statements prepared or planned: {after.prepared - before.prepared}")
 
 
-def told_alike(seen: Counter[str], transactions: int) -> Counter[str]:
+def without_begin(counted: Counter[str], transactions: int) -> Counter[str]:
     """The statements without those that begin a transaction, which is a driver's own affair if it
     does so at most once each. Of a COMMIT that was prepared, PostgreSQL 15 counts the first
     execution only; then its BEGIN counts."""
-    rest = Counter(seen)
+    remaining = Counter(counted)
     for begin in ("BEGIN", "START"):
-        if rest[begin] == transactions > rest["COMMIT"]:
-            rest["COMMIT"] = transactions
-        if rest[begin] <= transactions:
-            del rest[begin]
-    if rest["SET_OPTION"] <= 2 * transactions:  # SET autocommit = 0, and 1 again
-        del rest["SET_OPTION"]
-    return rest
+        if remaining[begin] == transactions > remaining["COMMIT"]:
+            remaining["COMMIT"] = transactions
+        if remaining[begin] <= transactions:
+            del remaining[begin]
+    if remaining["SET_OPTION"] <= 2 * transactions:  # SET autocommit = 0, and 1 again
+        del remaining["SET_OPTION"]
+    return remaining
 
 
 @pytest.mark.parametrize("declared", SUBJECTS, ids=str)

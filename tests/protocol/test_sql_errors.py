@@ -26,7 +26,7 @@ def opening(database: Database, case: str, **more: object) -> str:
                          **more})
 
 
-def skip_unless_it_can(declared: Declared, case: str) -> None:
+def skip_unless_able(declared: Declared, case: str) -> None:
     if not declared.can_do(dict(word.split("=") for word in case.split()[1:])):
         pytest.skip("its driver cannot do that at all")
 
@@ -76,16 +76,16 @@ def test_no_connection(subject: Subject, database: Server, case: str, wrong: dic
 
 @pytest.mark.parametrize("declared", ON_SERVERS, ids=str)
 def test_the_target_is_decoded(subject: Subject, database: Server) -> None:
-    scheme, _, rest = database.uri().partition("://")
-    user = rest[0]
-    target = f"{scheme}://%{ord(user):02x}{rest[1:]}"
+    scheme, _, address = database.uri().partition("://")
+    user = address[0]
+    target = f"{scheme}://%{ord(user):02x}{address[1:]}"
     subject.ask_for("opened", opening(database, "select_1 statement=text", target=target))
 
 
 @pytest.mark.parametrize("declared", ON_SERVERS, ids=str)
 def test_settings_that_cannot_be_read(subject: Subject, database: Server) -> None:
     command = opening(database, "select_1 statement=text", settings="SELECT * FROM no_such_table")
-    assert_says_missing_table(subject.ask(command), database)
+    assert_names_missing_table(subject.ask(command), database)
     assert eventually(lambda: subject.connections_to(database.port) == 0)
     assert_usable(subject, database)
 
@@ -100,13 +100,13 @@ def test_settings_that_cannot_be_read(subject: Subject, database: Server) -> Non
     "transfer", "connections connections=3", "drop_create"])
 def test_work_that_fails(declared: Declared, subject: Subject, database: Database,
                          case: str) -> None:
-    skip_unless_it_can(declared, case)
+    skip_unless_able(declared, case)
     database.fill(VALUES)
     command = opening(database, case)
     subject.ask_for("opened", command)
     database.execute("DROP TABLE test_simple")
     try:
-        assert_says_missing_table(subject.ask("run operations=3"), database)
+        assert_names_missing_table(subject.ask("run operations=3"), database)
         # No transaction was left open: it would hold a lock.
     finally:
         database.execute(database.table)
@@ -120,7 +120,7 @@ def test_work_that_fails(declared: Declared, subject: Subject, database: Databas
     subject.ask_for("closed", "close")
 
 
-def assert_says_missing_table(reply: Reply, database: Database) -> None:
+def assert_names_missing_table(reply: Reply, database: Database) -> None:
     assert (reply.verb, reply.arguments.get("code")) == ("error", "failed")
     message = reply.arguments["message"]
     assert re.search(database.no_table, message), f"no SQLSTATE or reason in: {message}"

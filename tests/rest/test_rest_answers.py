@@ -13,7 +13,7 @@ from http1 import Answer, chunked
 from server import Server
 
 ORDER = (EXPERIMENTS / "rest" / "order.json").read_bytes()
-OTHER = (EXPERIMENTS / "rest" / "order-other.json").read_bytes()
+OTHER_ORDER = (EXPERIMENTS / "rest" / "order-other.json").read_bytes()
 TORN = (EXPERIMENTS / "rest" / "order-torn.json").read_bytes()
 BODY_MAX = 65_536
 
@@ -159,7 +159,7 @@ def assert_echoes(answer: Answer, document: bytes) -> None:
     assert answer.body != document, "it was parsed, and written anew"
 
 
-@pytest.mark.parametrize("document", [ORDER, OTHER], ids=["order", "other"])
+@pytest.mark.parametrize("document", [ORDER, OTHER_ORDER], ids=["order", "other"])
 def test_a_document(server: Server, document: bytes) -> None:
     assert_echoes(server.ask("POST", "/api/echo", document), document)
 

@@ -59,24 +59,24 @@ def test_another_case_after_close(server: Server) -> None:
 
 
 def test_a_request_that_is_under_way_is_answered(server: Server) -> None:
-    whole = request("POST", "/api/echo", ORDER)
+    message = request("POST", "/api/echo", ORDER)
     with server.connect() as connection:
-        connection.send(whole[:-100])
+        connection.send(message[:-100])
         time.sleep(0.2)  # it has arrived
         closer = threading.Thread(target=close, args=(server,))
         closer.start()
         time.sleep(0.3)
-        connection.send(whole[-100:])
+        connection.send(message[-100:])
         assert_echoes(connection.answer(), ORDER)
         assert connection.at_end()
         closer.join()
 
 
 def test_who_never_ends_a_request_is_not_waited_for(server: Server) -> None:
-    whole = request("POST", "/api/echo", ORDER)
+    message = request("POST", "/api/echo", ORDER)
     with ExitStack() as connections:
-        for size in (0, 1, 30, len(whole) - 1):
-            connections.enter_context(server.connect()).send(whole[:size])
+        for size in (0, 1, 30, len(message) - 1):
+            connections.enter_context(server.connect()).send(message[:size])
         time.sleep(0.2)
         close(server)
         assert not server.is_listening()

@@ -91,21 +91,21 @@ def test_pipelined_requests_of_which_the_last_closes(server: Server) -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 16])
 def test_a_request_in_pieces(server: Server, size: int) -> None:
-    whole = request("GET", "/api/hello/Ada%20L", headers={"X-Padding": "y" * 20})
+    message = request("GET", "/api/hello/Ada%20L", headers={"X-Padding": "y" * 20})
     with server.connect() as connection:
-        for at in range(0, len(whole), size):
-            connection.send(whole[at:at + size])
+        for at in range(0, len(message), size):
+            connection.send(message[at:at + size])
             time.sleep(0.002)
         assert connection.answer().json() == {"greeting": "Hello Ada L!"}
 
 
-@pytest.mark.parametrize("whole", [request("POST", "/api/echo", ORDER),
+@pytest.mark.parametrize("message", [request("POST", "/api/echo", ORDER),
                                    chunked("POST", "/api/echo", [ORDER[:7], ORDER[7:]])],
                          ids=["length", "chunks"])
-def test_a_document_in_pieces(server: Server, whole: bytes) -> None:
+def test_a_document_in_pieces(server: Server, message: bytes) -> None:
     with server.connect() as connection:
-        for at in range(0, len(whole), 37):
-            connection.send(whole[at:at + 37])
+        for at in range(0, len(message), 37):
+            connection.send(message[at:at + 37])
             time.sleep(0.002)
         assert_echoes(connection.answer(), ORDER)
         assert connection.ask("GET", "/api").body == GREETING
@@ -127,24 +127,24 @@ def test_a_request_that_ends_with_the_next_ones_beginning(server: Server) -> Non
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"])
 def test_nonsense(server: Server, nonsense: bytes) -> None:
     """Is refused, or the connection closed, and others are served."""
-    with server.connect() as other, server.connect() as connection:
-        assert other.ask("GET", "/api").status == 200
+    with server.connect() as second, server.connect() as connection:
+        assert second.ask("GET", "/api").status == 200
         connection.send(nonsense)
         connection.end()
         reply = connection.read_all()
         assert not reply.startswith(b"HTTP/1.1 2"), reply
-        assert other.ask("GET", "/api").status == 200
+        assert second.ask("GET", "/api").status == 200
 
 
 def test_clients_that_go_away(server: Server) -> None:
     """Leave nothing open behind: neither their connections nor the files that they asked for."""
     assert server.ask("GET", "/files/64k.bin").status == 200
     before = server.open_files()
-    whole = request("POST", "/api/echo", ORDER)
-    for size in (0, 1, 20, len(whole) - len(ORDER), len(whole) - 1):
+    message = request("POST", "/api/echo", ORDER)
+    for size in (0, 1, 20, len(message) - len(ORDER), len(message) - 1):
         for _ in range(20):
             with server.connect() as connection:
-                connection.send(whole[:size])
+                connection.send(message[:size])
     for _ in range(50):
         with server.connect() as connection:
             connection.send(request("GET", "/files/64k.bin") * 5)
@@ -158,8 +158,8 @@ def test_clients_that_go_away(server: Server) -> None:
 def test_1024_connections(server: Server) -> None:
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 1100:
         pytest.skip("this process may not have so many")
-    with ExitStack() as all_of_them:
-        connections = [all_of_them.enter_context(server.connect()) for _ in range(1024)]
+    with ExitStack() as stack:
+        connections = [stack.enter_context(server.connect()) for _ in range(1024)]
         for _ in range(2):
             for connection in connections:
                 connection.send(GET)
@@ -169,12 +169,12 @@ def test_1024_connections(server: Server) -> None:
 
 def test_a_frozen_server_is_waited_for(server: Server) -> None:
     """The lab stops a server that has no turn; those who come then wait, a thousand at least."""
-    with ExitStack() as all_of_them:
-        old = all_of_them.enter_context(server.connect())
+    with ExitStack() as stack:
+        old = stack.enter_context(server.connect())
         assert old.ask("GET", "/api").status == 200
         with server.frozen():
             old.send(GET)
-            new = [all_of_them.enter_context(server.connect()) for _ in range(1000)]
+            new = [stack.enter_context(server.connect()) for _ in range(1000)]
             for connection in new:
                 connection.send(GET)
         for connection in [old, *new]:
@@ -185,20 +185,20 @@ def test_connections_are_kept_for_a_minute(files: Path) -> None:
     """Of all subjects at once, for it takes so long; frozen, as the lab does it, so that all that
     they time is due when they wake."""
     built = [declared for declared in rest_subjects() if is_built(declared)]
-    with ExitStack() as all_of_them:
+    with ExitStack() as stack:
         connections = {}
         with ExitStack() as frozen:
             for declared in built:
                 subject = started(declared)
-                all_of_them.callback(subject.kill)
+                stack.callback(subject.kill)
                 server = Server(subject, files)
-                used, new = (all_of_them.enter_context(server.connect()) for _ in range(2))
+                used, new = (stack.enter_context(server.connect()) for _ in range(2))
                 assert used.ask("GET", "/api").status == 200
                 connections[str(declared)] = used, new
                 frozen.enter_context(server.frozen())
             time.sleep(61)
         time.sleep(2)
-        assert [name for name, both in connections.items() if not all(map(serves, both))] == []
+        assert [name for name, pair in connections.items() if not all(map(serves, pair))] == []
 
 
 def serves(connection: Connection) -> bool:

@@ -28,7 +28,7 @@ exit 101
 """
 
 
-def called(folder: Path, **programs: str) -> subprocess.CompletedProcess[str]:
+def run_tests(folder: Path, **programs: str) -> subprocess.CompletedProcess[str]:
     """With these scripts as the programs that were built."""
     messages = [{"reason": "build-script-executed"}]
     for name, script in programs.items():
@@ -44,35 +44,35 @@ def called(folder: Path, **programs: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_programs_that_pass_are_called_once(tmp_path: Path) -> None:
-    done = called(tmp_path, one=PASSES, two=PASSES)
-    assert done.returncode == 0
-    said = [f"crate {name}: ok. 2 passed; 0 failed; 0 ignored" for name in ("one", "two")]
-    assert sorted(done.stdout.splitlines()) == said
+    completed = run_tests(tmp_path, one=PASSES, two=PASSES)
+    assert completed.returncode == 0
+    lines = [f"crate {name}: ok. 2 passed; 0 failed; 0 ignored" for name in ("one", "two")]
+    assert sorted(completed.stdout.splitlines()) == lines
     assert (tmp_path / "one.calls").read_text() == "--quiet\n"
 
 
 def test_a_program_without_tests_is_not_mentioned(tmp_path: Path) -> None:
-    done = called(tmp_path, one="echo 'test result: ok. 0 passed; 0 failed; 0 ignored'")
-    assert (done.returncode, done.stdout) == (0, "")
+    completed = run_tests(tmp_path, one="echo 'test result: ok. 0 passed; 0 failed; 0 ignored'")
+    assert (completed.returncode, completed.stdout) == (0, "")
 
 
 def test_what_passes_the_second_time_is_named(tmp_path: Path) -> None:
-    done = called(tmp_path, one=f'case "$*" in *--exact*) {PASSES} exit;; esac\n{FAILS}')
-    assert done.returncode == 0
-    assert "it broke" in done.stdout
-    assert done.stdout.endswith("unsteady, passed the second time: two\n")
+    completed = run_tests(tmp_path, one=f'case "$*" in *--exact*) {PASSES} exit;; esac\n{FAILS}')
+    assert completed.returncode == 0
+    assert "it broke" in completed.stdout
+    assert completed.stdout.endswith("unsteady, passed the second time: two\n")
     assert (tmp_path / "one.calls").read_text() == "--quiet\n--quiet --exact --test-threads=1 two\n"
 
 
 def test_what_fails_twice_has_failed(tmp_path: Path) -> None:
-    done = called(tmp_path, one=FAILS, two=PASSES)
-    assert done.returncode == 1
-    assert done.stdout.count("it broke") == 2
-    assert "unsteady" not in done.stdout
+    completed = run_tests(tmp_path, one=FAILS, two=PASSES)
+    assert completed.returncode == 1
+    assert completed.stdout.count("it broke") == 2
+    assert "unsteady" not in completed.stdout
 
 
 def test_a_program_that_ends_without_a_result_has_failed(tmp_path: Path) -> None:
-    done = called(tmp_path, one="echo gone; exit 9")
-    assert done.returncode == 1
-    assert "no result, exit status 9" in done.stdout
-    assert "ended with 9, and no test of it had failed" in done.stderr
+    completed = run_tests(tmp_path, one="echo gone; exit 9")
+    assert completed.returncode == 1
+    assert "no result, exit status 9" in completed.stdout
+    assert "ended with 9, and no test of it had failed" in completed.stderr

@@ -14,7 +14,7 @@ import pytest
 PATIENCE_S = 30
 
 
-def called(step: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run_step(step: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([step, *words], capture_output=True, text=True, check=False)
 
 
@@ -57,66 +57,66 @@ def is_running(pid: int) -> bool:
 
 
 def test_a_step_shows_what_it_printed_between_its_beginning_and_its_end(step: Path) -> None:
-    done = called(step, "one", "sh", "-c", "echo out; echo err >&2")
-    assert re.fullmatch(r"one: begins\n--- one\nout\nerr\n--- one passed in \d+ s, CPU \d+ s\n", done.stdout)
-    assert done.returncode == 0
+    completed = run_step(step, "one", "sh", "-c", "echo out; echo err >&2")
+    assert re.fullmatch(r"one: begins\n--- one\nout\nerr\n--- one passed in \d+ s, CPU \d+ s\n", completed.stdout)
+    assert completed.returncode == 0
     assert log(step, "one").read_text() == "out\nerr\n"
 
 
 def test_a_failed_step_shows_its_last_lines_and_has_its_commands_status(step: Path) -> None:
-    done = called(step, "one", "sh", "-c", "seq 1000; exit 7")
-    _, head, *shown, end = done.stdout.splitlines()
-    assert (head, done.returncode) == ("--- one", 7)
-    assert shown == [str(number) for number in range(601, 1001)]
+    completed = run_step(step, "one", "sh", "-c", "seq 1000; exit 7")
+    _, head, *lines, end = completed.stdout.splitlines()
+    assert (head, completed.returncode) == ("--- one", 7)
+    assert lines == [str(number) for number in range(601, 1001)]
     assert re.fullmatch(rf"--- one FAILED in \d+ s, CPU \d+ s with 7; all that it printed: {log(step, 'one')}", end)
     assert len(log(step, "one").read_text().splitlines()) == 1000
 
 
 def test_a_step_that_a_signal_ended_has_failed(step: Path) -> None:
-    assert called(step, "one", "sh", "-c", "kill -KILL $$").returncode == 128 + signal.SIGKILL
+    assert run_step(step, "one", "sh", "-c", "kill -KILL $$").returncode == 128 + signal.SIGKILL
 
 
 def test_no_step_can_ask_for_input(step: Path) -> None:
-    assert called(step, "one", "cat").returncode == 0
+    assert run_step(step, "one", "cat").returncode == 0
 
 
 def test_what_steps_print_at_the_same_time_stays_together(step: Path) -> None:
     """More than a pipe holds."""
     names = ["one", "two", "three"]
-    done = run_all(step, **{name: f'seq --format="{name} %g" 20000' for name in names})
+    completed = run_all(step, **{name: f'seq --format="{name} %g" 20000' for name in names})
     for name in names:
-        (block,) = re.findall(rf"^--- {name}\n(.*?)^--- {name} passed", done.stdout, re.MULTILINE | re.DOTALL)
+        (block,) = re.findall(rf"^--- {name}\n(.*?)^--- {name} passed", completed.stdout, re.MULTILINE | re.DOTALL)
         assert block.splitlines() == [f"{name} {number}" for number in range(1, 20001)]
 
 
 def test_all_passed(step: Path) -> None:
     log(step, "of an earlier run").touch()
-    done = run_all(step, one="echo 1", two="echo 2")
-    assert done.returncode == 0
-    table = done.stdout.split("\n\n")[-2]
+    completed = run_all(step, one="echo 1", two="echo 2")
+    assert completed.returncode == 0
+    table = completed.stdout.split("\n\n")[-2]
     assert {line.split()[0] for line in table.splitlines()} == {"step", "one", "two", "all"}
-    assert done.stdout.endswith("\nall suites passed\n")
+    assert completed.stdout.endswith("\nall suites passed\n")
     assert not log(step, "of an earlier run").exists()
 
 
 def test_what_failed_and_what_never_began_is_named(step: Path) -> None:
-    done = run_all(step, one="true", two="exit 3", three="")
-    assert done.returncode == 1
-    assert re.search(r"^two +FAILED +\d+ +\d+$", done.stdout, re.MULTILINE)
-    assert re.search(r"^three +not run +0 +0$", done.stdout, re.MULTILINE)
-    assert done.stdout.endswith("\nNOT PASSED: two, three\n")
+    completed = run_all(step, one="true", two="exit 3", three="")
+    assert completed.returncode == 1
+    assert re.search(r"^two +FAILED +\d+ +\d+$", completed.stdout, re.MULTILINE)
+    assert re.search(r"^three +not run +0 +0$", completed.stdout, re.MULTILINE)
+    assert completed.stdout.endswith("\nNOT PASSED: two, three\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_steps_with_their_processes(step: Path, tmp_path: Path, number: signal.Signals) -> None:
     endless = {name: f"echo $$ >{tmp_path}/{name}; exec sleep 1000" for name in ("one", "two")}
-    whole = subprocess.Popen(all_of(step, **endless), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(all_of(step, **endless), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     pids = [written(tmp_path / name) for name in endless]
     assert all(map(is_running, pids))
-    whole.send_signal(number)
-    shown, _ = whole.communicate(timeout=PATIENCE_S)
-    assert whole.returncode == 1
-    assert "NOT PASSED: one, two" in shown
+    process.send_signal(number)
+    lines, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert "NOT PASSED: one, two" in lines
     until(lambda: not any(map(is_running, pids)))
 
 
@@ -133,7 +133,7 @@ def test_who_does_not_stop_when_asked_is_killed(step: Path, tmp_path: Path) -> N
 
 def test_what_takes_too_long_is_stopped_and_shown(step: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEP_LIMIT_S", "0.5")
-    done = called(step, "one", "sh", "-c", "echo begun; exec sleep 1000.25")
-    assert done.returncode == 128 + signal.SIGTERM
-    assert "not ended after 0.5 s" in done.stdout
-    assert re.search(r"^ *\d+ .* sleep 1000\.25$", done.stdout, re.MULTILINE)
+    completed = run_step(step, "one", "sh", "-c", "echo begun; exec sleep 1000.25")
+    assert completed.returncode == 128 + signal.SIGTERM
+    assert "not ended after 0.5 s" in completed.stdout
+    assert re.search(r"^ *\d+ .* sleep 1000\.25$", completed.stdout, re.MULTILINE)

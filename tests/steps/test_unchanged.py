@@ -33,10 +33,10 @@ class Checkout:
     def runs(self, **settings: str) -> bool:
         """Whether the step runs; it passes."""
         before = self.count()
-        done = self.call(**settings)
-        assert done.returncode == 0, done
+        completed = self.call(**settings)
+        assert completed.returncode == 0, completed
         ran = self.count() > before
-        assert ran == ("passed before" not in done.stdout)
+        assert ran == ("passed before" not in completed.stdout)
         return ran
 
     def count(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from local_pages import Seen, Served, compare, serve
+from local_pages import BrowserLog, Served, compare, serve
 from playwright.sync_api import Browser, Page, sync_playwright
 
 # What a browser needs that runs as root and asks nobody for anything.
@@ -17,9 +17,9 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     runs = tmp_path_factory.mktemp("runs")
     for _ in range(3):
-        done = compare(runs, "shell", "--blocks", "6", "--pairs", "1")
-        _, errors = done.communicate()
-        assert done.returncode == 0, errors
+        completed = compare(runs, "shell", "--blocks", "6", "--pairs", "1")
+        _, errors = completed.communicate()
+        assert completed.returncode == 0, errors
     yield from serve(runs)
 
 
@@ -32,21 +32,21 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def seen() -> Seen:
-    return Seen()
+def browser_log() -> BrowserLog:
+    return BrowserLog()
 
 
 @pytest.fixture
-def page(browser: Browser, served: Served, seen: Seen) -> Iterator[Page]:
+def page(browser: Browser, served: Served, browser_log: BrowserLog) -> Iterator[Page]:
     """A page without a past. Afterwards it must have loaded all from here, and complained of nothing."""
     with browser.new_context() as context:
         page = context.new_page()
         page.set_default_timeout(60_000)
-        page.on("request", lambda request: seen.loaded.append(request.url))
-        page.on("console", lambda message: seen.complaints.append(message.text))
-        page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        page.on("request", lambda request: browser_log.loaded.append(request.url))
+        page.on("console", lambda message: browser_log.complaints.append(message.text))
+        page.on("pageerror", lambda error: browser_log.complaints.append(str(error)))
         yield page
-        here = urlsplit(served.url).netloc
-        elsewhere = [url for url in seen.loaded if urlsplit(url).netloc != here]
-        assert seen.loaded and not elsewhere
-        assert not seen.complaints
+        host = urlsplit(served.url).netloc
+        elsewhere = [url for url in browser_log.loaded if urlsplit(url).netloc != host]
+        assert browser_log.loaded and not elsewhere
+        assert not browser_log.complaints

@@ -26,7 +26,7 @@ class Served:
 
 
 @dataclass
-class Seen:
+class BrowserLog:
     """What a browser loaded, and what it complained of."""
 
     loaded: list[str] = field(default_factory=list)

@@ -5,7 +5,7 @@ import re
 import sqlite3
 
 import pytest
-from local_pages import Seen, Served, compare
+from local_pages import BrowserLog, Served, compare
 from playwright.sync_api import Page, expect
 
 PAGES = ["", "history", "history/shell", "?q=shell", "runs/{0}", "compare?run={0}&run={1}"]
@@ -60,11 +60,11 @@ def test_a_report_leads_to_its_history_and_its_exports(page: Page, served: Serve
 def test_a_change_is_marked_in_the_history(page: Page, served: Served, tmp_path) -> None:
     # As if from the sixth of ten runs on the second command took three times as long.
     names = served.names()
-    made = []
+    paths = []
     for i in range(10):
         path = served.runs / f"mark-{i}.lab"
         path.write_bytes((served.runs / f"{names[0]}.lab").read_bytes())
-        made.append(path)
+        paths.append(path)
         with sqlite3.connect(path) as db:
             db.execute("UPDATE meta SET value = json_set(value, '$.experiment', 'mark') WHERE key = 'plan'")
             db.execute("UPDATE meta SET value = value + ? WHERE key = 'started_unix_s'", (60 * i,))
@@ -74,7 +74,7 @@ def test_a_change_is_marked_in_the_history(page: Page, served: Served, tmp_path)
     page.goto(f"{served.url}history/mark")
     expect(page.locator("#answer")).to_contain_text("changed with the run of")
     expect(page.locator("#answer svg.plot")).to_contain_text("means between changes")
-    for path in made:
+    for path in paths:
         path.unlink()
 
 
@@ -126,11 +126,11 @@ def test_pages_work_without_their_script(browser, served: Served) -> None:
 
 
 def test_a_run_is_followed_while_it_is_measured(page: Page, served: Served) -> None:
-    known = served.names()
+    names_before = served.names()
     running = compare(served.runs, "followed", "--blocks", "400", "--pairs", "1")
-    while served.names() == known:
+    while served.names() == names_before:
         assert running.poll() is None
-    (name,) = set(served.names()) - set(known)
+    (name,) = set(served.names()) - set(names_before)
     page.goto(served.url)
     expect(page.locator(".state.measured")).to_have_text("measuring now")
     page.goto(f"{served.url}runs/{name}")
@@ -146,7 +146,7 @@ def test_a_run_is_followed_while_it_is_measured(page: Page, served: Served) -> N
     expect(page.locator("#answer")).to_be_visible()
 
 
-def test_names_from_elsewhere_stay_text(page: Page, served: Served, seen: Seen) -> None:
+def test_names_from_elsewhere_stay_text(page: Page, served: Served, browser_log: BrowserLog) -> None:
     evil = "<img src=http://evil.example/x onerror=alert(1)><script>alert(2)</script>"
     path = served.runs / "evil.lab"
     path.write_bytes((served.runs / f"{served.names()[0]}.lab").read_bytes())
@@ -154,7 +154,7 @@ def test_names_from_elsewhere_stay_text(page: Page, served: Served, seen: Seen) 
         for place in ["$.title", "$.question", "$.experiment", "$.subjects[0].name", "$.subjects[1].command.line"]:
             db.execute("UPDATE meta SET value = json_set(value, ?, ?) WHERE key = 'plan'", (place, evil))
     db.close()
-    page.on("dialog", lambda dialog: seen.complaints.append(dialog.message))
+    page.on("dialog", lambda dialog: browser_log.complaints.append(dialog.message))
     for url in [served.url, f"{served.url}runs/evil", f"{served.url}history"]:
         page.goto(url)
         expect(page.get_by_text("<img src=http").first).to_be_visible()

@@ -13,7 +13,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-HERE = Path(__file__).parent.parent
+ADA = Path(__file__).parent.parent
 SOURCES = {".adb", ".ads", ".c", ".gpr", ".ld", ".py", ".sh", ".toml", ""}
 COPYRIGHT = "Copyright 2026 The benchlab authors"
 LIBRARIES = {"libmariadb": "-lmariadb", "libpq": "-lpq", "libsqlite3": "-lsqlite3", "zlib": "-lz"}
@@ -59,21 +59,21 @@ def check_manifest(crate: Crate, version: str, crates: dict[str, Crate]) -> None
 
 
 def check_headers() -> int:
-    made = {"obj", "lib", "alire", "__pycache__"}
-    files = [path.relative_to(HERE) for path in HERE.rglob("*") if path.is_file()]
-    sources = [file for file in files if file.suffix in SOURCES and not made & set(file.parts)]
+    build_folders = {"obj", "lib", "alire", "__pycache__"}
+    files = [path.relative_to(ADA) for path in ADA.rglob("*") if path.is_file()]
+    sources = [file for file in files if file.suffix in SOURCES and not build_folders & set(file.parts)]
     for file in sources:
-        first = (HERE / file).read_text().removeprefix("#!/bin/sh\n").splitlines()[:2]
+        first = (ADA / file).read_text().removeprefix("#!/bin/sh\n").splitlines()[:2]
         assert first[0].endswith("SPDX-License-Identifier: Apache-2.0") and first[1].endswith(COPYRIGHT), file
         if file.parts[0] not in ("tests", "examples") and file.suffix in (".adb", ".ads"):
-            assert "\npragma Ada_2022;\n" in (HERE / file).read_text(), f"{file}: programs of Ada 2012 cannot use it"
+            assert "\npragma Ada_2022;\n" in (ADA / file).read_text(), f"{file}: programs of Ada 2012 cannot use it"
     return len(sources)
 
 
 def check_policies() -> int:
     """Preconditions are in force whatever a program is compiled with. GNAT has no such way for predicates and invariants, which
     it checks where the unit that uses a type is compiled with -gnata: so no specification has one, but for sets."""
-    units = [path for path in sorted(HERE.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
+    units = [path for path in sorted(ADA.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
     texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
     for path, text in texts.items():
         policies = dict(re.findall(r"([\w']+) => (\w+)", " ".join(re.findall(r"pragma Assertion_Policy \((.*?)\)", text))))
@@ -91,7 +91,7 @@ def check_policies() -> int:
 
 def check_switches() -> None:
     """A program with a server, in these folders, is compiled as HTTP.md says."""
-    for project in [*HERE.glob("examples/*.gpr"), *HERE.glob("tests/*.gpr")]:
+    for project in [*ADA.glob("examples/*.gpr"), *ADA.glob("tests/*.gpr")]:
         if '"appserver_http"' in project.read_text():
             assert '"-fstack-check"' in project.read_text(), project
 
@@ -137,8 +137,8 @@ def gprbuild(folder: Path, projects: list[Path], mode: str, kind: str, *options:
 
 
 def build(folder: Path, projects: list[Path], mode: str, kind: str, *options: str | Path, **more: object) -> None:
-    made = gprbuild(folder, projects, mode, kind, *options, **more)
-    assert made.returncode == 0, f"{' '.join(map(str, made.args))} in {folder}\n{made.stdout}{made.stderr}"
+    process = gprbuild(folder, projects, mode, kind, *options, **more)
+    assert process.returncode == 0, f"{' '.join(map(str, process.args))} in {folder}\n{process.stdout}{process.stderr}"
 
 
 def put_crates(crates: dict[str, Crate], folder: Path) -> dict[str, object]:
@@ -150,23 +150,23 @@ def put_crates(crates: dict[str, Crate], folder: Path) -> dict[str, object]:
     return as_nobody(folder)
 
 
-def make_room(own: Path, user: dict[str, object], *names: str) -> None:
+def make_room(crate_folder: Path, user: dict[str, object], *names: str) -> None:
     for name in names:
-        (own / name).mkdir(exist_ok=True)
+        (crate_folder / name).mkdir(exist_ok=True)
         if user:
-            os.chown(own / name, user["user"], user["group"])
+            os.chown(crate_folder / name, user["user"], user["group"])
 
 
 def build_away(crates: dict[str, Crate], folder: Path, mode: str, kind: str) -> None:
     """Each after what it depends on: it writes to its own obj and lib, and to nothing else."""
     user = put_crates(crates, folder)
     for crate in crates.values():
-        own = folder / crate.name
-        make_room(own, user, "obj", "lib")
+        crate_folder = folder / crate.name
+        make_room(crate_folder, user, "obj", "lib")
         before = state(folder)
-        build(own, [folder / below.name for below in crate.crates_below(crates)], mode, kind, **user)
+        build(crate_folder, [folder / below.name for below in crate.crates_below(crates)], mode, kind, **user)
         suffix = "so" if kind == "relocatable" else "a"
-        assert list((own / "lib").rglob(f"lib{crate.name}.{suffix}")), f"{crate.name} made no library"
+        assert list((crate_folder / "lib").rglob(f"lib{crate.name}.{suffix}")), f"{crate.name} made no library"
         found = written(folder, before)
         assert found == {Path(crate.name, "obj"), Path(crate.name, "lib")}, f"{crate.name} is written to {found}"
 
@@ -175,21 +175,21 @@ def build_first(crates: dict[str, Crate], folder: Path) -> None:
     """One whose dependencies are not built yet: they are in their own folders, as README.md says, or in APPSERVER_OUTPUT."""
     user = put_crates(crates, folder)
     top = crates["appserver_http"]
-    own, below = folder / top.name, top.crates_below(crates)
+    crate_folder, below = folder / top.name, top.crates_below(crates)
     projects = [folder / crate.name for crate in below]
 
     make_room(folder, user, "output")
     before = state(folder)
-    alone = gprbuild(own, [], "development", "static", scratch="../output", **user)
+    alone = gprbuild(crate_folder, [], "development", "static", scratch="../output", **user)
     assert 'imported project file "appserver" not found' in alone.stderr and alone.returncode != 0, alone
-    build(own, projects, "development", "static", scratch="../output", output=f"{folder}/output/", **user)
+    build(crate_folder, projects, "development", "static", scratch="../output", output=f"{folder}/output/", **user)
     assert {path.parts[0] for path in written(folder, before)} == {"output"}, written(folder, before)
 
     for crate in [*below, top]:
         make_room(folder / crate.name, user, "obj", "lib")
     before = state(folder)
-    build(own, projects, "development", "static", **user)
-    places = {Path(crate.name, kept) for crate in [*below, top] for kept in ("obj", "lib")}
+    build(crate_folder, projects, "development", "static", **user)
+    places = {Path(crate.name, build_folder) for crate in [*below, top] for build_folder in ("obj", "lib")}
     assert written(folder, before) == places, written(folder, before)
 
 
@@ -197,13 +197,13 @@ def build_in_copy(folder: Path) -> None:
     """with-crates, of a copy of this folder that is somewhere else: it writes to nothing but the copy."""
     shutil.rmtree(folder, ignore_errors=True)
     copy = folder / "third_party/appserver"
-    shutil.copytree(HERE / "core", copy / "core", ignore=shutil.ignore_patterns("obj", "lib"))
-    shutil.copy(HERE / "with-crates", copy)
-    asked = {name: value for name, value in os.environ.items() if not name.startswith("APPSERVER_")}
+    shutil.copytree(ADA / "core", copy / "core", ignore=shutil.ignore_patterns("obj", "lib"))
+    shutil.copy(ADA / "with-crates", copy)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("APPSERVER_")}
     for output in ("", f"{folder}/output"):
         before = state(folder)
         subprocess.run([copy / "with-crates", "gprbuild", "-q", "-p", "-P", copy / "core/appserver.gpr"], check=True,
-                       env=asked | {"APPSERVER_OUTPUT": output})
+                       env=environment | {"APPSERVER_OUTPUT": output})
         new = {path for path in state(folder).keys() - before.keys() if path.is_file()}
         place = Path(output) if output else copy / "build"
         assert new and all(path.is_relative_to(place) for path in new), new
@@ -224,9 +224,9 @@ def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
         "   Web.Start (Answer'Unrestricted_Access, Port => 0);\n   Web.Stop;\n   Ada.Text_IO.Put_Line (\"ran\");\nend Main;\n")
     build(program, [folder / name for name in crates], "development", kind, "-p", "program.gpr")
     libraries = {path.parent for path in folder.rglob("*.so")}
-    done = subprocess.run([program / "obj/main"], env={"LD_LIBRARY_PATH": ":".join(map(str, libraries))}, timeout=60,
+    process = subprocess.run([program / "obj/main"], env={"LD_LIBRARY_PATH": ":".join(map(str, libraries))}, timeout=60,
                           capture_output=True, text=True)
-    assert done.stdout == "ran\n", done
+    assert process.stdout == "ran\n", process
 
 
 def index(crates: dict[str, Crate], folder: Path) -> Path:
@@ -258,29 +258,29 @@ def check_with_alire(crates: dict[str, Crate], folder: Path) -> None:
     environment = os.environ | {"HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "APPSERVER_BUILD_MODE": "development"}
 
     def alr(*words: str, cwd: Path = folder) -> str:
-        done = subprocess.run(["alr", "-n", *words], cwd=cwd, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"alr {' '.join(words)} in {cwd}\n{done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
+        process = subprocess.run(["alr", "-n", *words], cwd=cwd, env=environment, capture_output=True, text=True)
+        assert process.returncode == 0, f"alr {' '.join(words)} in {cwd}\n{process.stdout}{process.stderr}"
+        return process.stdout + process.stderr
 
     alr("index", "--add", f"file://{index(crates, folder)}", "--name", "own")
     for crate in crates.values():
-        own = copied(crate, folder / "crates")
-        own.chmod(0o755)
-        shown = alr("show", "--solve", cwd=own)
-        assert f"{crate.name}={crate.manifest['version']}" in shown and "missing" not in shown.lower(), shown
+        crate_folder = copied(crate, folder / "crates")
+        crate_folder.chmod(0o755)
+        solution = alr("show", "--solve", cwd=crate_folder)
+        assert f"{crate.name}={crate.manifest['version']}" in solution and "missing" not in solution.lower(), solution
     alr("build", cwd=folder / "crates/appserver_caches")
 
 
 def main(folder: Path) -> None:
-    found = [Crate(manifest) for manifest in HERE.glob("*/alire.toml")]
+    found = [Crate(manifest) for manifest in ADA.glob("*/alire.toml")]
     crates = {crate.name: crate for crate in sorted(found, key=lambda crate: crate.name)}
-    assert {crate.project for crate in found} == set(HERE.glob("*/appserver*.gpr")), "a project without a manifest"
+    assert {crate.project for crate in found} == set(ADA.glob("*/appserver*.gpr")), "a project without a manifest"
     order: dict[str, Crate] = {}
     for crate in crates.values():
         order |= {below.name: below for below in [*crate.crates_below(crates), crate]}
 
-    version = re.search(r'Version : constant String := "(.*)";', (HERE / "core/src/appserver.ads").read_text())[1]
-    newest = re.search(r"^## (.*)$", (HERE / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    version = re.search(r'Version : constant String := "(.*)";', (ADA / "core/src/appserver.ads").read_text())[1]
+    newest = re.search(r"^## (.*)$", (ADA / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
     assert newest == version, f"CHANGELOG.md begins with {newest}, Appserver.Version is {version}"
     for crate in crates.values():
         check_manifest(crate, version, crates)

@@ -9,13 +9,13 @@ import sys
 import urllib.error
 import urllib.request
 
-SHOWN = "http://127.0.0.1:8080"
+EXAMPLE_URL = "http://127.0.0.1:8080"
 
 
-def asked(command, url):
+def answer_to(command, url):
     """What curl prints, of which these options are understood: -s, -H FIELD, -d CONTENT"""
     words = iter(shlex.split(command)[1:])
-    request = urllib.request.Request(SHOWN)
+    request = urllib.request.Request(EXAMPLE_URL)
     for word in words:
         match word:
             case "-s":
@@ -25,7 +25,7 @@ def asked(command, url):
             case "-d":
                 request.data = next(words).encode()
             case _:
-                request.full_url = word.replace(SHOWN, url)
+                request.full_url = word.replace(EXAMPLE_URL, url)
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.read().decode()
@@ -39,15 +39,15 @@ def main(readme, program):
     server = subprocess.Popen([program, "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         url = server.stdout.readline().strip()
-        shown = console.splitlines()
-        for command, expected in zip(shown[::2], shown[1::2], strict=True):
-            answer = asked(command.removeprefix("$ "), url)
+        lines = console.splitlines()
+        for command, expected in zip(lines[::2], lines[1::2], strict=True):
+            answer = answer_to(command.removeprefix("$ "), url)
             assert answer == expected, f"{command}\n{answer}\nin place of\n{expected}"
     finally:
         server.stdin.close()
         status = server.wait(timeout=10)
     assert status == 0, status
-    print(f"the example of {readme}: {len(shown) // 2} answers are as shown")
+    print(f"the example of {readme}: {len(lines) // 2} answers are as shown")
 
 
 if __name__ == "__main__":

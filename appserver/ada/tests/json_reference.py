@@ -169,15 +169,15 @@ def check(copier, source):
 def main(path, texts="20000", seed="7"):
     rng = random.Random(int(seed))
     copier = Copier(path)
-    taken = 0
+    accepted = 0
     for number in range(int(texts)):
         source = written(rng, value(rng))
-        taken += check(copier, source)
-        taken += check(copier, damaged(rng, source))
+        accepted += check(copier, source)
+        accepted += check(copier, damaged(rng, source))
     for nested in (DEEPEST, DEEPEST + 1, 100_000):
         check(copier, b"[" * nested + b"]" * nested)
     assert copier.close() == 0
-    print(f"json: {2 * int(texts)} texts, {taken} of them JSON; Python agrees on all")
+    print(f"json: {2 * int(texts)} texts, {accepted} of them JSON; Python agrees on all")
 
 
 if __name__ == "__main__":

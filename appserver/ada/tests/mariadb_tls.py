@@ -16,7 +16,7 @@ from pathlib import Path
 
 WITHIN_S = 60
 PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
-OWN, OTHER = "127.0.0.1", "127.0.0.2"
+ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
 """The server's addresses: one that its certificate is for, and another."""
 CIPHER = "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'"
 USERS = """CREATE USER anyone@'%' IDENTIFIED BY 'secret';
@@ -37,18 +37,18 @@ def authority(folder, name):
 
 
 def certified(folder, by, address):
-    wanted, file = folder / "server.csr", folder / "server.pem"
+    request, file = folder / "server.csr", folder / "server.pem"
     (folder / "names").write_text(f"subjectAltName=IP:{address}\n")
     run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=server", "-keyout", file.with_suffix(".key"),
-        "-out", wanted)
-    run("openssl", "x509", "-req", "-in", wanted, "-CA", by, "-CAkey", by.with_suffix(".key"), "-CAcreateserial",
+        "-out", request)
+    run("openssl", "x509", "-req", "-in", request, "-CA", by, "-CAkey", by.with_suffix(".key"), "-CAcreateserial",
         "-days", "2", "-extfile", folder / "names", "-out", file)
     return file
 
 
 def started(folder, certificate, ending):
     """The port of the server, which takes connections and lives until the ending."""
-    with socket.create_server((OWN, 0)) as free:
+    with socket.create_server((ADDRESS, 0)) as free:
         port = free.getsockname()[1]
     data, users = folder / "data", folder / "users.sql"
     users.write_text(USERS)
@@ -56,7 +56,7 @@ def started(folder, certificate, ending):
     run("mariadb-install-db", "--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal", *owner)
     server = ending.enter_context(subprocess.Popen(
         ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={folder}/socket", f"--pid-file={folder}/pid",
-         "--skip-name-resolve", f"--bind-address={OWN},{OTHER}", f"--port={port}", f"--init-file={users}",
+         "--skip-name-resolve", f"--bind-address={ADDRESS},{OTHER_ADDRESS}", f"--port={port}", f"--init-file={users}",
          f"--ssl-cert={certificate}", f"--ssl-key={certificate.with_suffix('.key')}", *owner],
         stderr=(folder / "log").open("w"), env={**os.environ, "PATH": PATH}))
     ending.callback(server.terminate)
@@ -75,29 +75,29 @@ def main():
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as ending:
         folder = Path(name)
         trusted, stranger = authority(folder, "trusted"), authority(folder, "stranger")
-        port = started(folder, certified(folder, trusted, OWN), ending)
+        port = started(folder, certified(folder, trusted, ADDRESS), ending)
 
-        def told(mode, by="", *, address=OWN, user="anyone", password="secret", statement=CIPHER):
+        def outcome_of(mode, by="", *, address=ADDRESS, user="anyone", password="secret", statement=CIPHER):
             target = f"mariadb://{user}:{password}@{address}:{port}/"
             command = [program, target, mode, str(by), statement]
             return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=WITHIN_S).stdout.strip()
 
         trials = [
-            (told("authenticated", trusted), "1"),
-            (told("encrypted"), "1"),
-            (told("unencrypted"), "0"),
-            (told("authenticated", trusted, user="encrypted"), "1"),
-            (told("authenticated", stranger), "08001 TLS/SSL error: "),
-            (told("authenticated"), "08001 TLS/SSL error: "),
-            (told("authenticated", folder / "none"), "08001 TLS/SSL error: "),
-            (told("authenticated", trusted, address=OTHER), "08001 TLS/SSL error: "),
-            (told("authenticated", trusted, password="wrong"), "28000 Access denied for user 'anyone'"),
-            (told("authenticated", trusted, statement="SELECT sleep(300)"), "08006 "),
-            (told("authenticated", trusted, statement="KILL CONNECTION_ID()"), "08006 "),
+            (outcome_of("authenticated", trusted), "1"),
+            (outcome_of("encrypted"), "1"),
+            (outcome_of("unencrypted"), "0"),
+            (outcome_of("authenticated", trusted, user="encrypted"), "1"),
+            (outcome_of("authenticated", stranger), "08001 TLS/SSL error: "),
+            (outcome_of("authenticated"), "08001 TLS/SSL error: "),
+            (outcome_of("authenticated", folder / "none"), "08001 TLS/SSL error: "),
+            (outcome_of("authenticated", trusted, address=OTHER_ADDRESS), "08001 TLS/SSL error: "),
+            (outcome_of("authenticated", trusted, password="wrong"), "28000 Access denied for user 'anyone'"),
+            (outcome_of("authenticated", trusted, statement="SELECT sleep(300)"), "08006 "),
+            (outcome_of("authenticated", trusted, statement="KILL CONNECTION_ID()"), "08006 "),
         ]
-        without = told("unencrypted", user="encrypted")
-    for outcome, wanted in trials:
-        assert outcome.startswith(wanted), f"{outcome}: not {wanted}"
+        without = outcome_of("unencrypted", user="encrypted")
+    for outcome, expected in trials:
+        assert outcome.startswith(expected), f"{outcome}: not {expected}"
     assert without.startswith("28000 ") and without.endswith(" (without TLS, which the server may require)"), without
     print(f"MariaDB over TLS: {len(trials) + 1} connections as they should be")
 

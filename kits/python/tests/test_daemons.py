@@ -27,14 +27,14 @@ with Daemons() as daemons:
 """
 
 
-def until(is_so: Callable[[], bool]) -> None:
+def until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
-    while not is_so():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def is_gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
     except OSError:
@@ -62,7 +62,7 @@ def test_what_a_killed_subject_leaves_is_ended(start: str, frozen: bool) -> None
     subject.wait()
     subject.stdout.close()
     # The port is open until the last thread of the process has ended.
-    until(lambda: is_gone(int(pid)) and not Path(folder).exists() and not is_open(int(port)))
+    until(lambda: has_ended(int(pid)) and not Path(folder).exists() and not is_open(int(port)))
 
 
 def test_all_is_gone_at_the_end_of_the_block() -> None:
@@ -72,7 +72,7 @@ def test_all_is_gone_at_the_end_of_the_block() -> None:
         if os.geteuid() == 0:
             assert os.stat(f"/proc/{pid}").st_uid != 0
         folder = daemons.folder
-    assert is_gone(pid) and not folder.exists() and not is_open(port)
+    assert has_ended(pid) and not folder.exists() and not is_open(port)
 
 
 def test_a_program_that_ends_is_an_error_with_its_log() -> None:
@@ -82,11 +82,11 @@ def test_a_program_that_ends_is_an_error_with_its_log() -> None:
 
 
 def test_a_port_that_another_has_is_tried_no_more() -> None:
-    taken: list[int] = []
+    refused_ports: list[int] = []
 
     def begin(port: int) -> int:
-        if len(taken) < 2:
-            taken.append(port)
+        if len(refused_ports) < 2:
+            refused_ports.append(port)
             others.append(daemons.start([*interpreter(), str(port)], lambda: is_open(port)))
             raise RuntimeError("the port is taken")
         return daemons.start([*interpreter(), str(port)], lambda: is_open(port))
@@ -94,4 +94,4 @@ def test_a_port_that_another_has_is_tried_no_more() -> None:
     others: list[int] = []
     with Daemons() as daemons:
         port, pid = daemons.listen(begin)
-        assert port not in taken and not is_gone(pid) and len(others) == 2
+        assert port not in refused_ports and not has_ended(pid) and len(others) == 2

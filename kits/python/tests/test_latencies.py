@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from lab_kit.latencies import BUCKETS, Latencies, bucket, merged, told
+from lab_kit.latencies import BUCKETS, Latencies, bucket, merged, encoded
 
 
 @pytest.mark.parametrize("ns, index", [
@@ -63,6 +63,6 @@ def of(begun: int, ended: int, *counted: int) -> Latencies:
 
 
 def test_merged() -> None:
-    whole = merged([of(20, 90, 1, 1, 1919), of(10, 50, 0, 1)])
-    assert (whole.begun, whole.ended, whole.is_told) == (10, 90, True)
-    assert told(whole) == "0:1,1:3,1919:1"
+    total = merged([of(20, 90, 1, 1, 1919), of(10, 50, 0, 1)])
+    assert (total.begun, total.ended, total.has_laps) == (10, 90, True)
+    assert encoded(total) == "0:1,1:3,1919:1"

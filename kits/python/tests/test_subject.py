@@ -11,21 +11,21 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 OPEN = "open case=echo seed=7 fail_at=0 text=x"
 OPENED = "@lab opened text=x"
 
 
 def talk(*commands: str) -> tuple[list[str], str]:
     """The replies after hello, and the log. The subject must end well."""
-    done = subprocess.run(
-        [sys.executable, "-B", HERE / "echo_subject.py"], input="\n".join(commands) + "\n",
+    process = subprocess.run(
+        [sys.executable, "-B", FOLDER / "echo_subject.py"], input="\n".join(commands) + "\n",
         capture_output=True, text=True, check=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(HERE.parent / "src")})
-    hello, *replies = done.stdout.splitlines()
+        env={**os.environ, "PYTHONPATH": str(FOLDER.parent / "src")})
+    hello, *replies = process.stdout.splitlines()
     assert re.fullmatch(r"@lab hello protocol=1 subject=echo thread=[1-9][0-9]* "
                         r"runtime=[A-Za-z]+%203\.[0-9.]+ library=no%20library%201\.0", hello)
-    return replies, done.stderr
+    return replies, process.stderr
 
 
 def error(code: str, message: str) -> str:
@@ -122,9 +122,9 @@ def test_a_reply_that_no_line_holds_is_an_error() -> None:
 
 def test_a_case_without_operations_serves_until_it_is_closed() -> None:
     with subprocess.Popen(
-            [sys.executable, "-B", HERE / "echo_subject.py", "threads"], text=True,
+            [sys.executable, "-B", FOLDER / "echo_subject.py", "threads"], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(HERE.parent / "src")}) as subject:
+            env={**os.environ, "PYTHONPATH": str(FOLDER.parent / "src")}) as subject:
         def ask(command: str) -> str:
             subject.stdin.write(command + "\n")
             subject.stdin.flush()

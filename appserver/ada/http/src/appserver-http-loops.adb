@@ -22,12 +22,12 @@ package body Appserver.HTTP.Loops is
 
    --  Milliseconds
 
-   Between_Sweeps : constant := 1_000;
+   Between_Sweeps      : constant := 1_000;
    Between_Last_Sweeps : constant := 10;
-   For_Connecting : constant := 20;
-   Longest_Stop   : constant := 4_000;
-   For_Lingering  : constant := 2_000;
-   After_Error    : constant := 10;
+   For_Connecting      : constant := 20;
+   Longest_Stop        : constant := 4_000;
+   For_Lingering       : constant := 2_000;
+   After_Error         : constant := 10;
    Between_Writes : constant := 100;
 
    Most_Accepted  : constant := 64;
@@ -943,7 +943,7 @@ package body Appserver.HTTP.Loops is
    begin
       Blocks.Put (Self.Pool, Bytes, Connection.Input, Has_Room);
       if Connection.Progress.Step = In_Chunk then
-         Connection.Progress.Remaining       :=
+         Connection.Progress.Remaining    :=
            Connection.Progress.Remaining - Byte_Count (Bytes'Length);
          Connection.Progress.Content_Last := Connection.Progress.Content_Last + Bytes'Length;
       end if;

@@ -24,7 +24,7 @@ _PATIENCE_S = 120
 _GRACE_S = 10
 """A server that was asked to end may take so long."""
 
-_SHOWN, _KEPT = 5, 100
+_LINES_IN_ERROR, _LINES_IN_LOG = 5, 100
 """Last lines of their log that are shown with an error, and handed on in the end."""
 
 _ATTEMPTS = 5
@@ -79,8 +79,8 @@ class Daemons:
         if os.getpgrp() != os.getpid():  # the lab's subjects lead a group, others' must not be ended
             os.setpgid(0, 0)
         # Apache ends its whole process group (prefork.c): this program is in it, and ends by itself.
-        for one in signal.SIGTERM, signal.SIGHUP:
-            signal.signal(one, lambda *_: None)
+        for number in signal.SIGTERM, signal.SIGHUP:
+            signal.signal(number, lambda *_: None)
         self.folder = Path(tempfile.mkdtemp(prefix="lab-daemons-", dir=self._parent))
         self.own(self.folder)
         self.write("log", "")
@@ -94,7 +94,7 @@ class Daemons:
         for process, ending in reversed(self._running):
             _end(process, ending)
         if self._tells:
-            print(self._log(_KEPT), end="", file=sys.stderr)
+            print(self._log(_LINES_IN_LOG), end="", file=sys.stderr)
         shutil.rmtree(self.folder, ignore_errors=True)
         self._guard.kill()
         self._guard.wait()
@@ -139,12 +139,12 @@ class Daemons:
         while True:
             if process.poll() is not None:
                 raise RuntimeError(f"{words[0]} ended with status {process.returncode}\n"
-                                   f"{self._log(_SHOWN)}")
+                                   f"{self._log(_LINES_IN_ERROR)}")
             if ready():
                 return process.pid
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{words[0]} does not answer within {_PATIENCE_S} s\n"
-                                   f"{self._log(_SHOWN)}")
+                                   f"{self._log(_LINES_IN_ERROR)}")
             time.sleep(0.005)
 
     def listen(self, begin: Callable[[int], int]) -> tuple[int, int]:

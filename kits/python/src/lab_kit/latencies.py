@@ -20,13 +20,13 @@ class Latencies:
     """Those of one thread's operations in one batch: `start` begins the batch with the first
     operation, and `lap` ends an operation and begins the next one."""
 
-    __slots__ = ("begun", "ended", "counts", "is_told")
+    __slots__ = ("begun", "ended", "counts", "has_laps")
 
     def __init__(self) -> None:
         self.begun = self.ended = 0
         """When the first operation began and the last one ended: CLOCK_MONOTONIC in ns."""
         self.counts = [0] * BUCKETS
-        self.is_told = False
+        self.has_laps = False
         """Whether single operations were measured."""
 
     def start(self) -> None:
@@ -41,8 +41,8 @@ class Latencies:
 
     def finish(self) -> None:
         """Ends the last operation, unless a lap did."""
-        self.is_told = self.ended > self.begun
-        if not self.is_told:
+        self.has_laps = self.ended > self.begun
+        if not self.has_laps:
             self.ended = monotonic_ns()
 
     def lap(self) -> None:
@@ -58,16 +58,16 @@ class Latencies:
 
 def merged(parts: Iterable[Latencies]) -> Latencies:
     """Those of all threads that had something to do, from the first start to the last end."""
-    whole = Latencies()
+    total = Latencies()
     working = list(parts)
-    whole.begun = min(part.begun for part in working)
-    whole.ended = max(part.ended for part in working)
-    if any(part.is_told for part in working):
-        whole.is_told = True
-        whole.counts = [sum(counts) for counts in zip(*(part.counts for part in working))]
-    return whole
+    total.begun = min(part.begun for part in working)
+    total.ended = max(part.ended for part in working)
+    if any(part.has_laps for part in working):
+        total.has_laps = True
+        total.counts = [sum(counts) for counts in zip(*(part.counts for part in working))]
+    return total
 
 
-def told(latencies: Latencies) -> str:
+def encoded(latencies: Latencies) -> str:
     """As the reply has them: INDEX:COUNT, ascending, separated by commas."""
     return ",".join(f"{index}:{count}" for index, count in enumerate(latencies.counts) if count)

@@ -12,7 +12,7 @@ from time import monotonic_ns  # on Linux, this is CLOCK_MONOTONIC
 
 from lab_kit import lines
 from lab_kit.errors import UnsupportedError, UsageError
-from lab_kit.latencies import told
+from lab_kit.latencies import encoded
 from lab_kit.opening import Opening
 from lab_kit.work import Perform, Work
 
@@ -134,8 +134,8 @@ class _Session:
         more = {key: lines.decimal(value) for key, value in work.metrics.items()}
         if work.latencies is not None:
             start, end = work.latencies.begun, work.latencies.ended
-            if work.latencies.is_told:
-                more["latencies"] = told(work.latencies)
+            if work.latencies.has_laps:
+                more["latencies"] = encoded(work.latencies)
         return lines.reply("ran", {
             "start": start, "end": end, "operations": operations, "units": work.units,
             "check": work.check % _CHECK_MODULUS, **more, **_failed(work)})
@@ -144,8 +144,8 @@ class _Session:
         self._must_be_open()
         self._is_open = False
         self._case.close()
-        told = {key: lines.decimal(value) for key, value in self._metrics.items()}
-        return lines.reply("closed", told)
+        metrics = {key: lines.decimal(value) for key, value in self._metrics.items()}
+        return lines.reply("closed", metrics)
 
     def _performer(self) -> Perform:
         """What performs the open case's operations."""

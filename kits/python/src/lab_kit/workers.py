@@ -49,8 +49,8 @@ def workers(shares: Sequence[Share]) -> Iterator[Perform]:
 
 def _failed(parts: Iterable[Work]) -> list[int] | None:
     """The operations that failed in any thread; None if no thread tells of such."""
-    told = [part.failed for part in parts if part.failed is not None]
-    return list(chain.from_iterable(told)) if told else None
+    failed = [part.failed for part in parts if part.failed is not None]
+    return list(chain.from_iterable(failed)) if failed else None
 
 
 class _Worker:
