@@ -336,9 +336,9 @@ static const lab_case *find_case(const lab *lab, const char *name)
     return NULL;
 }
 
-static void release(lab *lab, const lab_case *taken)
+static void release(lab *lab, const lab_case *opened)
 {
-    taken->close(lab->data);
+    opened->close(lab->data);
     lab->wait = NULL;
 }
 
@@ -402,7 +402,7 @@ static void write_latencies(FILE *out, const lab_latencies *latencies)
         }
 }
 
-/* Carries out run (timed, with the operations told) and verify (untimed, 1 unless told). */
+/* Carries out run (timed) and verify (untimed), which does 1 operation without the argument operations. */
 static bool do_batch(lab *lab, bool timed)
 {
     uint64_t operations = 1;
@@ -479,12 +479,12 @@ static void serve(lab *lab)
         if (read == END)
             return;
         const char *verb = lab->command->line;
-        bool done = read == TOO_LONG
+        bool is_valid = read == TOO_LONG
             ? lab_fail(lab, LAB_USAGE, "the line is longer than %d bytes", LAB_LINE_MAX)
             : parse(lab, length);
-        if (done && strcmp(verb, "quit") == 0)
+        if (is_valid && strcmp(verb, "quit") == 0)
             return;
-        if (!done || !do_command(lab, verb))
+        if (!is_valid || !do_command(lab, verb))
             write_error(lab);
         fflush(lab->replies);
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 typedef struct worker {
-    lab_workers *all;
+    lab_workers *group;
     void *data;
     pthread_t thread;
     bool failed;
@@ -33,26 +33,26 @@ static bool do_share(worker *self)
     if (lab_share_size(&self->share) == 0)
         return true;
     lab_start(latencies);
-    bool done = self->all->work(self->data, &self->share);
+    bool succeeded = self->group->work(self->data, &self->share);
     if (latencies->end == latencies->start)
         latencies->end = lab_clock();
-    return done;
+    return succeeded;
 }
 
 static void *serve(void *argument)
 {
     worker *self = argument;
-    lab_workers *all = self->all;
-    pthread_mutex_lock(&all->starting);
-    pthread_mutex_unlock(&all->starting);
-    if (all->incomplete)
+    lab_workers *group = self->group;
+    pthread_mutex_lock(&group->starting);
+    pthread_mutex_unlock(&group->starting);
+    if (group->incomplete)
         return NULL;
     for (;;) {
-        pthread_barrier_wait(&all->begin);
-        if (all->ended)
+        pthread_barrier_wait(&group->begin);
+        if (group->ended)
             return NULL;
         self->failed = !do_share(self);
-        pthread_barrier_wait(&all->end);
+        pthread_barrier_wait(&group->end);
     }
 }
 
@@ -65,31 +65,31 @@ static void join_and_free(lab_workers *workers)
 
 lab_workers *lab_workers_start(lab *lab, size_t count, void *workers, size_t width, lab_worker work)
 {
-    lab_workers *all = calloc(1, sizeof *all + count * sizeof *all->each);
-    if (all == NULL) {
+    lab_workers *group = calloc(1, sizeof *group + count * sizeof *group->each);
+    if (group == NULL) {
         lab_fail(lab, LAB_FAILED, "out of memory");
         return NULL;
     }
-    all->work = work;
-    pthread_mutex_init(&all->starting, NULL);
-    pthread_barrier_init(&all->begin, NULL, (unsigned)count + 1);
-    pthread_barrier_init(&all->end, NULL, (unsigned)count + 1);
-    pthread_mutex_lock(&all->starting);
-    for (; all->count < count; all->count++) {
-        worker *worker = &all->each[all->count];
-        worker->all = all;
-        worker->data = (char *)workers + all->count * width;
+    group->work = work;
+    pthread_mutex_init(&group->starting, NULL);
+    pthread_barrier_init(&group->begin, NULL, (unsigned)count + 1);
+    pthread_barrier_init(&group->end, NULL, (unsigned)count + 1);
+    pthread_mutex_lock(&group->starting);
+    for (; group->count < count; group->count++) {
+        worker *worker = &group->each[group->count];
+        worker->group = group;
+        worker->data = (char *)workers + group->count * width;
         int error = pthread_create(&worker->thread, NULL, serve, worker);
         if (error != 0) {
             lab_fail(lab, LAB_FAILED, "a thread could not be started: %s", strerror(error));
-            all->incomplete = true;
-            pthread_mutex_unlock(&all->starting);
-            join_and_free(all);
+            group->incomplete = true;
+            pthread_mutex_unlock(&group->starting);
+            join_and_free(group);
             return NULL;
         }
     }
-    pthread_mutex_unlock(&all->starting);
-    return all;
+    pthread_mutex_unlock(&group->starting);
+    return group;
 }
 
 void *lab_workers_perform(lab_workers *workers, lab *lab, uint64_t operations, lab_work *work)

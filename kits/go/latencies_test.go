@@ -33,14 +33,14 @@ func TestBucketsAreNarrowAndWithoutGaps(t *testing.T) {
 }
 
 func TestLatenciesAddUp(t *testing.T) {
-	one := &Latencies{start: 1000, last: 5000}
-	one.counts[7], one.counts[190] = 2, 1
-	other := &Latencies{start: 900, last: 4000}
-	other.counts[190], other.counts[1919] = 3, 1
+	first := &Latencies{start: 1000, last: 5000}
+	first.counts[7], first.counts[190] = 2, 1
+	second := &Latencies{start: 900, last: 4000}
+	second.counts[190], second.counts[1919] = 3, 1
 	idle := &Latencies{start: 10, last: 10}
 
 	var sum Latencies
-	for _, each := range []*Latencies{idle, one, other, idle} {
+	for _, each := range []*Latencies{idle, first, second, idle} {
 		sum.add(each)
 	}
 	if sum.String() != "7:2,190:4,1919:1" || sum.start != 900 || sum.last != 5000 {

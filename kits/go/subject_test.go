@@ -173,8 +173,8 @@ func TestMetricsAreDecimalNumbersOfARun(t *testing.T) {
 
 func TestARunTellsWhatItAllocatesIfAsked(t *testing.T) {
 	_, replies, _ := talk(t, "open case=noop seed=7", "run operations=5 count=allocations", "run operations=5")
-	told := regexp.MustCompile(` allocations=[0-9]+ allocated_bytes=[0-9]+$`)
-	if !told.MatchString(replies[1]) || strings.Contains(replies[2], "alloc") {
+	allocations := regexp.MustCompile(` allocations=[0-9]+ allocated_bytes=[0-9]+$`)
+	if !allocations.MatchString(replies[1]) || strings.Contains(replies[2], "alloc") {
 		t.Error(replies)
 	}
 }

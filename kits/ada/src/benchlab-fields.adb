@@ -29,13 +29,13 @@ package body Benchlab.Fields is
       Last  : Interfaces.Unsigned_64 := Interfaces.Unsigned_64'Last)
       return Interfaces.Unsigned_64
    is
-      Digits_Given : constant String := Self.Text (Key);
-      Value        : Long_Long_Long_Integer := 0;
+      Text  : constant String := Self.Text (Key);
+      Value : Long_Long_Long_Integer := 0;
    begin
-      if Digits_Given'Length in 1 .. Most_Digits
-        and then (for all C of Digits_Given => C in '0' .. '9')
+      if Text'Length in 1 .. Most_Digits
+        and then (for all C of Text => C in '0' .. '9')
       then
-         Value := Long_Long_Long_Integer'Value (Digits_Given);
+         Value := Long_Long_Long_Integer'Value (Text);
          if Value in Long_Long_Long_Integer (First) .. Long_Long_Long_Integer (Last) then
             return Interfaces.Unsigned_64 (Value);
          end if;

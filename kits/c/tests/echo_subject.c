@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct echo {
-    char *taken; /* so that a leak, or a close too many, is seen */
+    char *allocated; /* so that a leak, or a close too many, is seen */
     uint64_t fail_at;
     const uint64_t *inputs;
 } echo;
@@ -20,7 +20,7 @@ static bool echo_open(lab *lab, void *data)
 {
     echo *echo = data;
     const char *text;
-    echo->taken = malloc(16);
+    echo->allocated = malloc(16);
     if (!lab_text(lab, "text", &text) || !lab_integer(lab, "fail_at", 0, 1000, &echo->fail_at))
         return false;
     const char *more = lab_argument(lab, "more");
@@ -47,7 +47,7 @@ static bool echo_perform(lab *lab, void *data, uint64_t operations, lab_work *wo
 static void echo_close(void *data)
 {
     echo *echo = data;
-    free(echo->taken);
+    free(echo->allocated);
     memset(echo, 0, sizeof *echo);
 }
 

@@ -16,14 +16,14 @@ const OPENED = '@lab opened text=x';
 
 /** The replies after hello, and the log. The subject must end well. */
 function talk(...commands) {
-  const done = spawnSync(process.execPath, [SUBJECT],
+  const completed = spawnSync(process.execPath, [SUBJECT],
     { input: `${commands.join('\n')}\n`, encoding: 'utf8', timeout: 60_000 });
-  assert.equal(done.status, 0, done.stderr);
-  const [hello, ...replies] = done.stdout.split('\n');
+  assert.equal(completed.status, 0, completed.stderr);
+  const [hello, ...replies] = completed.stdout.split('\n');
   assert.match(hello, new RegExp('^@lab hello protocol=1 subject=echo thread=[1-9][0-9]* '
     + `runtime=Node\\.js%20${process.versions.node} library=no%20library%201\\.0$`));
   assert.equal(replies.pop(), '', 'every line has an end');
-  return { replies, log: done.stderr };
+  return { replies, log: completed.stderr };
 }
 
 const error = (code, message) => `@lab error code=${code} message=${message.replaceAll(' ', '%20')}`;

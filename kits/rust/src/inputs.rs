@@ -51,12 +51,12 @@ mod tests {
     #[test]
     fn begins_as_the_protocol_says() {
         let first: Vec<u64> = Inputs::seeded(7).first(3).collect();
-        let wanted = [
+        let expected = [
             7191089600892374487,
             309689372594955804,
             16616101746815609346,
         ];
-        assert_eq!(first, wanted);
+        assert_eq!(first, expected);
     }
 
     #[test]

@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn takes_whole_numbers_in_their_range_only() {
-        for (value, taken) in [
+        for (value, is_valid) in [
             ("1", true),
             ("0100", true),
             ("18446744073709551615", true),
@@ -208,7 +208,7 @@ mod tests {
         ] {
             let command = parse(&format!("run n={value}")).unwrap();
             let number = command.arguments.integer("n", 1..=u64::MAX);
-            assert_eq!(number.is_ok(), taken, "{value}");
+            assert_eq!(number.is_ok(), is_valid, "{value}");
         }
     }
 
@@ -266,11 +266,11 @@ mod tests {
                 lines.into_iter().map(|l| l.into_iter().filter(|&b| b != b'\n').collect()).collect();
             let bytes: Vec<u8> = lines.iter().flat_map(|l| l.iter().copied().chain([b'\n'])).collect();
             let mut input = bytes.as_slice();
-            let mut seen = Vec::new();
+            let mut received = Vec::new();
             while let Some(line) = read(&mut input).unwrap() {
-                seen.push(line.unwrap());
+                received.push(line.unwrap());
             }
-            prop_assert_eq!(seen, lines);
+            prop_assert_eq!(received, lines);
         }
     }
 }

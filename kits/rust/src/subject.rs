@@ -104,7 +104,7 @@ impl Subject {
     fn open(&self, arguments: Arguments, lab: &mut Conversation) -> Result<Closed, Failure> {
         let name = arguments.text("case")?;
         let inputs = Inputs::seeded(arguments.integer("seed", 0..=u64::MAX)?);
-        let Some((_, case)) = self.cases.iter().find(|(known, _)| *known == name) else {
+        let Some((_, case)) = self.cases.iter().find(|(key, _)| *key == name) else {
             return Err(Failure::unsupported(format!("there is no case {name}")));
         };
         case(Opening {
@@ -189,7 +189,7 @@ fn verify(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
         None => 1,
     };
     let work = perform(operations)?;
-    Ok(told(Reply::new("verified"), operations, &work))
+    Ok(with_work(Reply::new("verified"), operations, &work))
 }
 
 fn run(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
@@ -199,7 +199,7 @@ fn run(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
     let end = clock::now();
     let (start, end) = work.laps.as_ref().map_or((start, end), Laps::span);
     let reply = Reply::new("ran").with("start", start).with("end", end);
-    let mut reply = told(reply, operations, &work);
+    let mut reply = with_work(reply, operations, &work);
     if let Some(laps) = work.laps.filter(|laps| !laps.is_empty()) {
         reply.push("latencies", laps);
     }
@@ -213,7 +213,7 @@ fn run(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-fn told(reply: Reply, operations: u64, work: &Work) -> Reply {
+fn with_work(reply: Reply, operations: u64, work: &Work) -> Reply {
     let reply = reply.with("operations", operations);
     reply.with("units", work.units).with("check", work.check)
 }

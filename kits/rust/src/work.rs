@@ -13,7 +13,7 @@ pub struct Work {
     pub units: u64,
     /// The latencies, if the case does several operations at once.
     pub laps: Option<Laps>,
-    /// Of operations at a fixed rate, if it is told: the longest latency, in ns, of those that were due in each tenth of a
+    /// Of operations at a fixed rate, else empty: the longest latency, in ns, of those that were due in each tenth of a
     /// second from the batch's start on.
     pub timeline: Vec<u64>,
     /// The experiment's own metrics by their names, finite and of less than 10^17.

@@ -59,7 +59,7 @@ fn at_once(opening: Opening) -> Result<Closed, Failure> {
 
 /// Adds up the operations' numbers with several threads, one of which may fail.
 fn count(opening: Opening) -> Result<Closed, Failure> {
-    let laps_told = opening.text("laps")? == "yes";
+    let has_laps = opening.text("laps")? == "yes";
     let fail = opening.text("fail").unwrap_or("never").to_owned();
     let workers = Workers::start(opening.integer("threads", 1..=64)?, move |share, laps| {
         let mut work = Work::default();
@@ -69,7 +69,7 @@ fn count(opening: Opening) -> Result<Closed, Failure> {
                 "panic" if k == 4 => panic!("operation 4"),
                 _ => work.add(1, k as i64),
             }
-            if laps_told {
+            if has_laps {
                 laps.lap();
             }
         }
@@ -263,8 +263,8 @@ fn workers_share_the_operations() {
         let answers = replies(&[&open, "run operations=1000", "run operations=3", "close"]);
         for (answer, operations, check) in [(&answers[1], 1000, 499_500), (&answers[2], 3, 3)] {
             let (times, latencies) = answer.split_once(" latencies=").unwrap();
-            let wanted = format!("operations={operations} units={operations} check={check}");
-            assert!(times.ends_with(&wanted), "{times}");
+            let expected = format!("operations={operations} units={operations} check={check}");
+            assert!(times.ends_with(&expected), "{times}");
             let counts = latencies
                 .split(',')
                 .map(|pair| pair.split_once(':').unwrap().1);
@@ -340,7 +340,7 @@ fn refuses_what_is_out_of_order() {
         "close",
     ]);
     let open_already = refused("a case is open already");
-    let wanted = [
+    let expected = [
         &no_case,
         &no_case,
         &no_case,
@@ -349,7 +349,7 @@ fn refuses_what_is_out_of_order() {
         "@lab closed",
         &no_case,
     ];
-    assert_eq!(answers, wanted);
+    assert_eq!(answers, expected);
 }
 
 #[test]
@@ -395,11 +395,11 @@ fn says_what_it_does_not_have() {
         "open case=echo seed=7 text=unsupported",
     ]);
     let unsupported = |message: &str| format!("@lab error code=unsupported message={message}");
-    let wanted = [
+    let expected = [
         "there%20is%20no%20case%20other",
         "this%20text%20is%20not%20supported",
     ];
-    assert_eq!(answers, wanted.map(unsupported));
+    assert_eq!(answers, expected.map(unsupported));
 }
 
 #[test]
@@ -413,14 +413,14 @@ fn a_server_does_no_operations() {
     ]);
     let none =
         "@lab error code=unsupported message=this%20case%20serves,%20it%20does%20no%20operations";
-    let wanted = [
+    let expected = [
         "@lab opened url=http://127.0.0.1:0",
         none,
         none,
         "@lab closed",
         &refused("no case is open"),
     ];
-    assert_eq!(answers, wanted);
+    assert_eq!(answers, expected);
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn survives_a_failure() {
     let no_case = &refused("no case is open");
     let (opened, closed) = ("@lab opened text=x", "@lab closed");
     let stuck = "@lab error code=failed message=it%20does%20not%20close";
-    for (when, wanted) in [
+    for (when, expected) in [
         ("open", [full, no_case, no_case, opened]),
         ("perform", [opened, full, closed, opened]),
         (
@@ -444,7 +444,11 @@ fn survives_a_failure() {
         ),
     ] {
         let open = format!("{OPEN} fail={when}");
-        assert_eq!(replies(&[&open, "verify", "close", OPEN]), wanted, "{when}");
+        assert_eq!(
+            replies(&[&open, "verify", "close", OPEN]),
+            expected,
+            "{when}"
+        );
     }
 }
 
@@ -461,8 +465,8 @@ fn ends_at_quit_and_with_the_input() {
 
 #[test]
 fn a_lab_that_is_gone_is_an_error() {
-    struct Gone;
-    impl Write for Gone {
+    struct ClosedOutput;
+    impl Write for ClosedOutput {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::BrokenPipe.into())
         }
@@ -470,7 +474,7 @@ fn a_lab_that_is_gone_is_an_error() {
             Ok(())
         }
     }
-    let served = Subject::new("echo", "none 1").serve_on(Cursor::new("verify\n"), Gone);
+    let served = Subject::new("echo", "none 1").serve_on(Cursor::new("verify\n"), ClosedOutput);
     assert_eq!(served.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }
 

@@ -18,14 +18,14 @@ package body Protocol_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
-   procedure Is_Usage_Error (Act : not null access procedure; What : String) is
+   procedure Is_Usage_Error (Act : not null access procedure; Attempt : String) is
    begin
       begin
          Act.all;
       exception
          when Usage_Error => return;
       end;
-      Assert (False, "expected Usage_Error: " & What);
+      Assert (False, "expected Usage_Error: " & Attempt);
    end Is_Usage_Error;
 
    All_Bytes : constant String (1 .. 256) := [for I in 1 .. 256 => Character'Val (I - 1)];
@@ -70,14 +70,14 @@ package body Protocol_Tests is
 
       function Colour_Of is new Fields.Choice_Of (Colour);
 
-      Given : constant Fields.Field_List :=
+      Arguments : constant Fields.Field_List :=
         Fields.Parsed
           ("text=a%20b empty= max=18446744073709551615 n=007 colour=dark_green other=red");
 
       procedure Refuse (Key : String; First, Last : Unsigned_64) is
          procedure Get is
          begin
-            Assert (Given.Number (Key, First, Last) = 0, "unreachable");
+            Assert (Arguments.Number (Key, First, Last) = 0, "unreachable");
          end Get;
       begin
          Is_Usage_Error (Get'Access, Key);
@@ -85,18 +85,18 @@ package body Protocol_Tests is
 
       procedure Missing is
       begin
-         Assert (Given.Text ("colours"), "", "unreachable");
+         Assert (Arguments.Text ("colours"), "", "unreachable");
       end Missing;
 
       pragma Unreferenced (T);
    begin
-      Assert (Given.Text ("text"), "a b", "decoded");
-      Assert (Given.Text ("empty"), "", "a value may be empty");
-      Assert (Given.Number ("max") = Unsigned_64'Last, "the largest number");
-      Assert (Given.Number ("n", 7, 7) = 7, "leading zeros");
-      Assert (Colour_Of (Given, "colour") = Dark_Green, "a choice");
-      Assert (Colour_Of (Given, "other") = Red, "the other choice");
-      Assert (Given.Has ("n") and then not Given.Has ("m"), "has");
+      Assert (Arguments.Text ("text"), "a b", "decoded");
+      Assert (Arguments.Text ("empty"), "", "a value may be empty");
+      Assert (Arguments.Number ("max") = Unsigned_64'Last, "the largest number");
+      Assert (Arguments.Number ("n", 7, 7) = 7, "leading zeros");
+      Assert (Colour_Of (Arguments, "colour") = Dark_Green, "a choice");
+      Assert (Colour_Of (Arguments, "other") = Red, "the other choice");
+      Assert (Arguments.Has ("n") and then not Arguments.Has ("m"), "has");
       Is_Usage_Error (Missing'Access, "a missing field");
       Refuse ("m", 0, 9);
       Refuse ("n", 8, 9);

@@ -16,10 +16,10 @@ package body Tally is
 
    function Failure_Of is new Fields.Choice_Of (Failure);
 
-   procedure Fail_If (Self : Tally_Case; Here : Failure) is
+   procedure Fail_If (Self : Tally_Case; Point : Failure) is
    begin
-      if Self.Failing = Here then
-         raise Program_Error with "asked to fail " & Here'Image;
+      if Self.Failing = Point then
+         raise Program_Error with "asked to fail " & Point'Image;
       end if;
    end Fail_If;
 

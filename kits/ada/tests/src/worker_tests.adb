@@ -34,11 +34,11 @@ package body Worker_Tests is
    procedure Buckets (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
-      for Known of Pair_List'
+      for Pair of Pair_List'
         [(0, 0), (63, 63), (64, 64), (65, 64), (66, 65), (127, 95), (128, 96), (1_000, 190),
          (1_000_000, 509), (4_294_967_296, 896), (Nanoseconds'Last, Latencies.Bucket'Last)]
       loop
-         Assert (Latencies.Bucket_Of (Known.Latency) = Known.Index, Known.Latency'Image);
+         Assert (Latencies.Bucket_Of (Pair.Latency) = Pair.Index, Pair.Latency'Image);
       end loop;
    end Buckets;
 
@@ -62,17 +62,17 @@ package body Worker_Tests is
    procedure Recorded (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Before       : constant Nanoseconds := Monotonic_Time;
-      First, Other : Latencies.Recorder;
+      Before        : constant Nanoseconds := Monotonic_Time;
+      First, Second : Latencies.Recorder;
    begin
       Assert (First.Image, "", "nothing at first");
       First.Start;
       First.Lap;
       delay 0.002;
       First.Lap;
-      Other.Start;
-      Other.Lap;
-      First.Add (Other);
+      Second.Start;
+      Second.Lap;
+      First.Add (Second);
       Assert (First.Operations = 3, "three operations");
       Assert
         (First.First_Start >= Before and then First.Last_End <= Monotonic_Time,

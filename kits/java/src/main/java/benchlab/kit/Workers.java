@@ -134,10 +134,10 @@ public final class Workers implements AutoCloseable {
     }
 
     private static MeasuredWorker measured(Worker worker, long rate) {
-        return rate == 0 ? oneAfterTheOther(worker) : whenDue(worker, rate);
+        return rate == 0 ? doInSequence(worker) : doAtRate(worker, rate);
     }
 
-    private static MeasuredWorker whenDue(Worker worker, long rate) {
+    private static MeasuredWorker doAtRate(Worker worker, long rate) {
         return (share, latencies) -> {
             long sum = 0;
             long start = System.nanoTime();
@@ -152,15 +152,15 @@ public final class Workers implements AutoCloseable {
     }
 
     private static void waitUntil(long nanoTime) {
-        long left = nanoTime - System.nanoTime();
-        while (left > 0) {
-            LockSupport.parkNanos(left);
-            left = nanoTime - System.nanoTime();
+        long remaining = nanoTime - System.nanoTime();
+        while (remaining > 0) {
+            LockSupport.parkNanos(remaining);
+            remaining = nanoTime - System.nanoTime();
         }
     }
 
     /** The clock is read once per operation: the end of one is the start of the next. */
-    private static MeasuredWorker oneAfterTheOther(Worker worker) {
+    private static MeasuredWorker doInSequence(Worker worker) {
         return (share, latencies) -> {
             long sum = 0;
             long now = System.nanoTime();

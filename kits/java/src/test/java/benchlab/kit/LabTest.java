@@ -282,11 +282,11 @@ class LabTest {
 
     @ParameterizedTest
     @CsvSource({"open, 0", "settings, 0", "perform, 1", "close, 2"})
-    void survivesAFailure(String when, int place) throws Exception {
+    void survivesAFailure(String phase, int place) throws Exception {
         List<String> replies =
                 Conversation.with(
                         probe,
-                        "open case=fails seed=7 message=disk%20full when=" + when,
+                        "open case=fails seed=7 message=disk%20full when=" + phase,
                         "verify",
                         "close",
                         ECHO);
@@ -303,12 +303,12 @@ class LabTest {
         "cause, full:%20no%20disk",
         "link, full",
     })
-    void describesAFailure(String when, String message) throws Exception {
+    void describesAFailure(String phase, String message) throws Exception {
         assertEquals(
                 List.of("@lab error code=failed message=" + message, "@lab closed"),
                 Conversation.with(
                                 probe,
-                                "open case=fails seed=7 message=full when=" + when,
+                                "open case=fails seed=7 message=full when=" + phase,
                                 "verify",
                                 "close")
                         .subList(1, 3));

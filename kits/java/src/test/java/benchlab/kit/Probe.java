@@ -171,11 +171,11 @@ final class Probe implements Subject {
 
     /** Fails at one point of its life. */
     private final class Fails extends Counted {
-        private final String when;
+        private final String phase;
         private final String message;
 
-        Fails(String when, String message) throws SQLException {
-            this.when = when;
+        Fails(String phase, String message) throws SQLException {
+            this.phase = phase;
             this.message = message;
             failAt("open");
         }
@@ -189,7 +189,7 @@ final class Probe implements Subject {
         @Override
         public Result perform(long operations) throws SQLException {
             failAt("perform");
-            switch (when) {
+            switch (phase) {
                 case "null" -> throw new IllegalStateException();
                 case "cause" -> throw new SQLException(message, new RuntimeException("no disk"));
                 case "link" -> throw new UnsatisfiedLinkError(message);
@@ -205,7 +205,7 @@ final class Probe implements Subject {
         }
 
         private void failAt(String point) throws SQLException {
-            if (when.equals(point)) {
+            if (phase.equals(point)) {
                 throw new SQLException(message, "HY000");
             }
         }

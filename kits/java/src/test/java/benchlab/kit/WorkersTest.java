@@ -28,14 +28,14 @@ class WorkersTest {
 
     /** A worker that writes down what it is asked for, and by which thread. */
     private static final class Scribe implements Worker {
-        private final List<Long> done = new ArrayList<>();
+        private final List<Long> operations = new ArrayList<>();
         private Thread thread;
 
         @Override
         public long perform(long k) {
             assertTrue(thread == null || thread == Thread.currentThread());
             thread = Thread.currentThread();
-            done.add(k);
+            operations.add(k);
             return 10 * k;
         }
     }
@@ -49,9 +49,9 @@ class WorkersTest {
             assertEquals(10 * 28, result.check());
             assertEquals(
                     List.of(List.of(0L, 3L, 6L), List.of(1L, 4L, 7L), List.of(2L, 5L)),
-                    scribes.stream().map(scribe -> scribe.done).toList());
+                    scribes.stream().map(scribe -> scribe.operations).toList());
             assertEquals(10, workers.perform(2).check());
-            assertEquals(List.of(2L, 5L), scribes.get(2).done);
+            assertEquals(List.of(2L, 5L), scribes.get(2).operations);
         }
         assertFalse(Stream.of(0, 1, 2).anyMatch(c -> scribes.get(c).thread.isAlive()));
         assertEquals(3, scribes.stream().map(scribe -> scribe.thread).distinct().count());
@@ -170,7 +170,7 @@ class WorkersTest {
                 };
         try (var workers = new Workers(List.of(scribe, failing))) {
             assertSame(failure, assertThrows(Exception.class, () -> workers.perform(10)));
-            assertEquals(List.of(0L, 2L, 4L, 6L, 8L), scribe.done);
+            assertEquals(List.of(0L, 2L, 4L, 6L, 8L), scribe.operations);
             assertEquals(21, workers.perform(3).check());
         }
     }
