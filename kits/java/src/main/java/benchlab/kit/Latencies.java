@@ -39,7 +39,7 @@ public final class Latencies {
         Arrays.fill(counts, 0);
     }
 
-    /** As the argument {@code latencies}: {@code INDEX:COUNT,...}, ascending. */
+    /** The argument {@code latencies}: {@code INDEX:COUNT,...}, ascending. */
     String format() {
         return IntStream.range(0, counts.length)
                 .filter(i -> counts[i] > 0)

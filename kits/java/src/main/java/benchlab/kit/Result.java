@@ -23,17 +23,17 @@ import java.util.TreeMap;
 public record Result(
         long units, long check, Times times, Map<String, Double> metrics, List<Long> failed) {
 
-    /** Of operations of which none may fail. */
+    /** The result of operations that cannot fail. */
     public Result(long units, long check, Times times, Map<String, Double> metrics) {
         this(units, check, times, metrics, null);
     }
 
-    /** Of operations that were done one after the other. */
+    /** The result of operations that were done one after the other. */
     public Result(long units, long check) {
         this(units, check, null, Map.of());
     }
 
-    /** The same with one more metric, whose name matches {@code [a-z][a-z0-9_]*}. */
+    /** This result with one more metric, whose name matches {@code [a-z][a-z0-9_]*}. */
     public Result with(String metric, double value) {
         var more = new TreeMap<>(metrics);
         more.put(metric, value);
@@ -41,7 +41,7 @@ public record Result(
     }
 
     /**
-     * The same with the operations that failed.
+     * This result with the operations that failed.
      *
      * @param numbers counted from 0 in the batch, in any order; empty if none failed
      */

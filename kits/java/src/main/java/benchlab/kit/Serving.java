@@ -15,7 +15,7 @@ import java.util.Map;
  */
 public interface Serving extends Case {
 
-    /** Where it serves, such as {@code http://127.0.0.1:40123}. */
+    /** The server's URL, such as {@code http://127.0.0.1:40123}. */
     URI url();
 
     /** The threads that run handlers; 0 if the loops run them. */

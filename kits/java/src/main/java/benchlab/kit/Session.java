@@ -118,14 +118,14 @@ final class Session implements AutoCloseable {
         return withFailed(reply, result);
     }
 
-    /** What the threads that are there have allocated; the JVM counts bytes, not objects. */
+    /** Bytes allocated by the threads that live now. The JVM does not count objects. */
     private static long allocatedBytes() {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long[] bytes = threads.getThreadAllocatedBytes(threads.getAllThreadIds());
         return Arrays.stream(bytes).filter(b -> b > 0).sum(); // -1: the thread has ended.
     }
 
-    /** Of a case that tells which operations failed, these too; there may be too many for a line. */
+    /** Adds the operations that failed, if the case tells. There may be too many for a line. */
     private static Message withFailed(Message reply, Result result) {
         if (result.failed() != null) {
             reply.with("failed", Ranges.format(result.failed()));
@@ -138,7 +138,7 @@ final class Session implements AutoCloseable {
         return reply;
     }
 
-    /** Without an exponent, which the protocol does not have. */
+    /** A number without an exponent, which the protocol does not allow. */
     private static String decimal(double value) {
         return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
     }

@@ -39,9 +39,9 @@ public final class Workers implements AutoCloseable {
         long perform(Share share) throws Exception;
     }
 
-    /** Of a batch, the operations {@code first}, {@code first + step}, ... below {@code end}. */
+    /** The operations {@code first}, {@code first + step}, ... below {@code end} of a batch. */
     public record Share(long first, long step, long end) {
-        /** How many operations it has. */
+        /** The number of operations. */
         public long size() {
             return first < end ? (end - first - 1) / step + 1 : 0;
         }

@@ -55,7 +55,7 @@ public sealed interface Cache<K, V> permits LoadingCache {
     /** Removes all values. */
     void clear();
 
-    /** How many values there are, those included that are too old and not removed yet. */
+    /** The number of values, including those that are too old and not removed yet. */
     int size();
 
     /**

@@ -23,7 +23,7 @@ record Entry<V>(V value, long deadline) {
         return entry == null || entry.isExpired(options) ? null : entry.value;
     }
 
-    /** By difference, as the clock may wrap around. */
+    /** Compares a difference, since the clock may wrap around. */
     boolean isExpired(CacheOptions options) {
         return options.timeToLive() != null && options.clock().getAsLong() - deadline >= 0;
     }

@@ -16,7 +16,7 @@ final class Table<K, V> {
 
     private final CacheOptions options;
 
-    /** In the order of writing, if that matters: so they also grow too old in this order. */
+    /** In the order of writing, if order matters: entries also become too old in this order. */
     private final Map<K, Entry<V>> entries;
 
     Table(CacheOptions options) {

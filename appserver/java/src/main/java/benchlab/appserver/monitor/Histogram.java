@@ -18,7 +18,7 @@ public final class Histogram {
     /** Buckets of a power of two. */
     static final int PARTS = 1 << BITS;
 
-    /** In ns, 73 minutes: what is above counts as this. */
+    /** In ns, 73 minutes: longer values count as this. */
     static final long LONGEST = (1L << 42) - 1;
 
     static final int BUCKETS = (42 - BITS + 1) * PARTS;
@@ -53,7 +53,7 @@ public final class Histogram {
         }
     }
 
-    /** How many values there are. */
+    /** The number of values. */
     public long count() {
         long sum = 0;
         for (int bucket = 0; bucket < BUCKETS; bucket++) {

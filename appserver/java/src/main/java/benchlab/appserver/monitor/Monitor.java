@@ -89,7 +89,7 @@ public final class Monitor {
         noRequest = newPage(NO_REQUEST);
     }
 
-    /** That of programs whose container makes the filter, by its name alone. */
+    /** The monitor of a program whose container makes the filter, which has only its class name. */
     public static Monitor shared() {
         return SHARED;
     }
@@ -283,7 +283,7 @@ public final class Monitor {
 
     // Figures
 
-    /** Those of a page, such as "GET /users/{id}"; all zero if there is none. */
+    /** Figures of a page, such as "GET /users/{id}"; all zero if there is none. */
     public Figures figures(String page) {
         return pages().stream()
                 .filter(each -> each.name.equals(page))
@@ -292,7 +292,7 @@ public final class Monitor {
                 .orElseGet(Figures::new);
     }
 
-    /** Those of a query of a page, by its name without literals; all zero if there is none. */
+    /** Figures of a query of a page, by its name without literals; all zero if there is none. */
     public Figures figures(String page, String query) {
         var sum = new Figures();
         Query found = query.equals(OTHER) ? Query.OTHER : queries.get(query);
@@ -304,7 +304,7 @@ public final class Monitor {
         return sum;
     }
 
-    /** Those with a request. */
+    /** The pages that had a request. */
     List<Page> pages() {
         List<Page> list = new ArrayList<>(pages);
         list.add(other);

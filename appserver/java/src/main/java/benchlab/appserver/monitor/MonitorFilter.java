@@ -35,7 +35,7 @@ public final class MonitorFilter implements Filter {
     private final String application;
     private final Predicate<HttpServletRequest> mayBeSeen;
 
-    /** Of {@link Monitor#shared}: for containers that make it by its name. */
+    /** Shows {@link Monitor#shared}: for containers that make the filter by its class name. */
     public MonitorFilter() {
         this(Monitor.shared(), "", MonitorFilter::asksForItself);
     }

@@ -93,7 +93,7 @@ public final class MonitoredDataSource implements DataSource {
                         MonitoredDataSource.class.getClassLoader(), new Class<?>[] {type}, handler));
     }
 
-    /** What all proxies do: they are equal to themselves alone, and unwrap what is inside. */
+    /** Methods of all proxies: a proxy is equal to itself alone, and unwraps the object inside. */
     private abstract class Handler implements InvocationHandler {
         final Object inside;
 

@@ -115,7 +115,7 @@ final class Page {
         return new Hour(hour, count, errors, total);
     }
 
-    /** Those that are kept, with their own figures, the oldest first. */
+    /** The hours that are kept, each with its own figures, the oldest first. */
     List<Hour> hours() {
         while (!turning.compareAndSet(false, true)) {
             Thread.onSpinWait();
@@ -146,7 +146,7 @@ final class Page {
         return nanos > threshold;
     }
 
-    /** It takes the place of the fastest one, or of one that is a day old. */
+    /** Replaces the fastest example, or one that is a day old. */
     void keep(Example example) {
         long now = System.currentTimeMillis();
         while (true) {

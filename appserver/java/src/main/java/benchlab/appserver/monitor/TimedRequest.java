@@ -24,7 +24,7 @@ final class TimedRequest {
 
     long started;
 
-    /** Of the thread; negative if it is not read for this request. */
+    /** CPU time of the thread, in ns; negative if it is not read for this request. */
     long cpuStarted = -1;
 
     int parts;

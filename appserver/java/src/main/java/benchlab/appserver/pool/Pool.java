@@ -203,7 +203,7 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
-    /** What the pool tells of itself; takes the lock for a time that grows with the pool's size. */
+    /** The pool's figures. Holds the lock for a time that grows with the pool's size. */
     public PoolFigures figures() {
         lock.lock();
         try {
@@ -544,7 +544,7 @@ public final class Pool<R> implements AutoCloseable {
                 failure);
     }
 
-    /** Not the resource itself: its text may be a secret, or fail. */
+    /** Without the resource, whose text may be a secret, or throw. */
     private static String typeOf(Slot<?> slot) {
         return slot.resource.getClass().getName();
     }

@@ -45,7 +45,7 @@ public record PoolFigures(
         long reclaimed,
         Duration used) {
 
-    /** How many resources are idle or in passing: neither leased nor destroyed. */
+    /** Resources that are neither leased nor destroyed: idle, or in a hook. */
     public int idle() {
         return Math.max(0, size - inUse);
     }

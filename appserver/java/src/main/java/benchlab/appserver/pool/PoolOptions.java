@@ -56,7 +56,7 @@ public record PoolOptions<R>(
 
     /** Which idle resource is used first. */
     public enum Order {
-        /** One after the other: all are used alike, and none is idle for long. */
+        /** In turn: all are used alike, and none is idle for long. */
         IN_TURN,
         /**
          * The one given back last, else the one made first: few are used, and stay warm in caches.

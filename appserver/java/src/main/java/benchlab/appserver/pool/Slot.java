@@ -13,7 +13,7 @@ import java.lang.invoke.VarHandle;
  */
 final class Slot<R> extends Padding {
 
-    /** What a lease keeps alive and nothing else does, as long as it is not closed. */
+    /** An object that only the open lease keeps alive. */
     static final class Token {}
 
     // The state is 4 times the number of leases there were, and one of these.

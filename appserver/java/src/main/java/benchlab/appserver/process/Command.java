@@ -54,7 +54,7 @@ public record Command(
         return new Command(words, Map.of(), true, null, pipe, pipe, pipe);
     }
 
-    /** With one more variable, which wins over one that is inherited. */
+    /** This command with one more variable, which overrides an inherited one. */
     public Command environment(String name, String value) {
         var variables = new HashMap<>(environment);
         variables.put(name, value);
@@ -62,7 +62,7 @@ public record Command(
                 words, variables, isEnvironmentInherited, directory, stdin, stdout, stderr);
     }
 
-    /** With no variables but those of the command and the one of {@link RunningProcess#kill}. */
+    /** This command with no variables but its own and the one of {@link RunningProcess#kill}. */
     public Command withoutInheritedEnvironment() {
         return new Command(words, environment, false, directory, stdin, stdout, stderr);
     }

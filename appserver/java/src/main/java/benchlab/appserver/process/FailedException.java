@@ -15,7 +15,7 @@ public final class FailedException extends IOException {
         this.output = output;
     }
 
-    /** How it ended, and all that it wrote; null after serialization. */
+    /** The program's status and all of its output; null after serialization. */
     public Output output() {
         return output;
     }

@@ -45,7 +45,7 @@ public final class RunningProcess implements AutoCloseable {
     private final ProcessGroup group;
     private final DrainedStream stderr;
 
-    /** What reads or writes pipes in the background; guards itself. */
+    /** Background threads that read or write pipes. Guards itself. */
     private final List<Future<Void>> background = new ArrayList<>();
 
     private boolean isFed;
@@ -83,7 +83,7 @@ public final class RunningProcess implements AutoCloseable {
         return process.getInputStream();
     }
 
-    /** What it wrote to standard error. */
+    /** The program's standard error. */
     public InputStream stderr() {
         return stderr;
     }
@@ -286,7 +286,7 @@ public final class RunningProcess implements AutoCloseable {
             } catch (TimeoutException e) {
                 return false;
             } catch (IOException e) {
-                // It has ended; who reads or waits for it is told.
+                // It has ended, which its readers and waiters notice.
             }
         }
         return true;
@@ -315,7 +315,7 @@ public final class RunningProcess implements AutoCloseable {
         T get() throws InterruptedException;
     }
 
-    /** Those that are read or fed in the background are closed there, when they end. */
+    /** Background threads close the streams that they read or write. */
     private void closePipes() {
         synchronized (background) {
             if (!isFed) {
@@ -344,7 +344,7 @@ public final class RunningProcess implements AutoCloseable {
         }
     }
 
-    /** When a time is up. */
+    /** The end of a time limit. */
     private record Deadline(long start, long length) {
         Deadline(Duration timeout) {
             this(System.nanoTime(), TimeUnit.NANOSECONDS.convert(timeout));

@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** As many threads as there are pipes in use; idle ones end after a minute. */
+/** A thread for each pipe in use; idle threads end after a minute. */
 final class Streams {
 
     private static final ExecutorService THREADS =

@@ -14,7 +14,7 @@ import java.time.Duration;
  */
 public record Backoff(Duration first, Duration longest) {
 
-    /** At once. */
+    /** No pauses. */
     public static final Backoff NONE = new Backoff(Duration.ZERO, Duration.ZERO);
 
     private static final int MOST_DOUBLINGS = 62;
@@ -27,7 +27,7 @@ public record Backoff(Duration first, Duration longest) {
         longest.toNanos(); // Throws if it is beyond 292 years.
     }
 
-    /** The same as {@code new Backoff}, in milliseconds. */
+    /** As {@code new Backoff}, in milliseconds. */
     public static Backoff ofMillis(long first, long longest) {
         return new Backoff(Duration.ofMillis(first), Duration.ofMillis(longest));
     }

@@ -34,7 +34,7 @@ public final class Budget {
         balance = new AtomicLong(this.reserve);
     }
 
-    /** How many retries could be made now. */
+    /** The retries that could be made now. */
     public long left() {
         return balance.get() / RETRY;
     }

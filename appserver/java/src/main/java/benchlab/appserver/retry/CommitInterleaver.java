@@ -32,7 +32,7 @@ public final class CommitInterleaver implements Transactions.Source {
     private final AtomicReference<Action> before = new AtomicReference<>();
     private final AtomicReference<Action> after = new AtomicReference<>();
 
-    /** What happens while a transaction is stopped. What it throws, the commit throws. */
+    /** Runs while a transaction is stopped. The commit throws its exceptions. */
     @FunctionalInterface
     public interface Action {
         void run() throws SQLException;

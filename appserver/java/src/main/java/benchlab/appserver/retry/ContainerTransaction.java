@@ -17,7 +17,7 @@ final class ContainerTransaction {
 
     private static final String JNDI_NAME = "java:comp/TransactionSynchronizationRegistry";
 
-    /** Of the transaction's resource that is the fault of a part of it. */
+    /** Key of the transaction's resource that holds the fault of a part. */
     private static final Object FAULT = new Object();
 
     private final Instance<Object> beans;
@@ -38,12 +38,12 @@ final class ContainerTransaction {
         registry().putResource(FAULT, fault);
     }
 
-    /** What it failed with; null if it did not. To be called while it is open. */
+    /** The exception that it failed with; null if it did not. To be called while it is open. */
     Exception fault() {
         return (Exception) registry().getResource(FAULT);
     }
 
-    /** Looked for again if there is none: JNDI has it only for the threads of components. */
+    /** Looks again if there was none: JNDI has a registry only for threads of components. */
     private TransactionSynchronizationRegistry registry() {
         TransactionSynchronizationRegistry current = registry;
         if (current == null) {

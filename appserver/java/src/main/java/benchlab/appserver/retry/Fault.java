@@ -16,14 +16,14 @@ public enum Fault {
     LOCK_TIMEOUT,
     /** SQLite's database is locked, or has changed since the transaction read it. */
     BUSY,
-    /** There is no connection any more, or none could be made. Nothing was committed. */
+    /** The connection was lost, or none could be made. Nothing was committed. */
     CONNECTION_LOST,
     /** The connection was lost during the commit: the database may have done it. */
     OUTCOME_UNKNOWN,
     /** All else. It is never retried. */
     PERMANENT;
 
-    /** As labels of metrics have it: {@code stale_version}. */
+    /** The label in metrics: {@code stale_version}. */
     String label() {
         return name().toLowerCase(Locale.ROOT);
     }

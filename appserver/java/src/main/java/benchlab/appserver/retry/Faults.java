@@ -158,7 +158,7 @@ public final class Faults {
         return state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : Fault.PERMANENT;
     }
 
-    /** What JDBC's own exceptions say where there is no state. */
+    /** The faults of JDBC's own exceptions that have no state. */
     private static Fault ofType(SQLException error) {
         if (error instanceof SQLTransactionRollbackException) {
             return Fault.SERIALIZATION_FAILURE;

@@ -97,7 +97,7 @@ public final class IdempotencyKey<T> {
         }
     }
 
-    /** What is kept with a key: its result as text, or null. */
+    /** The result that is stored with a key, as text, or null. */
     record StoredResult(String result) {}
 
     /** Null if the key is not there. */

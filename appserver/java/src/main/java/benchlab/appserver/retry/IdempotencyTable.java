@@ -65,14 +65,14 @@ public final class IdempotencyTable {
                 Map.of("PostgreSQL", statements, "MariaDB", MARIADB_BLOCK.formatted(statements));
     }
 
-    /** If the key is there it changes no row, or fails for that, and the transaction goes on. */
+    /** For a key that exists, it changes no row or fails, and the transaction goes on. */
     String insert(DatabaseMetaData database) throws SQLException {
         return KNOW_ON_CONFLICT.contains(database.getDatabaseProductName())
                 ? insertOrNothing
                 : insert;
     }
 
-    /** Ends the transaction: it does nothing else if the key is there. Null if there is no such. */
+    /** Also commits. It does nothing else if the table has the key. Null for other databases. */
     String insertAndCommit(DatabaseMetaData database) throws SQLException {
         return insertAndCommit.get(database.getDatabaseProductName());
     }

@@ -164,7 +164,7 @@ final class RetriedCall implements AutoCloseable {
                 && attempts < mostAttempts();
     }
 
-    /** What is unknown only another attempt tells. */
+    /** Only another attempt can find out an unknown outcome. */
     private long mostAttempts() {
         return isKeyed && isUnknown ? 2L * policy.attempts() : policy.attempts();
     }

@@ -24,7 +24,7 @@ public final class RetryMeter {
         }
     }
 
-    /** What was counted so far. */
+    /** The figures so far. */
     public RetryFigures figures() {
         Map<Fault, Long> counts = new EnumMap<>(Fault.class);
         faults.forEach((fault, counter) -> counts.put(fault, counter.value()));

@@ -56,7 +56,7 @@ public final class RetryProxy {
                         service.getClassLoader(), new Class<?>[] {service}, handler));
     }
 
-    /** What holds for a method of a target; null if it is not retried. */
+    /** The mark that applies to a method of a target; null if it is not retried. */
     static Retried markOf(Method method, Class<?> target) {
         Retried mark = null;
         for (Class<?> type = target; type != null && mark == null; type = type.getSuperclass()) {
@@ -68,7 +68,7 @@ public final class RetryProxy {
         return mark != null ? mark : method.getDeclaringClass().getAnnotation(Retried.class);
     }
 
-    /** Of a class's own method, or if it has that, of the class. */
+    /** The mark of a method that the class declares, or of the class; null if it declares none. */
     private static Retried markIn(Class<?> type, Method method) {
         try {
             Method declared = type.getDeclaredMethod(method.getName(), method.getParameterTypes());

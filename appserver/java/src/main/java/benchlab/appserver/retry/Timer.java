@@ -30,6 +30,6 @@ interface Timer {
 
     void sleep(long nanos) throws InterruptedException;
 
-    /** At least 0, below 1. */
+    /** A random number, at least 0, below 1. */
     double random();
 }

@@ -93,7 +93,7 @@ public final class Transactions {
         return run(work, (connection, result) -> connection.commit());
     }
 
-    /** The same with another end, if it is no part of a transaction. */
+    /** The same with another end, unless it is a part of a transaction. */
     <T, X extends Exception> T run(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
         Session outer = open.get();
