@@ -69,7 +69,7 @@ class Crate:
         return None
 
     def arrows(self) -> dict[Module, set[Module]]:
-        """Whom each file imports."""
+        """The files that each file imports."""
         found = {}
         for module, paths in self.imports.items():
             targets = {self.defined_in(path) for path in paths}
@@ -109,7 +109,7 @@ def leaves(tree: str) -> Iterator[tuple[list[str], str]]:
 
 
 def divided(text: str) -> Iterator[str]:
-    """By the commas that are in no braces."""
+    """The parts between commas that are not in braces."""
     depth, begin = 0, 0
     for at, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")

@@ -22,10 +22,10 @@ import unchanged
 
 LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
 LAST_LINES = 400
-"""Of a suite that failed; the log has all."""
+"""The last lines of a failed suite that are shown; the log has all."""
 
 PATIENCE_S = 20
-"""So long who was asked to stop may take for it."""
+"""Seconds that a step may take to stop, until it is killed."""
 
 STEP_LIMIT_S = 40 * 60
 """Longer than any step takes on a busy machine: what takes longer hangs, and is stopped so that the log says where."""
@@ -86,7 +86,7 @@ def result(name: str) -> list[str]:
 
 
 def cpu_s() -> float:
-    """Of all that has ended."""
+    """CPU seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -123,7 +123,7 @@ def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
 
 
 def show(text: str) -> None:
-    """In one piece, whoever prints meanwhile."""
+    """Prints the text in one piece, even if other steps print at the same time."""
     with (LOGS / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         sys.stdout.write(text)

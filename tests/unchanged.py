@@ -15,13 +15,13 @@ PASSED = ROOT / "build/tests/passed"
 
 TOOLS = ["rustc --version --verbose", "go version", "java -version", "node --version", "python3 --version", "cc -v",
          "gnatls --version", "dpkg-query --show"]
-"""Those that are not from packages are asked themselves."""
+"""Commands that print the versions of tools that may not come from packages."""
 
 SETTINGS = ("BENCHLAB_", "LAB_", "NGINX", "APACHE", "PATH")
 
 
 def state(reads: list[str]) -> str | None:
-    """Of the files that these pathspecs name, and of the rest. None outside of a checkout."""
+    """A hash of the files that these pathspecs name, and of the surroundings. None outside of a checkout."""
     words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *reads]
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)
     if listed.returncode:

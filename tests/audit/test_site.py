@@ -306,7 +306,7 @@ def lines_for(kind: str, fixes: list[dict]) -> list[str]:
 
 
 def rule_fixes() -> dict[str, list[list[dict]]]:
-    """Of each rule about sites the fixes of each case."""
+    """The fixes of each rule about sites, by case."""
     rules = {path.stem: tomllib.loads(path.read_text()) for path in SITE_RULES.glob("*.toml")}
     return {name: [case.get("fix", rule.get("fix", [])) for case in rule["case"]] for name, rule in rules.items()}
 

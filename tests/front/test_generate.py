@@ -168,7 +168,7 @@ def generate(*words: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def open_folder() -> Iterator[Path]:
-    """One that every user may enter, unlike those of pytest."""
+    """A folder that every user may enter, unlike those of pytest."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         Path(name).chmod(0o755)
         yield Path(name)

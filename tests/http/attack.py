@@ -12,7 +12,7 @@ from servers import Server
 from test_connections import must_fall_to
 
 SPARE_BYTES = 500_000
-"""So much may memory vary by which threads serve, and by how much waits at a time. 5,000 clients of 220 bytes each are more."""
+"""By which memory may vary with the threads that serve and the requests that wait: less than 5,000 clients of 220 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def full(random_s: float) -> Size:
 
 
 def seconds(text: str) -> float:
-    """As in 90s, 30m or 1h."""
+    """Seconds in a time such as 90s, 30m or 1h."""
     found = re.fullmatch(r"(\d+)([smh])", text)
     if not found:
         raise argparse.ArgumentTypeError(f"{text!r} is no time such as 90s, 30m or 1h")
@@ -48,7 +48,7 @@ def seconds(text: str) -> float:
 
 @dataclass(frozen=True)
 class Resources:
-    """What a server has of the system."""
+    """The files, threads and memory that a server uses."""
 
     files: int
     threads: int
@@ -73,7 +73,7 @@ def must_hold_no_more(server: Server, before: Resources) -> None:
 
 
 def must_withstand(server: Server, attack: Callable[[], None]) -> None:
-    """Twice: what the first one takes for good, the second one finds."""
+    """Runs the attack twice: the server must hold no more after the second one than after the first."""
     for _ in range(50):
         server.must_serve()
     files = server.open_files

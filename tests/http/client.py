@@ -56,7 +56,7 @@ class Answer:
         return ", ".join(self.all(name)) if self.all(name) else None
 
     def words(self, name: str) -> set[str]:
-        """Of a field that is a list, in lower case."""
+        """The elements of a field that is a list, in lower case."""
         return {word.strip().lower() for word in (self.get(name) or "").split(",")} - {""}
 
     @property
@@ -197,7 +197,7 @@ class Connection:
         return not self._unread and not poll.poll(within_s * 1000)
 
     def everything(self) -> bytes:
-        """What comes until the server closes."""
+        """All bytes until the server closes."""
         while not self._at_end:
             self._unread += self._receive()
         everything, self._unread = self._unread, b""
@@ -219,7 +219,7 @@ class Connection:
 
 
 def _hold(answer: Answer, http_version: bytes, read: bytes, method: str, version: str) -> None:
-    """What every answer must be; RFC 9110 and 9112."""
+    """Checks what RFC 9110 and 9112 demand of every answer."""
     must = _Must(answer)
     head = _final_head(read)
     must(http_version == b"1.1" or version == "1.0", "9110 2.5: the version of an answer is that of its sender")

@@ -30,13 +30,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is served at /files."""
+    """The folder that is served at /files."""
     return servers.make_files(tmp_path_factory.mktemp("a folder with blanks & more %"))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def open_files() -> None:
-    """As many as may be, for the tests and for the subjects that they start."""
+    """Raises the limit of open files to the most, for the tests and the subjects that they start."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -52,7 +52,7 @@ def running() -> Iterator[dict[Target, Server]]:
 
 @pytest.fixture(scope="session")
 def size(pytestconfig: pytest.Config) -> attack.Size:
-    """Of attacks: for seconds, unless --attack-for says otherwise."""
+    """The size of attacks: they take seconds, unless --attack-for says otherwise."""
     random_s = pytestconfig.getoption("--attack-for")
     return attack.SHORT if random_s is None else attack.full(random_s)
 

@@ -27,7 +27,7 @@ class Exchange:
     allowed: frozenset[int] = frozenset()
     """Others that the RFCs let a server answer with."""
     json: Any = None
-    """What a 200 says."""
+    """The JSON of a 200."""
     closes: bool = False
     """The connection must end: where the next request begins is not known, or another could see it elsewhere."""
     ours: bool = False

@@ -30,7 +30,7 @@ SECRET = b"nobody may read this"
 
 @dataclass(frozen=True)
 class Target:
-    """What is tested: a subject, or a URL."""
+    """A tested server: a subject, or a URL."""
 
     name: str
     declared: Declared | None = None
@@ -57,7 +57,7 @@ def targets() -> list[Target]:
 
 
 class Server:
-    """One that runs."""
+    """A running server."""
 
     def __init__(self, target: Target, url: str, subject: Subject | None = None) -> None:
         self.target = target

@@ -24,7 +24,7 @@ PATHS = ["/api", "/api/built?number=17", "/api/built?number=x", "/api/built?numb
          "/api/hello/A%3CB", "/api/hello/A.B", "/files/64k.bin", "/files/one.bin", "/files/empty.bin", "/files/none", "/nothing", "/a|b",
          "http://localhost/api", "/files/a%20name.bin", "/files/100%25.bin"]
 REFUSALS = (400, 414, 417, 431, 501, 505)
-"""Of messages, whatever they are about."""
+"""Statuses that refuse a message itself."""
 
 FIELDS = ["Accept: */*", "Accept: application/json", "X: y", "X:", "X: \t a b \t", "Cookie: a=b; c=d", "User-Agent: " + "u" * 500,
           "Accept-Encoding: identity", "Connection: keep-alive", "Range: bytes=0-0", "Range: bytes=5-", "Range: bytes=-3",
@@ -81,7 +81,7 @@ def must_be_the_same(name: str, answer: Answer | None, go_answer: Answer | None,
 
 
 def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | None, sent: bytes) -> None:
-    """What Go refuses as a message. What both take as it is has the same content, but for XML, which Go does not write."""
+    """Go must not refuse the message. If both serve it alike, the content is the same, but for XML, which Go does not write."""
     if answer is None or go_answer is None or answer.status >= 300:
         return
     assert go_answer.status not in REFUSALS, f"{name}: {answer.status}, Go {go_answer.status}: {sent!r}"
@@ -90,7 +90,7 @@ def must_be_refused_too(name: str, answer: Answer | None, go_answer: Answer | No
 
 
 def compare(profiles: list[Server], oracle: Server, dice: random.Random, for_s: float) -> int:
-    """How many requests were compared."""
+    """The number of compared requests."""
     ends = time.monotonic() + for_s
     count = 0
     while time.monotonic() < ends:

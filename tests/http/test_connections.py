@@ -111,7 +111,7 @@ def test_all_kinds_are_pipelined(server: Server) -> None:
                                    b"GET /api HTTP/1.1\r\nHost : x\r\n\r\n"],
                          ids=["no Host", "nonsense", "version", "blank"])
 def test_an_error_in_the_middle(server: Server, wrong: bytes) -> None:
-    """What came before is answered, and nothing behind it."""
+    """The requests before are answered, and nothing after."""
     with server.connect() as connection:
         connection.send(hello("one") + hello("two") + wrong + hello("late"))
         assert connection.answer().json == {"greeting": "Hello one!"}

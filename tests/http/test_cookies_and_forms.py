@@ -18,7 +18,7 @@ Pairs = list[tuple[bytes, bytes]]
 
 
 def pairs(text: bytes) -> Pairs:
-    """What /cookies and /form answer."""
+    """The pairs in an answer of /cookies or /form."""
     lines = [line.split(b"=") for line in text.splitlines()]
     return [(bytes.fromhex(name.decode()), bytes.fromhex(value.decode())) for name, value in lines]
 
@@ -120,7 +120,7 @@ def test_the_limits_of_a_form(program: Program) -> None:
 
 
 def test_forms_are_fuzzed(program: Program) -> None:
-    """What is no form is read as Python reads it; and what Python writes."""
+    """Malformed forms are read as Python reads them, and so are forms that Python writes."""
     dice = random.Random(SEED)
     pieces = [b"a", b"b", b"=", b"&", b"+", b"%", b"%4", b"%41", b"%00", b"%fF", b"\xff", b";", b" ", b"\r\n", b"%%41",
               b"a=b&"]

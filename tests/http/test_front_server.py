@@ -36,7 +36,7 @@ def certify(folder: Path) -> None:
 
 
 def documented() -> list[str]:
-    """As HTTP.md has them."""
+    """The configurations of nginx in HTTP.md."""
     page = (ROOT / "appserver/ada/HTTP.md").read_text()
     return re.findall(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 

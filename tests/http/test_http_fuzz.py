@@ -34,7 +34,7 @@ TOKENS = [b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"\0", b" ", b"\t", b":", b",", b"
 
 
 def mutated(data: bytes, dice: random.Random) -> bytes:
-    """With one to six changes: of bytes, pieces, tokens and order."""
+    """The data with one to six changes: of bytes, pieces, tokens and order."""
     data = bytearray(data)
     for _ in range(dice.randint(1, 6)):
         at = dice.randrange(len(data) + 1)
@@ -61,7 +61,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
 
 
 def case(dice: random.Random) -> bytes:
-    """What one connection sends: requests of which most are wrong."""
+    """The bytes that one connection sends: requests of which most are wrong."""
     kind = dice.random()
     if kind < 0.06:
         return dice.randbytes(dice.choice((1, 20, 500, 5000)))

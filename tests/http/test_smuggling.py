@@ -58,7 +58,7 @@ CODINGS = {
 
 
 def must_be_refused(server: Server, sent: bytes) -> None:
-    """One answer, 400 or 501, which ends the connection."""
+    """There must be one answer, 400 or 501, which ends the connection."""
     with server.connect() as connection:
         answer = connection.send(sent + SECOND).answer("POST")
         assert answer.status in (400, 501), answer

@@ -65,7 +65,7 @@ def short(name: str) -> str:
 
 
 def read(graph: Path, found: dict[str, Subprogram], is_library: bool) -> None:
-    """What is called and not compiled here has no usage."""
+    """Subprograms that are called and not compiled here have no usage."""
     text = graph.read_text()
     for name, label in NODE.findall(text):
         # Name, place, "96 bytes (dynamic)", "2 dynamic objects", these; the place is <built-in> of what the compiler adds
@@ -79,7 +79,7 @@ def read(graph: Path, found: dict[str, Subprogram], is_library: bool) -> None:
 
 @pytest.fixture(scope="module")
 def subprograms() -> dict[str, Subprogram]:
-    """Those of the library, by the linker's names."""
+    """The library's subprograms, by the linker's names."""
     for old in OUTPUT.glob("**/*.ci"):
         old.unlink()
     crates = ":".join(str(path.parent) for path in CRATES.glob("*/appserver*.gpr"))

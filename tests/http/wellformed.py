@@ -5,7 +5,7 @@ says. Written from the RFCs, without a parser of HTTP."""
 import re
 
 MOST_BYTES, MOST_FIELDS = 8000, 60
-"""Of a header: less than the limits of all servers."""
+"""The most bytes of a header: less than the limits of all servers."""
 
 REQUEST_LINE = re.compile(
     rb"(?P<method>GET|HEAD|POST) (?P<path>/[A-Za-z0-9._~!$&'()*+,=:@/-]*)(\?[A-Za-z0-9._~!$&'()*,=:@/?-]*)? HTTP/1\.1")
@@ -49,7 +49,7 @@ def is_well_formed(sent: bytes, known_fields: set[bytes], known_bodies: set[byte
 
 
 def content_of(body: bytes, values: dict[bytes, list[bytes]]) -> bytes | None:
-    """Of the one request that body ends; None if its fields or its chunks are in doubt, or there are none."""
+    """The content of the request, which `body` ends; None if its framing is ambiguous or absent."""
     lengths, codings = values.get(b"content-length", []), values.get(b"transfer-encoding", [])
     if len(lengths) == 1 and not codings and LENGTH.fullmatch(lengths[0]) and int(lengths[0]) == len(body):
         return body

@@ -24,7 +24,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[dict[str, Server]]:
-    """Those in use, by target. Their tables are made once, which takes them longer than a test."""
+    """The databases in use, by target. Their tables are made once, which takes longer than a test."""
     in_use: dict[str, Server] = {}
     yield in_use
     for server in in_use.values():
@@ -33,7 +33,7 @@ def servers() -> Iterator[dict[str, Server]]:
 
 @pytest.fixture
 def database(declared: Declared, folder: Path, servers: dict[str, Server]) -> Database:
-    """Of SQLite a new one, with an empty test_simple; of a server that of all tests."""
+    """A new database of SQLite with an empty test_simple, or the server's database of all tests."""
     target = declared.target
     if target == "sqlite":
         return SQLite(folder / "a name with blanks & more %.db", tables(declared))

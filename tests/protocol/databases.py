@@ -19,12 +19,12 @@ from sql_model import MIXED, VALUES
 
 
 class Counted(NamedTuple):
-    """What a server did since it started."""
+    """Counters of a server since it started."""
 
     statements: Counter[str]
     """By first keyword."""
     prepared: Counter[str]
-    """Of those, how many were executed from a prepared statement, and what else tells of it."""
+    """Executions of prepared statements, and other counters that show preparing."""
     sessions: int
     """Begun; a server may say so a little later."""
     aborted: int
@@ -39,7 +39,7 @@ class Database(Protocol):
     table: str
     """The statement that creates test_simple."""
     no_table: str
-    """What a message says if a table is missing: a regular expression."""
+    """A regular expression that messages about a missing table match."""
 
     def fill(self, values: list[int]) -> None:
         """Makes test_simple hold these values, and the next id be the one after them."""
@@ -54,10 +54,10 @@ class Database(Protocol):
         """The rows of a query of the test's own."""
 
     def arguments(self, transport: str = "tcp") -> dict[str, object]:
-        """Of `open`: target, table, and what settings to read."""
+        """Arguments of `open`: the target, the table, and the settings to read."""
 
     def settings(self, transport: str = "tcp") -> dict[str, str]:
-        """What a subject must read back."""
+        """The settings that a subject must read back."""
 
 
 # -- SQLite ------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class SQLite:
 
     @contextmanager
     def locked(self, mode: str) -> Iterator[None]:
-        """By a transaction of the test's own that is begun with this mode, and rolled back."""
+        """Locks the database by a transaction of the test, begun with this mode, and rolled back."""
         with closing(sqlite3.connect(self.path, timeout=0, isolation_level=None)) as connection:
             connection.execute(f"BEGIN {mode}")
             yield

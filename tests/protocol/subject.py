@@ -84,7 +84,7 @@ class Subject:
         return self._process.pid
 
     def connections_to(self, port: int) -> int:
-        """How many TCP connections of its process to this port are open."""
+        """The number of open TCP connections of its process to this port."""
         return len(self.ports_of_connections_to(port))
 
     def ports_of_connections_to(self, port: int) -> set[int]:
@@ -94,12 +94,12 @@ class Subject:
         return {int(local) for local, inode in _CONNECTION.findall(connections) if f"socket:[{inode}]" in open_files}
 
     def times_open(self, path: Path) -> int:
-        """How often its process has the file open."""
+        """The number of its process's descriptors of the file."""
         files = (_link(file) for file in Path(f"/proc/{self.pid}/fd").iterdir())
         return sum(file == str(path) for file in files)
 
     def cpu_time_by_thread(self) -> dict[int, int]:
-        """In ns; the first figure of schedstat."""
+        """CPU time in ns, the first figure of schedstat."""
         return {int(task.name): int((task / "schedstat").read_text().split()[0])
                 for task in Path(f"/proc/{self.pid}/task").iterdir()}
 
@@ -183,7 +183,7 @@ def _parse(line: bytes) -> Reply:
 
 
 def _link(path: Path) -> str:
-    """Where a link leads; nowhere if it has gone."""
+    """The target of a link; empty if it has gone."""
     try:
         return os.readlink(path)
     except FileNotFoundError:

@@ -21,7 +21,7 @@ EXPERIMENTS = {name: read_experiments()[name] for name in ("disk", "io-scheduler
 SUBJECTS = {declared.name: declared for declared in declared_subjects() if declared.experiment in EXPERIMENTS}
 
 SHARED = {"large", "streamed", "tree", "source", "appended", "written"}
-"""What all processes of a run use."""
+"""The files that all processes of a run share."""
 
 BLOCK = 4096
 
@@ -106,7 +106,7 @@ def io_class(pid: str) -> str:
 
 
 def found(look: Callable[[], list[str]]) -> str:
-    """The first thing that is seen, within a time."""
+    """The first name that `look` returns, within 20 s."""
     deadline = time.monotonic() + 20
     while True:
         if names := look():

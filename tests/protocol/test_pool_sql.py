@@ -15,7 +15,7 @@ ROWS = 1000
 CONNECTIONS = 4
 OPERATIONS = 40
 ATTEMPTS = 20
-"""So often a batch may be repeated until the server counted what it should: it may serve others."""
+"""Repetitions of a batch until the server's counters match: it may serve others at the same time."""
 
 SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "pool_sql"]
 

@@ -36,7 +36,7 @@ BATCHES_MAX = 50
 
 
 class Behaviour(NamedTuple):
-    """What a subject does after a fault."""
+    """A subject's behaviour after a fault."""
 
     attempts: int
     has_key: bool = False
@@ -47,7 +47,7 @@ class Behaviour(NamedTuple):
     """Of 20 retries and one for ten calls."""
 
     def reads_first(self, case: str) -> bool:
-        """In a transaction, which SQLite then refuses to let write while another one does."""
+        """Whether the case reads before it writes in a transaction: SQLite refuses that while another one writes."""
         return case == "record" and not self.has_key
 
 
@@ -88,7 +88,7 @@ class Batch(NamedTuple):
     arguments: dict[str, str]
 
     def count(self, metric: str) -> int:
-        """How many attempts the metric counts, of which it tells per cent of the calls."""
+        """The number of attempts, from a metric in per cent of the calls."""
         return round(float(self.arguments[metric]) * self.operations / 100)
 
 
@@ -159,7 +159,7 @@ def apply(case: str, value: int, rows: dict[int, int]) -> None:
 
 
 def numbers(text: str) -> set[int]:
-    """Of ascending ranges."""
+    """The numbers in ascending ranges."""
     assert RANGES.fullmatch(text), text
     if text == "none":
         return set()
@@ -256,7 +256,7 @@ def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAIL
 
 
 def run_while_locked(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
-    """The batch, while a transaction of the test's own keeps all others out, for so long at most."""
+    """The batch, run while a transaction of the test keeps all others out, for `seconds` at most."""
     with ThreadPoolExecutor(1) as pool:
         with database.locked("EXCLUSIVE"):
             running = pool.submit(run)

@@ -19,7 +19,7 @@ SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == 
 EXPERIMENTS = read_experiments()
 
 ATTEMPTS = 20
-"""So often a batch may be repeated until the server counted what it should: it may serve others."""
+"""Repetitions of a batch until the server's counters match: it may serve others at the same time."""
 
 
 def every_point() -> list[Any]:
@@ -182,9 +182,8 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
 
 
 def without_begin(counted: Counter[str], transactions: int) -> Counter[str]:
-    """The statements without those that begin a transaction, which is a driver's own affair if it
-    does so at most once each. Of a COMMIT that was prepared, PostgreSQL 15 counts the first
-    execution only; then its BEGIN counts."""
+    """The statements without those that begin a transaction, which a driver may send at most once for
+    each. Of a prepared COMMIT, PostgreSQL 15 counts the first execution only: then its BEGIN counts."""
     remaining = Counter(counted)
     for begin in ("BEGIN", "START"):
         if remaining[begin] == transactions > remaining["COMMIT"]:

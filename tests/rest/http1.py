@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def words(self) -> set[str]:
-        """Those of Connection, in lower case."""
+        """The options of the field Connection, in lower case."""
         return _words(self.header("connection"))
 
     def json(self) -> Any:

@@ -15,7 +15,7 @@ from http1 import Answer, Connection, request
 from subject import ProtocolError, Reply, Subject
 
 CLOSE_S = 15
-"""So long a server takes at most to end, which may take 5 s, where others keep the cores busy."""
+"""Seconds for a server to end: 5 s are allowed, and other programs may keep the cores busy."""
 
 
 def rest_subjects() -> list[Declared]:
@@ -76,7 +76,7 @@ class Server:
             return connection.answer(method) if connection.has_more() else None
 
     def open_files(self) -> int:
-        """How many files and connections its process has open."""
+        """The number of open files and connections of its process."""
         return len(list(Path(f"/proc/{self.subject.pid}/fd").iterdir()))
 
     def is_listening(self) -> bool:
@@ -88,7 +88,7 @@ class Server:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """As the lab stops a subject that has no turn."""
+        """Stops the process, as the lab stops a subject that has no turn."""
         os.kill(self.subject.pid, signal.SIGSTOP)
         try:
             yield

@@ -27,7 +27,7 @@ class Served:
 
 @dataclass
 class BrowserLog:
-    """What a browser loaded, and what it complained of."""
+    """The URLs that a browser loaded, and its errors and messages."""
 
     loaded: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)

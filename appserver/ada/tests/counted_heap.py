@@ -28,14 +28,14 @@ class Device:
         return socket.create_connection(self.address, timeout=10)
 
     def calls(self):
-        """How often it asked for memory. It ends with that."""
+        """Ends the program, and returns how often it asked for memory."""
         self.process.stdin.close()
         calls = int(self.process.stdout.read())
         assert self.process.wait(timeout=10) == 0
         return calls
 
     def statuses(self, *pieces):
-        """Those of all answers to what is sent in pieces, of which the last closes the connection."""
+        """The statuses of all answers to requests sent in pieces. The last request closes the connection."""
         with self.connect() as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for piece in pieces:

@@ -53,7 +53,7 @@ def value(rng, depth=0):
 
 
 def written(rng, document):
-    """In one of the ways in which JSON can be written"""
+    """JSON for the document, in one of the ways that the grammar allows."""
     plain = json.dumps(
         document,
         ensure_ascii=rng.random() < 0.5,

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 _USER = "www-data"
-"""Who they run as where this program is root's; Debian has it always, others have `nobody`."""
+"""The user that daemons run as if this program runs as root. Debian always has it, others have `nobody`."""
 
 _PATIENCE_S = 120
 """A server may take so long until it answers; a busy machine is slow."""
@@ -65,8 +65,8 @@ class Daemons:
     """The servers of one case, for a `with` block. They are in the subject's process group, so that the
     lab freezes and ends them with it.
 
-    `folder` is theirs, and gone with them; `parent`, where it is made, must be open to all users. What they
-    print, and write into its file `log`, are log lines of the subject in the end, if it `tells`.
+    `folder` is the daemons' folder, removed at the end. It is made in `parent`, which all users must be able to
+    enter. If `tells`, their output and their file `log` become log lines of the subject at the end.
     """
 
     def __init__(self, parent: Path | None = None, *, tells: bool = True) -> None:

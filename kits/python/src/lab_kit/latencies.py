@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from time import monotonic_ns, sleep  # on Linux, this is CLOCK_MONOTONIC
 
 BUCKETS = 1920
-"""As many as latencies of 64 bits have."""
+"""As many as there are for latencies of 64 bits."""
 
 
 def bucket(ns: int) -> int:
@@ -17,7 +17,7 @@ def bucket(ns: int) -> int:
 
 
 class Latencies:
-    """Those of one thread's operations in one batch: `start` begins the batch with the first
+    """The latencies of one thread's operations in one batch: `start` begins the batch with the first
     operation, and `lap` ends an operation and begins the next one."""
 
     __slots__ = ("begun", "ended", "counts", "has_laps")
@@ -33,7 +33,7 @@ class Latencies:
         self.begun = self.ended = monotonic_ns()
 
     def wait(self, due_ns: int) -> None:
-        """Until the next operation is due, so long after the start. Its latency counts from then."""
+        """Waits until the next operation is due, `due_ns` after the start. Its latency counts from then."""
         due = self.begun + due_ns
         while (left := due - monotonic_ns()) > 0:
             sleep(left / 1e9)
@@ -57,7 +57,7 @@ class Latencies:
 
 
 def merged(parts: Iterable[Latencies]) -> Latencies:
-    """Those of all threads that had something to do, from the first start to the last end."""
+    """The sum over all threads that did operations, from the first start to the last end."""
     total = Latencies()
     working = list(parts)
     total.begun = min(part.begun for part in working)
@@ -69,5 +69,5 @@ def merged(parts: Iterable[Latencies]) -> Latencies:
 
 
 def encoded(latencies: Latencies) -> str:
-    """As the reply has them: INDEX:COUNT, ascending, separated by commas."""
+    """The reply's argument: INDEX:COUNT, ascending, separated by commas."""
     return ",".join(f"{index}:{count}" for index, count in enumerate(latencies.counts) if count)

@@ -49,5 +49,5 @@ class Opening:
         return lines.integer(self._arguments, key, least, most)
 
     def rate(self) -> int:
-        """How many operations are due in a second; 0 if the case has no rate."""
+        """Operations that are due in a second; 0 if the case has no rate."""
         return self.integer("rate", 1, RATE_MAX) if "rate" in self._arguments else 0

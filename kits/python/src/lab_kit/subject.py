@@ -148,7 +148,7 @@ class _Session:
         return lines.reply("closed", metrics)
 
     def _performer(self) -> Perform:
-        """What performs the open case's operations."""
+        """The function that performs the open case's operations."""
         self._must_be_open()
         if self._perform is None:
             raise UnsupportedError("this case serves: it has no operations")
