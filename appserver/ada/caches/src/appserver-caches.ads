@@ -46,7 +46,7 @@ package Appserver.Caches is
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
-   --  Has at most Capacity entries: for one more, the one that was put longest ago goes. An entry
+   --  Has at most Capacity entries: one more replaces the entry that was put longest ago. An entry
    --  is not found any more when Time_To_Live has passed since it was put.
    --
    --  Any number of tasks may call all subprograms at once. Each takes effect at one moment of the
@@ -57,27 +57,27 @@ package Appserver.Caches is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean) is abstract;
-   --  A copy of it; Element stays as it is if there is none
+   --  Copies the element of Key to Element, which stays as it is if there is none
 
    procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is abstract;
-   --  Adds it, or replaces the one with that key
+   --  Adds an entry, or replaces the one with that key
 
    procedure Remove (Self : in out Cache; Key : Key_Type) is abstract;
-   --  If it is there
+   --  Removes the entry, if there is one
 
    procedure Clear (Self : in out Cache) is abstract;
 
    function Length (Self : in out Cache) return Natural is abstract;
-   --  With those that were not removed yet though their time is over
+   --  How many entries there are, with those that are too old and not removed yet
 
    function Get_Or_Load
      (Self : in out Cache;
       Key  : Key_Type;
       Load : not null access function (Key : Key_Type) return Element_Type) return Element_Type;
-   --  The element, or that which Load returns, which is put. Of tasks that miss the same key at the
-   --  same time, one calls Load, and the others wait for it and get the same: the element, or the
-   --  exception. If that task is aborted, another one loads. Nobody else waits. The next call after
-   --  an exception loads again. Program_Error if Load asks the cache for the same key.
+   --  The element of Key; if there is none, the result of Load, which is put. Of tasks that miss a
+   --  key at the same time, one calls Load, and the others wait for its result or its exception. If
+   --  the loading task is aborted, another one loads. No other task waits. The next call after an
+   --  exception loads again. Program_Error if Load asks the cache for the same key.
 
 private
 
@@ -117,7 +117,7 @@ private
    protected type Load_List is
 
       procedure Join (Caller : not null access Participant);
-      --  As the one that loads, unless there is one already
+      --  Caller loads, unless another task does already
 
       procedure Leave (Caller : not null access Participant);
    private
@@ -131,7 +131,7 @@ private
       Loads   : Boolean := False;
       Outcome : Load_Outcome := Abandoned;
    end record;
-   --  When the one that loads leaves its scope, the others go on, whatever ended it
+   --  When the loading task leaves its scope, for any reason, the waiting tasks go on
 
    overriding procedure Finalize (Self : in out Participant);
 
@@ -147,6 +147,6 @@ private
       return not null Tables.Node_Access;
 
    function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
-   --  It is there, and its time is not over
+   --  Whether Node is not null and not too old
 
 end Appserver.Caches;

@@ -20,8 +20,8 @@ package Appserver.Documents is
 
    use Appserver.Text_Sinks;
 
-   --  What a program that breaks a precondition gets is part of the contract, so they are checked
-   --  in every build.
+   --  Preconditions are checked in every build: the exception of a broken one is part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
@@ -77,7 +77,7 @@ package Appserver.Documents is
    --  The document, or an entity in it: what comes next has a name
 
    function Is_In_List (Self : Writer) return Boolean;
-   --  What comes next has none
+   --  Whether the next item is in a list, and so has no name
 
    function Is_Complete (Self : Writer) return Boolean;
 
@@ -96,7 +96,7 @@ package Appserver.Documents is
      with Pre  => Self.Depth = 1,
           Post => Self.Is_Complete;
 
-   --  With a name, in the document or in an entity. A null is xsi:nil in XML.
+   --  Items with a name, in the document or in an entity. A null is xsi:nil in XML.
 
    procedure Write_Entity (Self : in out Writer; Name, Value : String)
      with Pre => Self.Is_In_Entity and then Is_Name (Name);
@@ -119,7 +119,7 @@ package Appserver.Documents is
           Post => Self.Is_In_List and Self.Depth = Self.Depth'Old + 1;
    --  XML's elements in it have the name Each
 
-   --  Without a name, in a list
+   --  Items without a name, in a list
 
    procedure Write_Item (Self : in out Writer; Value : String)
      with Pre => Self.Is_In_List;

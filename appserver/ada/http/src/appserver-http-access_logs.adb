@@ -85,7 +85,7 @@ package body Appserver.HTTP.Access_Logs is
    begin
       if Self.Is_Open then
          Self.Write_Out (Ignored);
-         --  What the file did not take
+         --  Lines that the file did not accept
          Add_Lost (Self, Self.Batch_Lines + Self.Next_In - Self.Next_Out);
          if Self.Owns_File then
             Linux.Close (Self.File);
@@ -104,7 +104,7 @@ package body Appserver.HTTP.Access_Logs is
    --------------
 
    Longest_Line  : constant := 1_024;
-   --  Of the request's line: of its path and its query a half each
+   --  Bytes of the request's line: half for the path, half for the query
    Longest_Field : constant := 256;
 
    Cut_Mark : constant String := "...";
@@ -128,7 +128,7 @@ package body Appserver.HTTP.Access_Logs is
      (To : in out Text_Sinks.Text_Buffer; Text : String; Most : Positive; Format : Line_Format)
    is
       First : Positive := Text'First;
-      --  Of those that are plain, and not yet there
+      --  Of the plain characters that are not copied yet
       Used  : Natural := 0;
 
       function Size_Of (C : Character) return Positive is
@@ -447,7 +447,7 @@ package body Appserver.HTTP.Access_Logs is
       end if;
    end Write_Batch;
 
-   --  Not in the middle of a line
+   --  To be called only between lines
 
    procedure Change_File (Self : in out Access_Log) is
       File   : Descriptor;

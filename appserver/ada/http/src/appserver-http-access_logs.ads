@@ -39,8 +39,8 @@ package Appserver.HTTP.Access_Logs is
    subtype Line_Count is Positive range 2 .. 2 ** 20;
 
    type Access_Log (Lines : Line_Count) is tagged limited private;
-   --  With room for so many Lines that are to be written. Closed at first; a server whose log is
-   --  not open when it starts has none.
+   --  Has room for Lines lines that wait to be written. Closed at first. A server whose log is not
+   --  open when it starts has no log.
 
    type Log_Reference is access all Access_Log;
 
@@ -129,7 +129,7 @@ private
       File        : Descriptor := No_File;
       Owns_File   : Boolean := False;
       Is_Outdated : Boolean := False with Atomic;
-      --  It is to be opened anew
+      --  The file has to be opened anew
       Path_Length : Natural := 0;
       Format      : Line_Format := Common;
       Client      : Client_Finder := null;

@@ -60,7 +60,7 @@ private
       Free  : Block_Count := No_Block;
       --  The first one of those that are not needed any more
       Spare : Block_Count := 0;
-      --  How many those are
+      --  The number of these blocks
       Links : Link_Array (1 .. Count);
       Room  : Block_Array (1 .. Count);
    end record;

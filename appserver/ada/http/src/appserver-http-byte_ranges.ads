@@ -15,7 +15,7 @@ private package Appserver.HTTP.Byte_Ranges is
       Selected    : out Selection;
       First, Last : out Byte_Count)
      with Post => (if Selected = Part then First <= Last and then Last < Size);
-   --  Of a file of Size bytes, which are counted from 0. Whole if the field is malformed, is not
-   --  about bytes, or has several ranges of which more than one can be satisfied.
+   --  The bytes, counted from 0, that the field Range selects of a file of Size bytes. Whole if the
+   --  field is malformed, has another unit, or if more than one of its ranges can be satisfied.
 
 end Appserver.HTTP.Byte_Ranges;

@@ -21,7 +21,7 @@ package body Appserver.HTTP.Compression is
    Z_DEFLATED   : constant := 8;
    Level        : constant := 6;
    Window_Bits  : constant := 15 + 16;
-   --  With the header and trailer of gzip
+   --  16: with the header and trailer of gzip
    Memory_Level : constant := 8;
 
    function Version return Address
@@ -147,7 +147,7 @@ package body Appserver.HTTP.Compression is
    -- Fields --
    ------------
 
-   --  Those of the draft are "Name: value" and the end of the line, each
+   --  Fields in a draft are lines "Name: value"
 
    function Line_Behind (Draft : Answer_Draft; First : Positive) return Positive is
       Next : Positive := First;

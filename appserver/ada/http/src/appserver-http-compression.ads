@@ -29,7 +29,7 @@ package Appserver.HTTP.Compression is
    type Gzip_Filter
      (Next : not null Services.Service_Reference; Compressors : Positive) is
      limited new Filters.Filter with private;
-   --  So many tasks compress at a time; an answer for which no compressor is left is sent as it is.
+   --  Compressors is the most tasks that compress at a time; further answers are not compressed.
    --  Each has half a megabyte, which is not from the heap; memory of those that were never needed
    --  is never touched.
 

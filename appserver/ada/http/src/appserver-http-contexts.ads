@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What a task needs to answer requests, of which it has one for all its connections: the bytes
---  of a request, a draft, and the answers that are to be sent.
+--  The memory with which a task answers the requests of all its connections: the bytes of a
+--  request, a draft, and the answers that are to be sent.
 
 pragma Ada_2022;
 
@@ -13,8 +13,8 @@ private package Appserver.HTTP.Contexts is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   --  What is sent behind the bytes of an answer: a part of a file, or text that is as old as the
-   --  program, from where it is; or what a source gives
+   --  Content that is sent after the bytes of an answer, without a copy: a part of a file, text
+   --  that lives as long as the program, or the bytes of a source
 
    type Framing is (Counted, Chunked, To_The_End);
 
@@ -23,19 +23,19 @@ private package Appserver.HTTP.Contexts is
       Text    : Constant_Text    := null;
       Source  : Source_Reference := null;
       Framing : Contexts.Framing := Counted;
-      --  Of what the source gives
+      --  How the source's bytes are delimited
       Offset  : Byte_Count       := 0;
       Length  : Byte_Count       := 0;
-      --  Of what is still to be sent; Byte_Count'Last if that is not known
+      --  Bytes that are still to be sent; Byte_Count'Last if that is not known
    end record;
 
    No_Tail : constant Tail := (others => <>);
 
    procedure Drop (Self : in out Tail);
-   --  Closes the file or the source; there is nothing to be sent any more
+   --  Closes the file or the source, and leaves nothing to be sent
 
    Longest_Header : constant := Fields_Capacity + 512;
-   --  Of an answer
+   --  Bytes of an answer's header
 
    type Context
      (Request_Capacity, Output_Capacity : Positive;
@@ -46,11 +46,11 @@ private package Appserver.HTTP.Contexts is
       Tail    : Contexts.Tail;
       Status  : Status_Code := OK;
       Length  : Byte_Count := 0;
-      --  Of the content, both of the answer that was put last
+      --  Status, and length of the content, of the latest answer
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
-      --  What is to be sent is in First .. Last
+      --  Output (First .. Last) is to be sent
    end record;
    --  Output_Capacity is at least Draft.Capacity + Longest_Header: there is room for any answer
 
@@ -60,7 +60,7 @@ private package Appserver.HTTP.Contexts is
    function Has_Room (Self : Context) return Boolean is
      (Self.Tail.Length = 0
       and then Self.Output_Capacity - Self.Last >= Self.Draft.Capacity + Longest_Header);
-   --  For any answer
+   --  Whether any answer would fit
 
    function Called
      (Handle   : Handler;
@@ -69,13 +69,13 @@ private package Appserver.HTTP.Contexts is
       Self     : Context;
       Report   : Exception_Report) return Response;
    --  The response of the receiver, or of the service if there is no receiver, or of the function
-   --  if there is no service, to the context's request. What it raises goes to Report, if that is
-   --  not null, and no further.
+   --  if there is no service, to the context's request. Exceptions are passed to Report, if it is
+   --  not null, and not raised.
 
    function Planned
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
       return Services.Content_Plan;
-   --  What becomes of the content of the request whose header is there
+   --  The plan for the content of the request, whose header is complete
 
    type Delivery is (Is_Wanted, Is_Enough, Has_Failed);
 
@@ -84,20 +84,20 @@ private package Appserver.HTTP.Contexts is
       Receiver : not null Services.Receiver_Reference;
       Report   : Exception_Report;
       Result   : out Delivery);
-   --  Gives the receiver the content that has come, and takes it out of the context
+   --  Moves the content that has arrived to the receiver
 
    procedure Close (Receiver : in out Services.Receiver_Reference)
      with Post => Services."=" (Receiver, null);
-   --  If it is not null
+   --  Closes the receiver, if it is not null
 
    function Ends_With_Connection (Self : Context; Answer : Response) return Boolean;
-   --  Whether only the end of the connection tells the end of the answer
+   --  Whether the answer ends only with the connection
 
    procedure Pass_On
      (Report       : Exception_Report;
       Error        : Ada.Exceptions.Exception_Occurrence;
       Request_Line : String := "");
-   --  To Report, if that is not null. Raises no exception.
+   --  Calls Report, if it is not null. Raises no exception.
 
    procedure Put_Answer
      (Self   : in out Context;
@@ -105,7 +105,7 @@ private package Appserver.HTTP.Contexts is
       Date   : Dates.Date_Text;
       Closes : Boolean)
      with Pre => Has_Room (Self);
-   --  Adds the answer to the context's request, as what the handler left in the draft has it
+   --  Adds the answer to Output, with the handler's fields and content in the draft
 
    procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean)
      with Pre => Self.Last < Self.First;

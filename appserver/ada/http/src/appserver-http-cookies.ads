@@ -11,24 +11,24 @@ package Appserver.HTTP.Cookies is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Most_Cookies : constant := 200;
-   --  Of a request; those behind them do not count
+   --  Of a request; further cookies are ignored
 
    function Count (Request : HTTP.Request) return Natural;
-   --  Pairs whose name is a token, and whose value has no control characters, quotation marks and
-   --  backslashes. Other pairs are passed over.
+   --  How many pairs have a token as name, and a value without control characters, quotation marks
+   --  and backslashes. Other pairs are ignored.
 
    function Name (Request : HTTP.Request; Index : Positive) return String
      with Pre => Index <= Count (Request);
    function Value (Request : HTTP.Request; Index : Positive) return String
      with Pre => Index <= Count (Request);
-   --  In their order; a value without the quotation marks around it
+   --  In the order of the request. A value is without the quotation marks around it.
 
    function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean;
    --  The case of names matters
 
    function Cookie
      (Request : HTTP.Request; Name : String; Default : String := "") return String;
-   --  The first of that name. Others may have been set for other paths.
+   --  The value of the first cookie of that name. Others may have been set for other paths.
 
    -------------
    -- Setting --
@@ -39,7 +39,7 @@ package Appserver.HTTP.Cookies is
    function Is_Value (Text : String) return Boolean is
      (Text'Length <= Longest_Value
       and then (for all C of Text => C in '!' | '#' .. '+' | '-' .. ':' | '<' .. '[' | ']' .. '~'));
-   --  What else a value is to hold, the program has to encode (RFC 6265, 4.1.1)
+   --  The program has to encode other characters (RFC 6265, 4.1.1)
 
    function Is_Attribute (Text : String) return Boolean is
      (Text'Length <= 1_024 and then (for all C of Text => C in ' ' .. '~' and then C /= ';'));
@@ -47,10 +47,11 @@ package Appserver.HTTP.Cookies is
    type Seconds is range -1 .. 2 ** 31 - 1;
 
    Session : constant Seconds := -1;
-   --  Until the client ends
+   --  The cookie ends with the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  Whether other sites' requests carry it: None lets them, Lax only where a link leads here
+   --  Whether requests from other sites carry the cookie: with None always, with Lax only when a
+   --  link is followed, with Strict never
 
    procedure Set_Cookie
      (Draft     : in out Answer_Draft;
@@ -68,8 +69,8 @@ package Appserver.HTTP.Cookies is
                    and then Is_Attribute (Domain)
                    and then (Secure or else Same_Site /= None)
                    and then Fits_Prefix (Name, Path, Domain, Secure);
-   --  Path and Domain may be empty: then it is for the request's. Secure: only over TLS, and to
-   --  this machine. HTTP_Only: scripts do not see it. Draft_Full if it does not fit.
+   --  An empty Path or Domain stands for the request's. Secure: sent only over TLS, or to this
+   --  machine. HTTP_Only: hidden from scripts. Draft_Full if the draft has no room.
 
    procedure Remove_Cookie
      (Draft  : in out Answer_Draft;
@@ -77,7 +78,7 @@ package Appserver.HTTP.Cookies is
       Path   : String := "/";
       Domain : String := "")
      with Pre => Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain);
-   --  Path and Domain are to be those that it was set with
+   --  Path and Domain must be those of Set_Cookie
 
    function Fits_Prefix (Name, Path, Domain : String; Secure : Boolean) return Boolean;
    --  Clients drop a "__Secure-" cookie that is not Secure, and a "__Host-" one that has a Domain

@@ -18,12 +18,12 @@ package Appserver.HTTP.Dates is
    subtype Date_Text is String (1 .. 29);
 
    function Image (Time : Common_Time) return Date_Text;
-   --  As in "Sun, 06 Nov 1994 08:49:37 GMT"
+   --  Such as "Sun, 06 Nov 1994 08:49:37 GMT"
 
    No_Time : constant Unix_Time := Unix_Time'First;
 
    function Value (Text : String; Now : Common_Time) return Unix_Time;
-   --  Of any of the three formats; No_Time if it has none. Two digits are a year that is at most 50
-   --  years after Now's.
+   --  The time of a text in any of the three formats, else No_Time. A year of two digits is at most
+   --  50 years after that of Now.
 
 end Appserver.HTTP.Dates;

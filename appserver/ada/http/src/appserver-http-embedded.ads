@@ -19,23 +19,23 @@ with Appserver.HTTP.Services;
 
 generic
    Handle : Handler := Services.Not_Here'Access;
-   --  Everyone waits for it: it is to be quick
+   --  All other clients wait meanwhile: it has to be quick
 
    Service : Services.Service_Reference := null;
-   --  Asked in place of Handle if it is not null
+   --  Called in place of Handle if it is not null
 
    Connections : Positive := 64;
-   --  At a time; others wait to be accepted
+   --  The most at a time; others wait to be accepted
 
    Request_Header  : Positive := 8_192;
    Request_Content : Natural  := 16_384;
    Answer_Content  : Positive := 16_384;
-   --  At most, in bytes. The content of answers is what handlers write; files have no limit.
+   --  The most bytes of each. Answer_Content limits what handlers write; files have no limit.
 
    Waiting_Memory : Positive := 65_536;
-   --  Bytes for requests that have come in part, and for answers that clients do not take yet. A
-   --  client whose request needs more than there is gets 503; one that does not take an answer that
-   --  needs more loses its connection.
+   --  Bytes for requests that have arrived in part, and for answers that clients do not take yet.
+   --  If it is used up, a request that needs more is answered with 503, and a client that does not
+   --  take its answer loses its connection.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
    --  null: exceptions are not reported
@@ -61,7 +61,7 @@ package Appserver.HTTP.Embedded is
 
    procedure Serve
      with Pre => Is_Open;
-   --  Until Ask_To_Stop
+   --  Returns after Ask_To_Stop
 
    procedure Serve_Until_Input (File : Descriptor)
      with Pre => Is_Open;

@@ -91,7 +91,7 @@ package body Appserver.HTTP.Files is
             Name       : constant String  := Decoded (Path (First .. Last));
             Entry_Name : constant String  := (if Is_Last then Last_Name (Self, Name) else Name);
          begin
-            --  It is not decoded again
+            --  Encoded names are not decoded a second time
             exit when not Is_Name (Entry_Name);
             if Is_Last then
                Linux_Files.Open_File_In (Within, Entry_Name & Ending, File, Result);
@@ -141,7 +141,7 @@ package body Appserver.HTTP.Files is
    function Ending_Of (Self : Coding) return String is
      (case Self is when Identity => "", when Brotli => ".br", when Gzip => ".gz");
 
-   --  Of the time of the last change, to the nanosecond, the size, and the coding
+   --  Made of the time of the last change, in ns, the size, and the coding
 
    function Tag_Of (Facts : Linux_Files.File_Facts; Coded : Coding) return String is
      ('"' & Hexadecimal (abs Long_Long_Integer (Facts.Changed)) & '.'
@@ -163,7 +163,7 @@ package body Appserver.HTTP.Files is
       return Text (2 .. Text'Last);
    end Image;
 
-   --  What caches have to know, of 304 too (RFC 9110, 15.4.5)
+   --  Fields for caches, also of a 304 (RFC 9110, 15.4.5)
 
    procedure Add_Cache_Fields (Self : Folder; Draft : in out Answer_Draft) is
    begin
@@ -270,8 +270,8 @@ package body Appserver.HTTP.Files is
       end if;
    end Open_And_Look;
 
-   --  The file in the coding that the client wants most, of those that there are; Not_There if it
-   --  wants none of them. It wants a coding that it lists, and "identity" with no more weight.
+   --  Opens the file in the existing coding with the greatest weight; Missing if the client accepts
+   --  none. A coding is accepted if it is listed, and "identity" has no greater weight.
 
    procedure Open_Coded
      (Self     : Folder;
@@ -324,7 +324,7 @@ package body Appserver.HTTP.Files is
 
    Longest_Location : constant := 2_048;
 
-   --  That of the file that the path stands for
+   --  The media type of the file for the path
 
    function Type_Of (Self : Folder; Path : String) return not null Constant_Text is
      (if Path = "" or else Path (Path'Last) = '/' then Media_Type_Of (Self.Options.Index.all)

@@ -19,14 +19,14 @@ package Appserver.HTTP.Files is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Folder_Error : exception;
-   --  There is no such folder; the message says which
+   --  The folder does not exist; the message names it
 
    type Folder is tagged limited private;
    --  Closed at first. Any number of tasks may answer from one that is open.
 
    type Folder_Options is record
       Cache_Control : Constant_Text := null;
-      --  That field of all answers for a file, 304 too: "public, max-age=3600"
+      --  The field Cache-Control of all answers for a file, also 304: "public, max-age=3600"
       Index         : Constant_Text := null;
       --  The name of the file that a path stands for that ends with "/". Without the "/" a folder's
       --  path is answered with 301.
@@ -39,7 +39,7 @@ package Appserver.HTTP.Files is
      (Name'Length in 1 .. 255
       and then Name (Name'First) /= '.'
       and then (for all C of Name => C not in '/' | '\' | ASCII.NUL));
-   --  Of a file or folder that is served
+   --  Whether a file or folder of that name is served
 
    procedure Open
      (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What is done before and after the handlers of a service, such as to find out who asks, or to
---  add a field to each response. A filter is a service itself, in front of another one:
+--  Work before and after the handlers of a service, such as to authenticate a client, or to add a
+--  field to each response. A filter is a service itself, in front of another one:
 --
 --     type Guard is limited new HTTP.Filters.Filter with null record;
 --
@@ -17,8 +17,8 @@
 --     …
 --     Server.Start (Guarded'Access, Port => 8080);
 --
---  One that does something around a handler, such as to take an exception or the time, overrides
---  Answer, and calls Self.Next.Answer. What a server refuses by itself passes no filter.
+--  A filter that works around a handler, such as to handle exceptions or measure time, overrides
+--  Answer, and calls Self.Next.Answer. Requests that a server refuses by itself pass no filter.
 
 pragma Ada_2022;
 
@@ -34,21 +34,20 @@ package Appserver.HTTP.Filters is
       Request     : HTTP.Request;
       Answer      : in out Response;
       Is_Answered : in out Boolean) is null;
-   --  Called once for each request: with its header, before its content is read. If it sets
-   --  Is_Answered, Answer is sent and Next is not asked. What it adds to the draft is lost if it
-   --  does not.
+   --  Called once for each request, with its header, before its content is read. If it sets
+   --  Is_Answered, Answer is sent and Next is not called; else additions to the draft are lost.
 
    procedure After
      (Self : in out Filter; Request : HTTP.Request; Answer : in out Response) is null;
-   --  Called with the response, be it of Before or of Next, before it is sent. It may add fields
-   --  to the draft, or answer something else. An exception of Next goes past it.
+   --  Called with the response of Before or of Next before it is sent. It may add fields to the
+   --  draft, or replace the answer. It is not called after an exception of Next.
 
    overriding function Answer
      (Self : in out Filter; Request : HTTP.Request) return Response;
 
    overriding function Plan
      (Self : in out Filter; Request : HTTP.Request) return Services.Content_Plan;
-   --  That of Next; Buffered if it has none
+   --  The plan of Next; Buffered if Next makes none
 
    overriding procedure Complete
      (Self : in out Filter; Request : HTTP.Request; Answer : in out Response);
@@ -65,7 +64,7 @@ package Appserver.HTTP.Filters is
 private
 
    function Next_Mark return Filter_Marks;
-   --  One bit that no other filter of the program has; none if there are no more
+   --  A bit that no other filter of the program has; 0 if all are in use
 
    type Filter (Next : not null Services.Service_Reference) is
      abstract limited new Services.Content_Service with record

@@ -27,13 +27,13 @@ private package Appserver.HTTP.Linux is
    --  pread. Count is 0 at the end, and after an error.
 
    function Can_Write (File : Descriptor) return Boolean;
-   --  Whether it takes bytes without waiting: a pipe that has room takes 4,096 (PIPE_BUF)
+   --  Whether File accepts bytes without waiting: a ready pipe accepts 4,096 (PIPE_BUF)
 
    procedure Write
      (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
 
    procedure Write_Error (Text : String);
-   --  To standard error, as far as it takes it
+   --  Writes to standard error, as much as it accepts at once
 
    -------------
    -- Sockets --
@@ -41,8 +41,8 @@ private package Appserver.HTTP.Linux is
 
    function Listening_Socket
      (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor;
-   --  Of an IPv4 or IPv6 address. Neither it nor what is accepted from it ever blocks.
-   --  Network_Error if it cannot be.
+   --  A socket on an IPv4 or IPv6 address. It never blocks, nor do the sockets accepted from it.
+   --  Raises Network_Error.
 
    function Port_Of (Socket : Descriptor) return Port_Number;
 
@@ -51,16 +51,16 @@ private package Appserver.HTTP.Linux is
       Socket   : out Descriptor;
       Client   : out IP_Addresses.Address;
       Result   : out Outcome);
-   --  Failed if the system has no room for it now
+   --  Failed if the system has no descriptor or memory for it now
 
    procedure Ignore_New_Connections (Listener : Descriptor);
-   --  Those that begin from here on are not answered: a client tries again, a second later. Those
-   --  that have begun are still to be accepted.
+   --  New connections are not answered from here on: their clients try again a second later.
+   --  Connections that have begun must still be accepted.
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
      with Pre => Into'Length > 0;
-   --  Count is 0 when the other side has ended
+   --  Count is 0 when the other side has ended its sending
 
    procedure Send
      (Socket      : Descriptor;
@@ -68,7 +68,7 @@ private package Appserver.HTTP.Linux is
       More_Follow : Boolean;
       Count       : out Natural;
       Result      : out Outcome);
-   --  Result is Done even if Count is less than there are bytes
+   --  Result is Done even if Count is less than the length of Bytes
 
    procedure Send_File
      (Socket : Descriptor;
@@ -83,24 +83,24 @@ private package Appserver.HTTP.Linux is
    --  Bytes that were sent and that the other side has not acknowledged (SIOCOUTQ)
 
    procedure Reset_When_Closed (Socket : Descriptor);
-   --  The other side gets an error, not an end (SO_LINGER)
+   --  At Close, the other side gets an error instead of an end (SO_LINGER)
 
    procedure End_Sending (Socket : Descriptor);
    --  The other side sees an end, and may go on sending
 
    procedure Ignore_Broken_Pipes;
-   --  SIGPIPE, which sendfile has no flag against, would end the program
+   --  Ignores SIGPIPE, which would end the program: sendfile has no flag against it
 
    -----------
    -- Epoll --
    -----------
 
-   --  What is waited for has a key, which its events carry
+   --  Each file in a set has a key, which its events carry
 
    type Key is new Interfaces.Unsigned_32;
 
    type Interest is (Input, Shared_Input, Output);
-   --  Shared_Input: of several threads or sets that wait for it, not all are woken
+   --  Shared_Input: wakes not all threads or sets that wait for it (EPOLLEXCLUSIVE)
 
    Most_Events : constant := 128;
 
@@ -112,7 +112,7 @@ private package Appserver.HTTP.Linux is
    function New_Set return Descriptor;
 
    function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
-   --  A regular file cannot
+   --  False for a regular file
 
    function Added
      (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean;
@@ -129,15 +129,15 @@ private package Appserver.HTTP.Linux is
       Events       : in out Event_List;
       Milliseconds : Integer;
       Count        : out Natural);
-   --  Until there are events, which is at once if Milliseconds is 0. Count is 0 when they are over.
+   --  Waits for events, for at most Milliseconds. Count is 0 if there were none.
 
    type Descriptor_List is array (Positive range <>) of Descriptor;
 
    procedure Wait_For_Any
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
      with Pre => Files'Length > 0;
-   --  Until there is input on one of them; sets have input when they have events. Ready is the
-   --  index of the first that has; 0 if none has in time.
+   --  Waits for input on one of Files; a set has input when it has events. Ready is the index of
+   --  the first with input; 0 if none has any in time.
 
    ---------------------
    -- Waking a thread --
@@ -152,7 +152,7 @@ private package Appserver.HTTP.Linux is
    type Word is mod 2 ** 32 with Size => 32, Atomic;
 
    procedure Sleep_While (Place : aliased in out Word; Value : Word);
-   --  Until it is woken, but not at all if Place is not Value. It may return early.
+   --  Sleeps until woken, but not at all if Place is not Value. It may return early.
 
    procedure Wake_One (Place : aliased in out Word);
 
@@ -163,10 +163,10 @@ private package Appserver.HTTP.Linux is
    procedure Pause (Milliseconds : Positive);
 
    function Milliseconds return Byte_Count;
-   --  That never goes back, as exact as the kernel's ticks (CLOCK_MONOTONIC_COARSE)
+   --  Monotonic, with the resolution of the kernel's ticks (CLOCK_MONOTONIC_COARSE)
 
    function Nanoseconds return Byte_Count;
-   --  That never goes back (CLOCK_MONOTONIC)
+   --  Monotonic (CLOCK_MONOTONIC)
 
    function Unix_Time return Byte_Count;
    --  Seconds since 1970

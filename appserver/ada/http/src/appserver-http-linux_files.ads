@@ -10,19 +10,19 @@ with Interfaces;
 private package Appserver.HTTP.Linux_Files is
 
    type Failure is (None, Missing, Out_Of_Resources);
-   --  Not_There: no such file, or not for us. Not_Now: the system lacks descriptors or memory.
+   --  Missing: no such file, or no right to open it. Out_Of_Resources: of descriptors or memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
-   --  Follows symbolic links, as the path is the program's
+   --  Follows symbolic links: the path is from the program, not from a client
 
    procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure);
-   --  Creates the file if it is not there, for its owner to write and its group to read
+   --  Creates the file if it does not exist, for its owner to write and its group to read
 
    procedure Open_Folder_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
    procedure Open_File_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
-   --  Name is that of an entry of Folder. A symbolic link is Not_There.
+   --  Name is an entry of Folder. A symbolic link is Missing.
 
    type File_Facts is record
       Is_Regular : Boolean;
@@ -31,7 +31,7 @@ private package Appserver.HTTP.Linux_Files is
       Changed    : Interfaces.Integer_64;
       --  In seconds since 1970
       Fraction   : Interfaces.Unsigned_32;
-      --  Of a second, in ns
+      --  Fraction of the second, in ns
    end record;
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);

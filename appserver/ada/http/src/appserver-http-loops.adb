@@ -426,7 +426,7 @@ package body Appserver.HTTP.Loops is
       Connection.Unsent   := Byte_Count (Linux.Unsent (Connection.Socket));
    end Move_Deadline;
 
-   --  What a source gives is to be taken at the least rate: it is looked at when the deadline comes
+   --  A client must take a source's content at the least rate: this is checked at the deadline
 
    procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -466,7 +466,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Finish;
 
-   --  What is next after Send had this Result
+   --  Goes on after Send had this Result
 
    procedure Conclude (Self : in out Event_Loop; Slot : Slot_Index; Result : Linux.Outcome) is
    begin
@@ -535,8 +535,8 @@ package body Appserver.HTTP.Loops is
    -- Stopping --
    --------------
 
-   --  Who has begun to connect is served, if that does not take long. Who comes later is refused by
-   --  the system.
+   --  Clients that have begun to connect are served, if that does not take long. Later ones are
+   --  refused by the system.
 
    procedure Begin_To_Stop (Self : in out Event_Loop) is
    begin
@@ -1038,8 +1038,7 @@ package body Appserver.HTTP.Loops is
       Self.Adopt (Socket, Client);
    end Place;
 
-   --  Where there is no room for a connection, those that follow wait to be accepted until there
-   --  is again
+   --  Without room for a connection, further ones wait to be accepted until there is room again
 
    procedure Accept_Some
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Most : Positive := Most_Accepted)
@@ -1120,7 +1119,7 @@ package body Appserver.HTTP.Loops is
       elsif Connection.State = Reading then
          Refuse_And_Finish (Self, Slot, Context, Request_Timeout);
       elsif Connection.State = Sending and then Takes_Enough (Event_Loop (Self), Slot) then
-         --  It takes what the system keeps for it
+         --  The client still takes bytes that the system holds
          Move_Deadline (Event_Loop (Self), Slot);
       else
          Release (Event_Loop (Self), Slot);

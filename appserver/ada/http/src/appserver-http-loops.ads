@@ -46,38 +46,38 @@ private package Appserver.HTTP.Loops is
    --  Log may be null. Writes: the loop writes it out before it waits; else another task does.
 
    procedure Close (Self : in out Event_Loop);
-   --  The rest of its connections too
+   --  Closes the remaining connections, too
 
    procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
-   --  Until it is over, or another one serves it, or there is input on what is watched. What is
-   --  raised meanwhile is reported, and goes no further.
+   --  Returns when the loop is over, another task serves it, or there is input on the watched file.
+   --  Exceptions are reported and not raised.
 
    procedure Adopt
      (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
      with Pre => Has_Free_Slot (Self);
-   --  A connection that was accepted
+   --  Adds an accepted connection
 
    function Has_Free_Slot (Self : Event_Loop) return Boolean;
 
    function Connections (Self : Event_Loop) return Slot_Count with Inline;
 
    procedure Ask_To_Stop (Self : in out Event_Loop);
-   --  Any task may ask. The loop answers what is under way, tells clients that it closes their
-   --  connections, and is over when all are closed.
+   --  Any task may call this. The loop answers requests that have begun, tells clients that it
+   --  closes their connections, and is over when all are closed.
 
    function Is_Stopping (Self : Event_Loop) return Boolean;
    function Is_Over (Self : Event_Loop) return Boolean;
 
    procedure Wake (Self : Event_Loop);
-   --  Any task may wake the one that waits
+   --  Any task may wake the one that waits in Serve
 
    --------------
    -- Watching --
    --------------
 
    procedure Watch (Self : in out Event_Loop; File : Descriptor);
-   --  Serve returns while there is input on File, or if nobody can wait for it, as for that of a
-   --  regular file. No_File ends this.
+   --  Serve returns when there is input on File, or if File cannot be waited for, such as a regular
+   --  file. No_File ends this.
 
    -----------
    -- Hooks --
@@ -88,29 +88,29 @@ private package Appserver.HTTP.Loops is
    procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
    procedure Come_Back
      (Self : in out Event_Loop; Context : Contexts.Context; Reason : Absence) is null;
-   --  Between them the loop may be served from another context. It is not in an instant in which it
-   --  may not be left.
+   --  Called before and after a wait or a handler. In between, the loop may be served from another
+   --  context: its state is consistent.
 
    procedure Wait_Anywhere
      (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
-   --  Called between them when there is nothing to do here: waits, for so long, for something to do
-   --  here or elsewhere. Milliseconds is then how long is still to be waited here.
+   --  Called between Leave and Come_Back when the loop has nothing to do: waits for work here or
+   --  elsewhere, for at most Milliseconds, which is then the time that is left to wait here.
 
    function Events_Of (Self : Event_Loop) return Descriptor;
-   --  Has input when there is something to do
+   --  A descriptor that has input when there is something to do
 
    function Is_Served (Self : Event_Loop; Context : Contexts.Context) return Boolean is (True);
-   --  Whether it is still Context's to serve
+   --  Whether Context still serves the loop
 
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
-   --  It listens no more; whether it is the last one that did
+   --  Ends listening. Is_Last tells whether no other loop listens.
 
    procedure Place
      (Self    : in out Event_Loop;
       Context : Contexts.Context;
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
-   --  Finds a loop for a connection that was accepted: this one
+   --  Finds a loop for an accepted connection: here, this one
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
    --  The loop's time, in milliseconds
@@ -118,18 +118,18 @@ private package Appserver.HTTP.Loops is
 private
 
    type Connection_State is (Free, Reading, Busy, Sending, Lingering);
-   --  Busy: a handler runs. Lingering: all is sent; the client may see an error if what it sends
-   --  then is not read to its end (RFC 9112, 9.6).
+   --  Busy: a handler runs. Lingering: all is sent, and input is read to its end, since the client
+   --  might see an error otherwise (RFC 9112, 9.6).
 
    type Awaited_Part is (Anything, A_Request, A_Header, A_Content);
-   --  In the order in which they come; Anything: a request was answered, and it is not known yet
-   --  how far the next one is
+   --  In the order of arrival. Anything: a request was answered, and it is not known yet how much
+   --  of the next one has arrived.
 
    type Connection is record
       State          : Connection_State;
       Awaits         : Awaited_Part;
       Is_Disarmed    : Boolean;
-      --  Not waited for, as something happened while it was Busy
+      --  Not waited for, since an event came while it was Busy
       Is_Last        : Boolean;
       --  To be closed when all is sent
       Lingers        : Boolean;
@@ -139,13 +139,13 @@ private
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
       Unsent         : Byte_Count;
-      --  Bytes that the system had, when they had to wait or the deadline was moved; and those that
-      --  it got since then
+      --  Bytes that the system had when sending had to wait or the deadline was moved, and bytes
+      --  that it got since then
       Input          : Blocks.Chain;
       Progress       : HTTP.Progress;
-      --  Of the request that begins Input
+      --  Of the request at the beginning of Input
       Receiver       : Services.Receiver_Reference;
-      --  Of the content in Input, or null
+      --  Of the content in Input; null without a receiver
       Header         : Blocks.Chain;
       --  Of the request whose content it receives
       Output         : Blocks.Chain;
@@ -154,8 +154,7 @@ private
       --  The next free one
    end record;
 
-   --  A connection gets its values when it begins: memory of slots that were never needed is
-   --  never touched
+   --  A connection gets its values when it begins, so that memory of unused slots is never touched
 
    type Connection_Array is array (Slot_Index range <>) of Connection
      with Suppress_Initialization;

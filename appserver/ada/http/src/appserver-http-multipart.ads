@@ -56,13 +56,13 @@ package Appserver.HTTP.Multipart is
 
    function Result (Self : Reader) return Outcome;
 
-   --  Of the part that has begun, until the next one begins. The bytes can be any but control
+   --  About the part that has begun, until the next one begins. The bytes can be any but control
    --  characters: what browsers escape with "%" (RFC 7578, 2) is left as it is.
 
    function Name (Self : Reader) return String;
    function Has_File_Name (Self : Reader) return Boolean;
    function File_Name (Self : Reader) return String;
-   --  What a client says; not one to use as a path
+   --  Sent by the client: not to be used as a path
    function Media_Type (Self : Reader) return String;
    --  "text/plain" if there is none (RFC 7578, 4.4)
 
@@ -82,16 +82,16 @@ private
       Most_Parts    : Positive := 1;
       Part_Count    : Natural := 0;
       Delimiter     : String (1 .. Longest_Boundary + 4);
-      --  With the line end before it
+      --  With the line end before the boundary
       Size          : Natural := 0;
-      --  Of Delimiter
+      --  Length of Delimiter
       Matched       : Natural := 0;
       --  Bytes of Delimiter that came last
       Unsent_First  : Positive := 1;
       --  The first of them that is content if it is not one: not a line end of the header
       Header_Last   : Natural := 0;
       Line_First    : Positive := 1;
-      --  Of Header
+      --  Index in Header
       Has_Name      : Boolean := False;
       Has_File      : Boolean := False;
       Has_Type      : Boolean := False;

@@ -8,12 +8,12 @@ package body Appserver.HTTP.Parsing is
    Longest_Chunk_Line : constant := 256;
    --  Bytes of a chunk's size with its extensions
    Size_Line          : constant := 18;
-   --  Those without extensions have no more, be they written with 16 digits
+   --  Enough without extensions, even with 16 digits
    Most_Overhead      : constant := 8_192;
    --  Bytes of all extensions, and of the trailer. RFC 9112, 7.1.1 asks for such limits.
 
    subtype Judgement is Natural range 0 .. Natural (Status_Code'Last);
-   --  What is thought of the bytes so far: Fine, or the status to refuse them with
+   --  Of the bytes so far: Fine, or the status with which they are refused
 
    Fine : constant Judgement := 0;
    Bad  : constant Judgement := Judgement (Bad_Request);
@@ -91,14 +91,14 @@ package body Appserver.HTTP.Parsing is
 
    In_Value : constant Character_Set :=
      [for C in Character => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL];
-   --  Of a field: no control characters but tabs (RFC 9110, 5.5)
+   --  Characters of a field's value: no control characters but tabs (RFC 9110, 5.5)
 
    In_Path : constant Character_Set :=
      [for C in Character =>
         C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~' | '!' | '$' | '&' | '''
            | '(' | ')' | '*' | '+' | ',' | ';' | '=' | ':' | '@' | '/' | '%'
            | '[' | ']' | '|' | '^'];
-   --  Those of RFC 3986, 3.3 and 3.4, and what browsers send besides in paths (WHATWG URL, 1.3)
+   --  Characters of RFC 3986, 3.3 and 3.4, and others that browsers send in paths (WHATWG URL, 1.3)
 
    In_Query : constant Character_Set :=
      [for C in Character => C not in ASCII.NUL .. ' ' | '#' | ASCII.DEL];
@@ -145,7 +145,7 @@ package body Appserver.HTTP.Parsing is
                  and then (for all C of Text (Next + 1 .. Text'Last) => C in '0' .. '9'));
    end Is_Authority;
 
-   --  Without the spaces and tabs at its ends
+   --  Removes spaces and tabs at both ends
 
    procedure Trim (Self : Request; Text : in out Span) is
 
@@ -161,7 +161,7 @@ package body Appserver.HTTP.Parsing is
       end loop;
    end Trim;
 
-   --  Where the first line end is from From on, or 0
+   --  The index of the first line end from From on, or 0
 
    function Line_Feed (Self : Request; From : Positive) return Natural is
    begin
@@ -303,7 +303,7 @@ package body Appserver.HTTP.Parsing is
    -- Fields --
    ------------
 
-   --  What the header says of the content and the connection
+   --  Facts of the header about the content and the connection
 
    type Findings is record
       Has_Host       : Boolean := False;
@@ -467,7 +467,7 @@ package body Appserver.HTTP.Parsing is
    -- The header --
    ----------------
 
-   --  What only the whole header tells (RFC 9112, 3.2 and 6.3)
+   --  Checks that need the complete header (RFC 9112, 3.2 and 6.3)
 
    function Judged (Self : Request; Found : Findings) return Judgement is
      (if (Self.Minor_Version > 0 and then not Found.Has_Host)
@@ -725,7 +725,7 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Take_Bytes;
 
-   --  One step of the transfer. Moved is False if there is nothing to take a step with.
+   --  One step of the transfer. Moved is False if it needs more bytes.
 
    procedure Take_Step
      (Self   : in out Request;
@@ -772,7 +772,7 @@ package body Appserver.HTTP.Parsing is
          Take_Step (Self, Next, Moved, Result);
          exit when Result /= Fine or else not Moved;
       end loop;
-      --  What was not taken follows the content
+      --  Bytes that were not taken follow the content
       declare
          To : constant Natural := Self.State.Content_Last;
       begin
@@ -788,7 +788,7 @@ package body Appserver.HTTP.Parsing is
    subtype Unreserved is Character with
      Static_Predicate => Unreserved in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~';
 
-   --  What is before the path, of the request's bytes
+   --  The part of the request's bytes before the path
 
    procedure Move_Beginning (Self : in out Request; By : Positive) is
 

@@ -24,8 +24,8 @@ package Appserver.HTTP.Parsing is
    end record;
 
    Slack : constant := 8_192;
-   --  What a request's capacity must have above its limits: for the sizes of chunks that are not
-   --  yet taken out, and for the beginnings of further requests
+   --  Bytes of a request's capacity above its limits: for sizes of chunks that are not yet removed,
+   --  and for the beginnings of further requests
 
    procedure Clear (Self : in out Request);
    --  No bytes
@@ -35,7 +35,7 @@ package Appserver.HTTP.Parsing is
    --  Adds bytes that have arrived
 
    function Available (Self : Request) return Natural;
-   --  How many bytes can be added
+   --  Bytes that can be added
 
    procedure Make_Room (Self : in out Request);
    --  Moves the bytes to the front, so that what can be added follows them as one piece

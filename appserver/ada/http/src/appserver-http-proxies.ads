@@ -8,11 +8,11 @@
 --  trusts those who wrote them: the client is the first address, from the connection's on, that is
 --  not one of a trusted proxy. What is to the left of it, the client may have invented.
 --
---     Ours : constant IP_Addresses.Block_List :=
+--     Own_Proxies : constant IP_Addresses.Block_List :=
 --       [IP_Addresses.Block ("10.0.0.0/8"), IP_Addresses.Block ("::1")];
 --     …
 --     Client : constant IP_Addresses.Address :=
---       Proxies.Client_Address (Request, Ours, Proxies.X_Forwarded);
+--       Proxies.Client_Address (Request, Own_Proxies, Proxies.X_Forwarded);
 --
 --  A proxy that is trusted must add to the fields that are read, or replace them, in each request.
 
@@ -21,14 +21,16 @@ pragma Ada_2022;
 package Appserver.HTTP.Proxies is
 
    type Field_Family is (Forwarded, X_Forwarded);
-   --  What the proxies write. The other family is not looked at: they would pass it on unseen.
+   --  The fields that the trusted proxies write. The other family is ignored: proxies pass it on as
+   --  the client sent it.
 
    function Client_Address
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return IP_Addresses.Address;
-   --  The connection's, if that is not Trusted. Where the next element to the left is none, or
-   --  names no address ("unknown", "_hidden", malformed): the last one that was found.
+   --  The address of the connection, if it is not Trusted; else the first address, from the right,
+   --  that is not. If an element names no address ("unknown", "_hidden", malformed), or none is
+   --  left, the last address before.
 
    type Scheme_Kind is (HTTP_Scheme, HTTPS_Scheme);
 
@@ -36,12 +38,12 @@ package Appserver.HTTP.Proxies is
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return Scheme_Kind;
-   --  That the client used, as the proxy says that named the client. HTTP if none does.
+   --  The scheme that the client used, by the proxy that named the client. HTTP if it names none.
 
    function Host
      (Request : HTTP.Request;
       Trusted : IP_Addresses.Block_List;
       Fields  : Field_Family) return String;
-   --  That the client asked for, by the same proxy; Request.Host if it names none, or no valid one
+   --  The host that the client asked for, by the same proxy; Request.Host if it names no valid one
 
 end Appserver.HTTP.Proxies;

@@ -12,7 +12,7 @@ package body Appserver.HTTP.REST.Trees is
    use type System.Address;
    use System.Storage_Elements;
 
-   --  Of C's library, which looks at many bytes at a time
+   --  From C's library, which compares many bytes at a time
 
    function Memory_Search
      (From : System.Address; Byte : int; Length : size_t)
@@ -28,7 +28,7 @@ package body Appserver.HTTP.REST.Trees is
      with Inline;
    --  First may be behind the path
 
-   --  Where the segment from First on ends: at the next "/", or behind the path
+   --  The end of the segment that begins at First: the next "/", or behind the path
 
    function Segment_End (Path : String; First : Positive) return Positive
      with Inline
@@ -42,7 +42,7 @@ package body Appserver.HTTP.REST.Trees is
          else First + Natural (Slash - Start));
    end Segment_End;
 
-   --  Where the segment begins that ends before Behind
+   --  The beginning of the segment that ends before Behind
 
    function Segment_First (Path : String; Behind : Positive) return Positive is
       First : Positive := Behind;
@@ -244,7 +244,7 @@ package body Appserver.HTTP.REST.Trees is
    procedure Follow (Root : Link; Path : String; Found : in out Match) is
       At_Node : Link := Root;
       Behind  : Positive := Path'First;
-      --  What led to the node
+      --  Behind the part of the path that led to the node
       First   : Positive;
       Child   : Link;
       Tried   : Segment_Kind;

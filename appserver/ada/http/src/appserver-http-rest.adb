@@ -122,13 +122,13 @@ package body Appserver.HTTP.REST is
       end if;
    end Read_From_Query;
 
-   --  Not inlined: who calls it need not mark the secondary stack where nothing is encoded
+   --  Not inlined, so that callers need not mark the secondary stack when nothing is encoded
 
    function Is_Decoded (Text, Name : String) return Boolean is
      (Decoded (Text, Plus_Is_Space => True) = Name)
      with No_Inline;
 
-   --  Where the value of the first parameter of that name is in the query, behind its "="
+   --  The place in the query of the value of the first parameter of that name, behind its "="
 
    function Value_In_Query (Query, Name : String; Found : out Boolean) return Span is
 
@@ -159,8 +159,8 @@ package body Appserver.HTTP.REST is
       return (others => <>);
    end Value_In_Query;
 
-   --  What the route's pattern captures by that name. The last one has the name that is lowest in
-   --  the tree.
+   --  The text that the route's pattern captures by that name. The last capture has the name that
+   --  is lowest in the tree.
 
    function Captured (Self : Document_Answer; Name : String) return Capture is
       Node  : Link    := Self.Node;

@@ -40,7 +40,7 @@ package Appserver.HTTP.REST is
      (Request : not null access constant HTTP.Request;
       To      : not null access Text_Sinks.Text_Sink'Class;
       Form    : Documents.Format) is limited new Documents.Writer with private;
-   --  What a handler writes: a document, which is sent with 200, or nothing, which is 204
+   --  Written by a handler: a document, which is sent with 200, or nothing, which gives 204
 
    procedure Set_Status (Self : in out Document_Answer; Status : Status_Code)
      with Pre => Status < 300;
@@ -193,7 +193,7 @@ private
    -- Captures --
    --------------
 
-   --  What the names of a route's pattern stand for
+   --  Values for the names of a route's pattern
 
    Most_Captures   : constant := 8;
    Longest_Capture : constant := 32;
@@ -202,15 +202,15 @@ private
    type Capture is record
       First : Positive;
       Last  : Natural;
-      --  Of the value, in the request's bytes
+      --  Of the value in the request's bytes
    end record;
-   --  Without initial values: a request has room for all of them, and needs one or two
+   --  Without initial values: a request has room for all captures, and needs one or two
 
    type Captures is array (1 .. Most_Captures) of Capture;
 
    type Node;
    type Link is access all Node;
-   --  Of the tree of routes
+   --  To a node of the tree of routes
 
    -------------
    -- Answers --
@@ -229,7 +229,7 @@ private
       Reason_Length : Natural := 0;
       Reason        : String (1 .. Longest_Reason);
       Node          : Link;
-      --  Of the route: it and those above it have the captures' names
+      --  The route's node: it and the nodes above have the captures' names
       Capture_Count : Natural range 0 .. Most_Captures := 0;
       Captured      : Captures;
    end record;
@@ -240,7 +240,7 @@ private
       Place   : Parameter_Place;
       Default : String;
       Read    : not null access procedure (Text : String));
-   --  With the decoded text
+   --  Calls Read with the decoded text
 
    function Is_Refused (Self : Document_Answer) return Boolean is (Self.Refused);
 
@@ -294,9 +294,9 @@ private
       Parent   : Link;
       Children : Links;
       Next     : Link;
-      --  Of its parent's texts
+      --  The next child of the same parent
       Text     : String (1 .. Longest_Pattern);
-      --  What a segment is compared with, or a name
+      --  The text that a segment must equal, or a name
       Routes   : Targets;
    end record;
 

@@ -28,22 +28,22 @@ package body Appserver.HTTP.Server is
    Library_Stack : constant := 65_536;
    --  Bytes, for the library's own subprograms
 
-   --  How it is found out that handlers wait, and what is done about it
+   --  Detection of handlers that wait
 
    After_Error : constant Duration := 0.01;
    Tick       : constant Duration := 0.01;
    --  Between two looks at the loops
    Slow_Turns : constant := 20;
-   --  A loop whose task is seen in a handler, and which called no more of them in a tick, has
-   --  handlers that wait. Then the next task goes on with the loop before a handler is called.
+   --  A loop has handlers that wait if its task is in a handler at two ticks, with fewer calls than
+   --  this in between. Then another task takes the loop over before a handler is called.
    Slow_Time  : constant := 500_000;
-   --  Nanoseconds: so long for as long as a handler takes that
+   --  Nanoseconds. A handler that takes longer is slow, and handing over goes on.
    Slow_While : constant := 2_000;
-   --  Milliseconds: and for so long after the last one that did
+   --  Milliseconds of handing over after the latest slow handler
    Between_Looks : constant := 1_000;
-   --  Milliseconds: at whether the program has ended
+   --  Milliseconds between checks whether the program has ended
    Quiet_Ticks : constant := 50;
-   --  Nobody watches loops that did nothing for so many ticks
+   --  The watch sleeps after so many ticks without a call of a handler
 
    ---------------
    -- Scheduler --
@@ -67,7 +67,7 @@ package body Appserver.HTTP.Server is
       --  When it is time to leave
 
       entry Sleep (Next_Role : out Role; Loop_Number : out Positive);
-      --  The same, or when woken: Next_Role is To_Watch then
+      --  The same; also returns when woken, with Next_Role = To_Watch
 
       procedure Announce (Loop_Number : Positive);
       --  An unserved loop
@@ -200,11 +200,11 @@ package body Appserver.HTTP.Server is
    Nobody : constant := 0;
 
    type Phase is (Working, Waiting, Handling);
-   --  Next_Role the task that serves a loop does
+   --  The state of the task that serves a loop
 
    type Nanoseconds_List is array (Positive range <>) of Byte_Count;
 
-   --  What is Volatile is looked at by the task that watches, which does not need to see it at once
+   --  Volatile parts are read by the task that watches, which does not need to see changes at once
 
    type Shared_Loop
      (Slots   : HTTP.Loops.Slot_Index;
@@ -263,8 +263,8 @@ package body Appserver.HTTP.Server is
 
    type Log_Writer_Reference is access Log_Writer;
 
-   --  What workers answer with is there before they are: memory that lacks is found by Start. It is
-   --  not on their stacks, of which -fstack-check would touch each page.
+   --  Memory of workers is allocated before they are, so that Start finds a lack of it. It is not
+   --  on their stacks, of which -fstack-check would touch each page.
 
    type Draft_Reference is access Answer_Draft;
    type Draft_List is array (Positive range <>) of Draft_Reference;
@@ -284,7 +284,7 @@ package body Appserver.HTTP.Server is
       Watcher      : Natural := Nobody with Atomic;
       --  The task that watches
       Has_Unserved : Boolean := False with Atomic;
-      --  Some loop may be unserved
+      --  Whether a loop may be unserved
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
@@ -292,7 +292,7 @@ package body Appserver.HTTP.Server is
       Contexts     : Context_List (1 .. Worker_Count);
       Workers      : Worker_List (1 .. Worker_Count);
       Log_Writer   : Log_Writer_Reference := null;
-      --  If there is a log
+      --  null without a log
    end record;
 
    -----------
@@ -575,8 +575,8 @@ package body Appserver.HTTP.Server is
       end if;
    end Leave_If_Handling;
 
-   --  What is seen of a loop from one tick to the next. If its task is still in the same handler,
-   --  it is left unserved.
+   --  Compares a loop with the tick before. If its task is still in the same handler, the loop is
+   --  left unserved, for another task to serve.
 
    procedure Look_At
      (Self         : in out Shared_Loop;
@@ -605,7 +605,7 @@ package body Appserver.HTTP.Server is
    end Look_At;
 
    --  A handler that was called while there was a watch may wait while there is none: then its loop
-   --  is left unserved now. Next_Role is called later sees that there is no watch.
+   --  is left unserved now. Later calls of handlers see that there is no watch.
 
    procedure Hand_Over_All (Self : in out Engine; Number : Positive) is
    begin

@@ -15,8 +15,7 @@
 --     …
 --     Server.Start (Our_Shop'Access, Port => 8080);
 --
---  An object that is declared is one of a library package; others come from an allocator. So none
---  ends before its server.
+--  Declare the object in a library package, or allocate it: it must not end before its server.
 
 pragma Ada_2022;
 
@@ -28,8 +27,8 @@ package Appserver.HTTP.Services is
 
    function Answer
      (Self : in out Service; Request : HTTP.Request) return Response is abstract;
-   --  As Handler has it. The server profile calls it from several tasks at once: what it changes is
-   --  to be protected.
+   --  Answers a request, as a Handler does. The server profile calls it from several tasks at once:
+   --  data that it changes must be protected.
 
    type Service_Reference is access all Service'Class;
 
@@ -41,25 +40,25 @@ package Appserver.HTTP.Services is
    -----------------------
 
    --  Content of any length, in constant memory: no task waits for it. A receiver is called when
-   --  some of it has come, by one task at a time, though not always the same. Meanwhile nothing
-   --  more is read from the client.
+   --  some content has arrived, by one task at a time, though not always the same. During the call
+   --  nothing more is read from the client.
 
    type Content_Receiver is limited interface;
 
    procedure Take
      (Self : in out Content_Receiver; Bytes : String; Wants_More : in out Boolean) is abstract;
-   --  The next bytes of the content; at least one. Wants_More is True before; where it is False
-   --  after it, Answer is called next, and the connection is closed after the answer. What is
-   --  raised is answered with 500.
+   --  Bytes are the next of the content, at least one. Wants_More is True before; if it is False
+   --  afterwards, Answer is called next, and the connection is closed after the answer. Exceptions
+   --  are answered with 500.
 
    function Answer
      (Self : in out Content_Receiver; Request : HTTP.Request) return Response is abstract;
-   --  To a request whose content was taken to its end
+   --  The answer to a request whose content was taken to its end
 
    procedure Close (Self : not null access Content_Receiver) is null;
-   --  Called in any case, and last: the server knows the receiver no more. Without a call of Answer
-   --  before it the client has gone, or the request was refused. It may free the receiver, and is
-   --  to be quick. What it raises is ignored.
+   --  The last call, made in any case: the server has no reference any more, so Close may free the
+   --  receiver. It has to be quick. Without a call of Answer before it, the client has gone or the
+   --  request was refused. Exceptions are ignored.
 
    type Receiver_Reference is access all Content_Receiver'Class;
 
@@ -67,16 +66,16 @@ package Appserver.HTTP.Services is
    --  What becomes of a request's content
 
    function Buffered (Limit : Natural := Natural'Last) return Content_Plan;
-   --  The service's Answer is called when it is there as a whole. More than Limit bytes, or than
-   --  the server's limit, is refused with 413.
+   --  The service's Answer is called when all content has arrived. More than Limit bytes, or than
+   --  the server's limit, are refused with 413.
 
    function Received
      (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Plan;
-   --  Receiver takes it. More than Limit bytes are refused with 413: at once where the client says
-   --  how many it sends, else when they have come.
+   --  Receiver takes the content. More than Limit bytes are refused with 413: at once if the client
+   --  announces the length, else when they arrive.
 
    function Refused (Answer : Response) return Content_Plan;
-   --  It is not wanted: the answer is sent at once, and the connection is closed after it
+   --  The content is not read: the answer is sent at once, and the connection is closed after it
 
    type Content_Service is limited interface and Service;
    --  A service that is asked before content is read: for limits of its own, for streams, or to
@@ -84,12 +83,12 @@ package Appserver.HTTP.Services is
 
    function Plan
      (Self : in out Content_Service; Request : HTTP.Request) return Content_Plan is abstract;
-   --  Called, as Answer is, with the header of each request that has content. What is raised is
+   --  Called, as Answer is, with the header of each request that has content. Exceptions are
    --  answered with 500.
 
    procedure Complete
      (Self : in out Content_Service; Request : HTTP.Request; Answer : in out Response) is null;
-   --  Called with what a receiver answers, before it is sent
+   --  Called with a receiver's answer before it is sent
 
    -----------------
    -- For servers --

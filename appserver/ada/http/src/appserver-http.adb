@@ -74,7 +74,7 @@ package body Appserver.HTTP is
       First : Positive := Digit'Last + 1;
       Rest  : Long_Long_Integer := Number;
    begin
-      --  Of a negative number, as -Rest need not be one
+      --  Works on a negative number, since -Rest may not exist
       loop
          First := First - 1;
          Digit (First) := Character'Val (Character'Pos ('0') + abs (Rest rem 10));
@@ -366,7 +366,7 @@ package body Appserver.HTTP is
         & Ada.Exceptions.Exception_Name (Error) & ": "
         & Ada.Exceptions.Exception_Message (Error) & ASCII.LF;
    begin
-      --  One line, and nothing that a terminal takes for a command
+      --  One line without control characters, which a terminal would obey
       for C of Text (Text'First .. Text'Last - 1) loop
          if C < ' ' or else C = ASCII.DEL then
             C := '?';

@@ -23,8 +23,8 @@ with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
 
-   --  What a program that breaks a precondition gets is part of the contract, so they are
-   --  checked in every build.
+   --  Preconditions are checked in every build: the exception of a broken one is part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    -----------
@@ -32,7 +32,7 @@ package Appserver.HTTP is
    -----------
 
    type Method_Kind is (Get, Head, Post, Put, Delete, Patch, Options);
-   --  Those that a handler may be asked for. Any other is answered with 501.
+   --  The methods that a handler may be called for. Any other is answered with 501.
 
    type Status_Code is range 200 .. 599;
 
@@ -73,10 +73,10 @@ package Appserver.HTTP is
    Version_Not_Supported  : constant Status_Code := 505;
 
    function Reason (Status : Status_Code) return String;
-   --  As the status line has it: "Not Found"
+   --  The reason phrase of the status line, such as "Not Found"
 
    type Constant_Text is access constant String;
-   --  Text that is as old as the program: it is sent from where it is
+   --  Text that lives as long as the program: it is sent without a copy
 
    Plain_Text   : aliased constant String := "text/plain; charset=utf-8";
    JSON_Text    : aliased constant String := "application/json";
@@ -103,8 +103,8 @@ package Appserver.HTTP is
    ------------------------
 
    Least_Rate : constant := 500;
-   --  Bytes per second that a client sends or takes of content that is a stream, on average, or it
-   --  loses its connection: Time_Limits says over what time
+   --  Bytes per second, on average over a time that Time_Limits sets. A client that sends or takes
+   --  the content of a stream more slowly loses its connection.
 
    type Content_Source is limited interface;
    --  Content of a response that is made while it is sent, of any length, in constant memory. A
@@ -114,12 +114,12 @@ package Appserver.HTTP is
      (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
    --  The next bytes, as the first Count of Into; 0 at the end. Into has room for 1,024 at least,
    --  or for what is left of a length that is known.
-   --  It is asked when the client takes more. It may wait for what it gives, as a handler may.
-   --  What it raises is reported, and the client sees content that is cut off.
+   --  Called when the client takes more. It may wait, as a handler may. An exception is reported,
+   --  and cuts the client's content off.
 
    procedure Close (Self : not null access Content_Source) is null;
-   --  Called in any case, and last: the server knows the source no more. It may free it, and is to
-   --  be quick. What it raises is ignored.
+   --  The last call, made in any case: the server has no reference any more, so Close may free the
+   --  source. It has to be quick. Exceptions are ignored.
 
    type Source_Reference is access all Content_Source'Class;
 
@@ -133,11 +133,11 @@ package Appserver.HTTP is
    No_File : constant Descriptor := -1;
 
    Draft_Full : exception;
-   --  More was written than a draft of this server holds; a request whose handler lets it pass is
-   --  answered with 500
+   --  More was written than a draft of this server holds. A request whose handler does not handle
+   --  this exception is answered with 500.
 
    type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
-   --  What a handler writes for its response. Capacity is that of the content.
+   --  What a handler writes for its response: content of at most Capacity bytes, and fields
 
    overriding procedure Append (Self : in out Answer_Draft; Text : String) with Inline;
    procedure Append (Self : in out Answer_Draft; Byte : Character) with Inline;
@@ -146,7 +146,7 @@ package Appserver.HTTP is
    --  Draft_Full if it does not fit.
 
    function Length (Self : Answer_Draft) return Natural;
-   --  Of the content so far
+   --  Bytes of content so far
 
    function Content (Self : Answer_Draft) return String;
    --  A copy of the content so far
@@ -185,7 +185,7 @@ package Appserver.HTTP is
    procedure Attach
      (Self : in out Answer_Draft; Source : not null Source_Reference; Length : Byte_Count)
      with Pre => not Self.Has_File and then not Self.Has_Source;
-   --  The same with a Content-Length. A source that ends before it is a failure.
+   --  The same with a Content-Length. A source that ends before Length bytes is a failure.
 
    function Has_Source (Self : Answer_Draft) return Boolean;
 
@@ -202,7 +202,7 @@ package Appserver.HTTP is
 
    type Request
      (Capacity : Positive; Draft : not null access Answer_Draft) is tagged limited private;
-   --  Capacity is that of its bytes, header and content. Draft is for the handler to write to.
+   --  Capacity is in bytes, of header and content. Draft is for the handler to write to.
 
    function Method (Self : Request) return Method_Kind
      with Post => Method'Result /= Head;
@@ -234,17 +234,17 @@ package Appserver.HTTP is
    --  Method, path, query and version, as in "GET /hello?name=Ada HTTP/1.1"
 
    function Host (Self : Request) return String;
-   --  Of the target if that is absolute, else of the field Host (RFC 9112, 3.2.2)
+   --  The host of an absolute target, else the value of the field Host (RFC 9112, 3.2.2)
 
    function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
-   --  Of the other end of the connection. Behind a proxy that is the proxy: Proxies finds out whom
-   --  it asks for.
+   --  The address at the other end of the connection, which may be a proxy's. For the client behind
+   --  proxies see Appserver.HTTP.Proxies.
 
    function Has_Field (Self : Request; Name : String) return Boolean;
-   --  Of the header; the case of names does not matter
+   --  Whether the header has a field of that name, in any case
 
    function Field (Self : Request; Name : String; Default : String := "") return String;
-   --  Its value; those of several lines are joined with ", " (RFC 9110, 5.3)
+   --  The field's value. Values of several lines are joined with ", " (RFC 9110, 5.3).
 
    function Field_Count (Self : Request) return Natural;
    function Field_Name (Self : Request; Index : Positive) return String
@@ -254,8 +254,7 @@ package Appserver.HTTP is
    --  The header's lines in their order
 
    function Content_Length (Self : Request) return Natural;
-   --  Of the content as it is, after the chunks of its transfer were joined; 0 if a receiver took
-   --  it
+   --  Bytes of the content, after the chunks of its transfer were joined; 0 if a receiver took it
 
    function Content (Self : Request) return String;
    --  A copy of the content
@@ -272,16 +271,15 @@ package Appserver.HTTP is
    --  Whether every "%" in Text is followed by two hexadecimal digits
 
    function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String;
-   --  Without its percent-encoding. The bytes can then be any, zero and "/" among them. A "%" that
-   --  no two hexadecimal digits follow stands for itself (WHATWG URL, 1.3).
+   --  Text without its percent-encoding: any bytes, zero and "/" among them. A "%" that is not
+   --  followed by two hexadecimal digits stands for itself (WHATWG URL, 1.3).
 
    --------------
    -- Response --
    --------------
 
    type Response is private;
-   --  A status and what is sent with it; what the handler added to the draft's fields goes along
-   --  with any of them
+   --  A status and its content. Fields that the handler added to the draft are sent with it.
 
    function Is_Media_Type (Text : String) return Boolean is
      (Text'Length in 1 .. 128 and then Is_Field_Value (Text));

@@ -114,7 +114,7 @@ package body Appserver.Monitors is
       end if;
    end Count;
 
-   --  It stands for those since the latest one, too
+   --  CPU_Time counts for each request since the latest measured one
 
    procedure Count_CPU (Into : in out Counted; CPU_Time : Word) with No_Inline;
    procedure Count_CPU (Into : in out Counted; CPU_Time : Word) is
@@ -371,7 +371,7 @@ package body Appserver.Monitors is
    end Count_Parts;
 
    procedure Count_Alone (Self : in out Monitor'Class; Item : Part) is
-      On  : Page renames Self.Alone.all;
+      On  : Page renames Self.Unassigned.all;
       Now : constant Word := Clock;
    begin
       if Now >= Load (On.Next_Look) then
@@ -511,7 +511,7 @@ package body Appserver.Monitors is
 
    function Page_Of (Self : Monitor; Name : String) return Page_Access is
      (if Name = Other then Self.Pages (0)
-      elsif Name = No_Request then Self.Alone
+      elsif Name = No_Request then Self.Unassigned
       else
         (declare
             Number : constant Natural :=
@@ -552,7 +552,7 @@ package body Appserver.Monitors is
          Visit_Counted (Self.Pages (K).all, Text (Self.Page_Names, K));
       end loop;
       Visit_Counted (Self.Pages (0).all, Other);
-      Visit_Counted (Self.Alone.all, No_Request);
+      Visit_Counted (Self.Unassigned.all, No_Request);
    end Visit_Pages;
 
    ------------
@@ -563,7 +563,7 @@ package body Appserver.Monitors is
    begin
       Self.Started_Ms := Unix_Milliseconds;
       Self.Pages (0) := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
-      Self.Alone := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
+      Self.Unassigned := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
    end Initialize;
 
    procedure Free is new Ada.Unchecked_Deallocation (Page, Page_Access);
@@ -589,7 +589,7 @@ package body Appserver.Monitors is
          Self.Pages (Number) := null;
          Free_All (Item);
       end loop;
-      Free_All (Self.Alone);
+      Free_All (Self.Unassigned);
    end Finalize;
 
 end Appserver.Monitors;

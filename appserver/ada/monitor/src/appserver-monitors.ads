@@ -64,17 +64,17 @@ package Appserver.Monitors is
    --  A request that the calling task serves. It belongs to one task.
 
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String);
-   --  Queries of this task are those of this request, until it is finished or another one starts
+   --  Until Finish, or the Start of another request, queries of this task count for this request
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
-   --  It is counted for the page that Set_Page named, or else for that of Method and Path, as
-   --  Folded_Names has it. A new name is taken only with a status below 400 or of 500 and more, so
-   --  that nobody fills the monitor with names of pages that do not exist. Path is shown if this is
-   --  one of the slowest: the first 120 bytes.
+   --  Counts the request for the page that Set_Page named, else for that of Method and Path (see
+   --  Folded_Names). A new name is accepted only with a status below 400 or from 500 on, so that
+   --  nobody fills the monitor with names of pages that do not exist. The first 120 bytes of Path
+   --  are shown if the request is one of the slowest.
 
    procedure Pause (Self : in out Timed_Request);
    procedure Resume (Self : aliased in out Timed_Request);
-   --  Between them it takes no time. Another task may resume it.
+   --  The time between them does not count. Another task may resume the request.
 
    procedure Set_Page (Name : String);
    --  The page of the request that the calling task serves, if it serves one: for names that its
@@ -87,11 +87,11 @@ package Appserver.Monitors is
    type Query is private;
 
    function Query_Of (Self : in out Monitor; Text : String) return Query;
-   --  Of an SQL statement, without its literals
+   --  The query of an SQL statement: its text without literals
 
    procedure Record_Query
      (Self : in out Monitor; Item : Query; Elapsed : Nanoseconds; Is_Failed : Boolean := False);
-   --  An execution, by the request that the calling task serves
+   --  Counts one execution for the request that the calling task serves
 
    -------------
    -- Figures --
@@ -100,17 +100,17 @@ package Appserver.Monitors is
    type Figures is record
       Count         : Nanoseconds := 0;
       Errors        : Nanoseconds := 0;
-      --  Of 500 and more; queries that failed
+      --  Requests with a status from 500 on; of a query, executions that failed
       Client_Errors : Nanoseconds := 0;
-      --  Of 400 to 499
+      --  Requests with a status from 400 to 499
       Total         : Nanoseconds := 0;
       Longest       : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
-      --  Estimated: a thread reads its CPU time for a request each millisecond at most, and that
-      --  one stands for those of the page before it
+      --  Estimated: a thread reads its CPU time for one request in a millisecond at most, and that
+      --  request stands for those of the page since the last reading
       Times         : Histograms.Histogram := [others => 0];
    end record;
-   --  Read without stopping anybody: Count is that of Times
+   --  Read while tasks go on counting. Count is the number of values in Times.
 
    function Page_Figures (Self : Monitor; Page : String) return Figures;
    --  All zero if there is no such page
@@ -134,7 +134,7 @@ private
       Count, Errors, Client_Errors : aliased Word := 0;
       Total, Longest, CPU          : aliased Word := 0;
       Counted_For_CPU              : aliased Word := 0;
-      --  What Count was when CPU was added to
+      --  Count at the last addition to CPU
       Times                        : Histograms.Histogram := [others => 0];
    end record
      with Alignment => 128;
@@ -148,12 +148,11 @@ private
    -- Hours --
    -----------
 
-   --  What the page's figures were when the hour began; the hour's own are the difference to those
-   --  of the next one
+   --  A page's figures when an hour began. The figures of an hour are the difference to the next.
 
    type Hour_Start is record
       Hour                 : Word := 0;
-      --  Since 1970
+      --  Hours since 1970
       Count, Errors, Total : Word := 0;
    end record;
 
@@ -177,7 +176,7 @@ private
       Count  : Word := 0;
       Total  : Word := 0;
    end record;
-   --  Of one query in a request
+   --  Executions of one query in a request
 
    type Part_Sums is array (Positive range <>) of Part_Sum;
 
@@ -199,7 +198,7 @@ private
       At_Second  : aliased Word := 0;
       Item       : Example;
    end record;
-   --  Who reads or writes Item claims it before; a writer does not wait for a slot
+   --  A task claims the slot before it reads or writes Item. A writer does not wait for a slot.
 
    type Example_Slots is array (1 .. Examples) of Example_Slot;
 
@@ -209,7 +208,7 @@ private
 
    type Page (Hour_Count, Most_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
-      --  On Clock: when to see whether the hour is over
+      --  By Clock: when to check whether the hour is over
       Threshold   : aliased Word := 0;
       --  Slower requests are examples
       Is_Turning  : aliased Word := 0;
@@ -250,8 +249,8 @@ private
       Query_Names : Name_Table (Most_Queries);
       Pages       : Page_List (0 .. Most_Pages) := [others => null];
       --  0: other
-      Alone       : Page_Access;
-      --  No request
+      Unassigned  : Page_Access;
+      --  For queries outside of requests
       Pairs       : aliased Word := 0;
       --  Queries of pages, so far
       Register    : Registrar;
@@ -280,7 +279,7 @@ private
    type Timed_Request (Monitor : not null access Monitors.Monitor) is limited record
       Started     : Word := 0;
       Before      : Word := 0;
-      --  What it took until it was resumed
+      --  Nanoseconds before the last Resume
       CPU_Started : Word := No_CPU;
       Part_Count  : Natural := 0;
       Sum_Count   : Natural := 0;
@@ -297,7 +296,7 @@ private
    function Merged (Item : Counted) return Figures;
 
    function Hours_Of (Item : in out Page) return Hour_List;
-   --  Those that it keeps, with their own figures, the oldest first
+   --  The hours that are kept, each with its own figures, the oldest first
 
    type Example_List is array (Positive range <>) of Example;
 
@@ -307,9 +306,9 @@ private
    procedure Visit_Pages
      (Self  : in out Monitor'Class;
       Visit : not null access procedure (Item : in out Page; Name : String));
-   --  Those with a request
+   --  Calls Visit with each page that had a request
 
    function Name_Of (Self : Monitor; Number : Query_Number) return String;
-   --  Of a query
+   --  The name of a query
 
 end Appserver.Monitors;

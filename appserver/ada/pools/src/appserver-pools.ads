@@ -14,9 +14,8 @@
 --        Held.Item.Execute ("…");
 --     end;
 --
---  Who waits is served before those that come later, in the order of coming. Of the resources that
---  nobody has, the one that was given back last is leased first. Without contention, a lease takes
---  no lock.
+--  Waiting tasks are served in the order of their calls. Of the idle resources, the one that was
+--  given back last is leased first. Without contention, a lease takes no lock.
 
 pragma Ada_2022;
 
@@ -29,19 +28,19 @@ generic
    type Resource is limited private;
 
    with procedure Open (Item : in out Resource) is null;
-   --  Before its first lease, and after Close. If it raises an exception, Get raises that, and the
-   --  next Get opens again.
+   --  Called before the first lease of a resource, and before the next one after Close. Get raises
+   --  the exceptions of Open, and the next Get calls Open again.
 
    with procedure Close (Item : in out Resource) is null;
-   --  With the pool, when the pool gets smaller, and when it is not valid. Must not raise
-   --  exceptions.
+   --  Called when the pool is closed or gets smaller, and when the resource is not valid. Must not
+   --  raise exceptions.
 
    with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
-   --  Before each lease of an open resource. Is_Valid is True before. One that is not valid, or for
-   --  which an exception is raised, is closed and opened again.
+   --  Called before each lease of an open resource, with Is_Valid = True. A resource that is not
+   --  valid, or for which Validate raises an exception, is closed and opened again.
 
    with procedure Reset (Item : in out Resource) is null;
-   --  After each lease. If it raises an exception, the resource is closed.
+   --  Called after each lease. If it raises an exception, the resource is closed.
 
    --  Hooks run in the task that leases, and outside of all locks. That task cannot be aborted in
    --  Open and Close.
@@ -68,18 +67,18 @@ package Appserver.Pools is
 
    function Size (Self : Pool) return Natural
      with Post => Size'Result <= Self.Capacity;
-   --  So many leases at a time, at most
+   --  How many leases there can be at a time
 
    procedure Resize (Self : in out Pool; To : Natural)
      with Pre => To <= Self.Capacity or else raise Constraint_Error with "beyond its capacity";
-   --  May be called while it is in use. If there are more leases than that, their resources are
-   --  closed as they are given back. With 0, all wait until it is resized again. Nothing happens if
-   --  the pool is closed.
+   --  May be called while the pool is in use. If there are more than To leases, resources are
+   --  closed as they are given back. With 0, calls of Get wait until the pool is resized again.
+   --  Resize does nothing if the pool is closed.
 
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
-   --  Those that wait, and those that come, get Pool_Closed. Resources are closed now, or as they
-   --  are given back.
+   --  Waiting and later calls of Get raise Pool_Closed. Idle resources are closed now, leased ones
+   --  as they are given back.
 
    function Is_Closed (Self : Pool) return Boolean;
 
@@ -90,18 +89,18 @@ package Appserver.Pools is
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
-      --  From here on, since the pool was made
+      --  This and the following are counted since the pool was made
       Waits        : Interfaces.Unsigned_64;
       --  Calls of Get that found no resource at once
       Timeouts     : Interfaces.Unsigned_64;
-      --  Of these, those that ended without one though the pool was open
+      --  Waits that ended without a resource though the pool was open
       Waiting_Time : Duration;
-      --  Of all that waited, in seconds
+      --  The sum of all waits, in seconds
       Longest_Wait : Duration;
    end record;
 
    function Usage (Self : in out Pool) return Figures;
-   --  Each is right at some moment of the call
+   --  Each figure is right at some moment of the call
 
    -----------
    -- Lease --
@@ -111,19 +110,19 @@ package Appserver.Pools is
      with Implicit_Dereference => Element;
 
    type Lease (Pool : not null access Pools.Pool) is tagged limited private;
-   --  Of one task; holds nothing at first, and can be used again. What it holds it gives back when
-   --  it leaves scope, also by an exception or an abort.
+   --  Used by one task. It holds nothing at first, and can be used again. It gives its resource
+   --  back when it leaves scope, also by an exception or an abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held or else raise Lease_Error with "it holds a resource";
-   --  Waits for a resource, at most for Timeout, in seconds; not at all if that is not positive.
-   --  Pool_Timeout if it gets none. Pool_Closed if the pool is or gets closed.
+   --  Waits for a resource for at most Timeout seconds, not at all if Timeout is not positive.
+   --  Raises Pool_Timeout if it gets none, Pool_Closed if the pool is or gets closed.
 
    function Is_Held (Self : Lease) return Boolean;
 
    function Item (Self : Lease) return Resource_View
      with Inline, Pre => Self.Is_Held or else raise Lease_Error with "it holds no resource";
-   --  Not to be kept beyond the lease
+   --  The resource. The view must not outlive the lease.
 
    procedure Release (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
@@ -133,7 +132,7 @@ package Appserver.Pools is
    procedure Discard (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
           Post => not Self.Is_Held;
-   --  The same for one that is broken: it is closed, and opened again for the next lease
+   --  Gives a broken resource back: it is closed, and opened again for the next lease
 
 private
 
@@ -211,7 +210,7 @@ private
       procedure Leave (Caller : not null Waiter_Access);
 
       procedure Serve;
-      --  Those that wait, as long as there are slots
+      --  Gives idle slots to waiters
 
       procedure Resize (To : Natural);
       procedure Close;

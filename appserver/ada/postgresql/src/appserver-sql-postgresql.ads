@@ -174,10 +174,9 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: one was bound.
-   --  Format: of the rows; All_Whole if they are in binary form, and all integers; Has_Blobs if
-   --  they are, and some are bytea. Copies: it is a COPY. Result: while rows are read. Awaits: more
-   --  are to come.
+   --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: a blob is bound.
+   --  Format: of the rows. All_Integers: binary rows of integers alone. Has_Blobs: binary rows with
+   --  a bytea. Copies: it is a COPY. Result: while rows are read. Awaits: more rows are to come.
 
    type Statement is new SQL.Statement with record
       Number       : Statement_Number := 0;

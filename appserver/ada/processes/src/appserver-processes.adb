@@ -29,7 +29,7 @@ package body Appserver.Processes is
    end record;
 
    Longest : constant Duration := 365.0 * 86_400.0;
-   --  So that the sum with the clock is a time
+   --  The sum with the clock must be a valid time
 
    function After (Timeout : Duration) return Deadline is
      (if Timeout = Forever then (Is_Set => False)
@@ -58,7 +58,7 @@ package body Appserver.Processes is
       Free (Self.Bytes);
       Self.First := 1;
       Self.Last := 0;
-      Self.Seen := 0;
+      Self.Searched_To := 0;
    end Clear;
 
    --  Copies to the beginning of a longer string, or of the same if half of it is free
@@ -80,7 +80,7 @@ package body Appserver.Processes is
                Free (Old);
             end if;
          end;
-         Self.Seen := Natural'Max (0, Self.Seen - Self.First + 1);
+         Self.Searched_To := Natural'Max (0, Self.Searched_To - Self.First + 1);
          Self.First := 1;
          Self.Last := Count;
       end if;
@@ -105,28 +105,28 @@ package body Appserver.Processes is
          Self.First := 1;
          Self.Last := 0;
       end if;
-      Self.Seen := Natural'Max (Self.Seen, Self.First - 1);
+      Self.Searched_To := Natural'Max (Self.Searched_To, Self.First - 1);
       if Self.Last = 0 then
-         Self.Seen := 0;
+         Self.Searched_To := 0;
       end if;
    end Skip;
 
-   --  Their copy is made on the secondary stack: there may be many
+   --  The copy is made on the secondary stack, since it may be large
 
-   function Taken (Self : in out Buffer; Count, Skipped : Natural) return String is
+   function Extracted (Self : in out Buffer; Count, Skipped : Natural) return String is
       subtype Result is String (1 .. Count);
       First : constant Positive := Self.First;
    begin
       Skip (Self, Count + Skipped);
       return (if Count = 0 then "" else Result (Self.Bytes (First .. First + Count - 1)));
-   end Taken;
+   end Extracted;
 
    -------------
    -- Waiting --
    -------------
 
-   --  One step: reads what there is to read, until something can be read or written, it exits, or
-   --  a part of the time is over
+   --  Reads what can be read. Waits until something can be read or written, the program exits, or a
+   --  part of the time is over.
 
    procedure Step
      (Self     : in out Process;
@@ -149,7 +149,7 @@ package body Appserver.Processes is
          Fill (Self.Buffers (Error));
       end if;
       Is_Ready := Ready (Awaits);
-      if not (for some One of Ready => One) then
+      if not (for some Is_Set of Ready => Is_Set) then
          delay 0.0;  --  where the task may be aborted
          if Limit.Is_Set and then Clock >= Limit.Time then
             raise Timeout_Error with "the program takes longer";
@@ -194,14 +194,14 @@ package body Appserver.Processes is
    -- Starting --
    --------------
 
-   --  Of this process, with those that are added, or only these
+   --  The environment of this process with Options.Environment added, or only the latter
 
    function Variables (Options : Settings) return String_List is
-      All_Of_Them : String_Map;
+      Variables : String_Map;
 
       procedure Add (Name, Value : String) is
       begin
-         All_Of_Them.Include (Name, Value);
+         Variables.Include (Name, Value);
       end Add;
    begin
       if Options.Inherit_Environment then
@@ -211,8 +211,8 @@ package body Appserver.Processes is
          for Added in Options.Environment.Iterate loop
             Add (String_Maps.Key (Added), Options.Environment (Added));
          end loop;
-         for Variable in All_Of_Them.Iterate loop
-            Result.Append (String_Maps.Key (Variable) & "=" & All_Of_Them (Variable));
+         for Variable in Variables.Iterate loop
+            Result.Append (String_Maps.Key (Variable) & "=" & Variables (Variable));
          end loop;
       end return;
    end Variables;
@@ -303,8 +303,8 @@ package body Appserver.Processes is
          Self.Id := 0;
       end if;
       Linux.Close (Self.Exits);
-      for One of Self.Buffers loop
-         Clear (One);
+      for Each of Self.Buffers loop
+         Clear (Each);
       end loop;
    end Finalize;
 
@@ -339,7 +339,7 @@ package body Appserver.Processes is
          Count : constant Natural := Natural'Min (Into'Length, Length (From_Buffer));
       begin
          Last := Into'First + Count - 1;
-         Into (Into'First .. Last) := Taken (From_Buffer, Count, Skipped => 0);
+         Into (Into'First .. Last) := Extracted (From_Buffer, Count, Skipped => 0);
       end;
    end Read;
 
@@ -356,17 +356,17 @@ package body Appserver.Processes is
       Timeout : Duration := Forever) return String is
    begin
       Await_End (Self, From, After (Timeout));
-      return Taken (Self.Buffers (From), Length (Self.Buffers (From)), Skipped => 0);
+      return Extracted (Self.Buffers (From), Length (Self.Buffers (From)), Skipped => 0);
    end Read_All;
 
    function Line_Feed_In (Self : in out Buffer) return Natural is
       Result : constant Natural :=
-        (if Self.Last <= Self.Seen then 0
+        (if Self.Last <= Self.Searched_To then 0
          else Ada.Strings.Fixed.Index
            (Self.Bytes (1 .. Self.Last), [1 => Ada.Characters.Latin_1.LF],
-            From => Natural'Max (Self.Seen + 1, Self.First)));
+            From => Natural'Max (Self.Searched_To + 1, Self.First)));
    begin
-      Self.Seen := (if Result = 0 then Self.Last else Result - 1);
+      Self.Searched_To := (if Result = 0 then Self.Last else Result - 1);
       return Result;
    end Line_Feed_In;
 
@@ -401,8 +401,8 @@ package body Appserver.Processes is
          Feed : constant Natural := Line_Feed_In (From_Buffer);
       begin
          return
-           (if Feed = 0 then Taken (From_Buffer, Length (From_Buffer), Skipped => 0)
-            else Taken (From_Buffer, Feed - From_Buffer.First, Skipped => 1));
+           (if Feed = 0 then Extracted (From_Buffer, Length (From_Buffer), Skipped => 0)
+            else Extracted (From_Buffer, Feed - From_Buffer.First, Skipped => 1));
       end;
    end Get_Line;
 
@@ -422,13 +422,13 @@ package body Appserver.Processes is
    -- Run --
    ---------
 
-   procedure Write_Wanted (Self : in out Process; Bytes : String; Limit : Deadline) is
+   procedure Write_Input (Self : in out Process; Bytes : String; Limit : Deadline) is
    begin
       Write (Self, Bytes, Limit);
    exception
       when Pipe_Error =>
          null;
-   end Write_Wanted;
+   end Write_Input;
 
    function Run
      (Program   : String;
@@ -442,7 +442,7 @@ package body Appserver.Processes is
       Status : Exit_Status;
    begin
       Child.Start (Program, Arguments, Options);
-      Write_Wanted (Child, Input, Limit);
+      Write_Input (Child, Input, Limit);
       Child.Close_Input;
       for From in Source loop
          Await_End (Child, From, Limit);

@@ -15,11 +15,11 @@
 --     Child.Close_Input;
 --     Child.Wait (Status);
 --
---  A started program has the streams that it is given and no other file of this process, no blocked
---  or ignored signals, and a process group of its own, with those that it starts. No shell is
---  between. A process object serves one task at a time. What a program writes while this process
---  writes or waits is kept in memory; so no amount of data makes the two wait for each other. A
---  task that is aborted while it waits ends within a second, and the program with it.
+--  A started program has its three streams and no other open file of this process, no blocked or
+--  ignored signals, and a process group of its own, which its children join. No shell is involved.
+--  A process object serves one task at a time. The program's output is kept in memory while this
+--  process writes or waits; so no amount of data makes the two wait for each other. A task that is
+--  aborted while it waits ends within a second, and the program with it.
 --
 --  A String holds bytes here; Appserver.Processes.Text has text with an encoding.
 
@@ -38,12 +38,12 @@ package Appserver.Processes is
    use Ada.Strings.Unbounded;
 
    Start_Error   : exception;
-   --  It cannot be started; the message has the program and the system's reason
+   --  The program cannot be started. The message has its name and the system's reason.
    Timeout_Error : exception;
    Pipe_Error    : exception;
    --  The program does not read any more, or the system refuses to go on: the message says why
    End_Error     : exception;
-   --  There are no more lines
+   --  The stream has no more lines
 
    Forever : constant Duration := Duration'Last;
 
@@ -63,11 +63,12 @@ package Appserver.Processes is
       Error               : Stream_Use := Inherited;
       --  As_Output: in one stream with the output
       Directory           : Unbounded_String;
-      --  To run in; this process's if empty. A program named with "/" is looked for from there.
+      --  The working directory; this process's if empty. The path of a program with "/" is relative
+      --  to it.
       Inherit_Environment : Boolean := True;
       Environment         : String_Map;
-      --  Added to the environment of this process, or all of it. A program named without "/" is
-      --  looked for in the PATH of this process.
+      --  Added to the environment of this process, or without Inherit_Environment the whole. A
+      --  program without "/" is looked for in the PATH of this process.
    end record;
 
    -----------------
@@ -101,8 +102,8 @@ package Appserver.Processes is
    -------------
 
    type Process is tagged limited private;
-   --  None at first. One that still runs when it leaves scope is killed, with its group. Nothing is
-   --  left of it: no zombie, no open file.
+   --  Not started at first. When the object leaves scope, a program that still runs is killed, with
+   --  its group. No zombie and no open file remain.
 
    procedure Start
      (Self      : in out Process;
@@ -111,27 +112,27 @@ package Appserver.Processes is
       Options   : Settings := (others => <>))
      with Pre  => not Self.Is_Running,
           Post => Self.Is_Running;
-   --  By posix_spawn: the cost does not depend on the size of this process. Start_Error if the
-   --  program is not there, may not be executed, or the system has no room for it. The task cannot
-   --  be aborted here.
+   --  Uses posix_spawn: the cost does not depend on the size of this process. Raises Start_Error if
+   --  the program does not exist or may not be executed, or if the system has no room for it. The
+   --  task cannot be aborted here.
 
    function Is_Running (Self : Process) return Boolean;
-   --  Started and not waited for, though it may have exited
+   --  Whether it was started and not waited for yet; it may have exited
 
    function Process_Id (Self : Process) return Positive
      with Pre => Self.Is_Running;
 
    function Has_Input (Self : Process) return Boolean;
-   --  There is a pipe to its input, which is not closed
+   --  Whether its input is a pipe that is still open
 
    procedure Write (Self : in out Process; Bytes : String; Timeout : Duration := Forever)
      with Pre => Self.Has_Input;
-   --  All of them. Timeout_Error if the program does not take them in time, in seconds; some may
-   --  have been written.
+   --  Writes all of Bytes. Raises Timeout_Error if the program does not read them within Timeout
+   --  seconds; some may have been written.
 
    procedure Close_Input (Self : in out Process)
      with Post => not Self.Has_Input;
-   --  The program sees an end, and may go on writing
+   --  The program reads the end of its input. It may go on writing.
 
    type Source is (Output, Error);
 
@@ -149,30 +150,31 @@ package Appserver.Processes is
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return String;
-   --  Up to the end
+   --  Everything up to the end of the stream
 
    function Has_Line
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return Boolean;
-   --  Waits for a line, or the end
+   --  Waits for a line or the end of the stream. False at the end.
 
    function Get_Line
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return String;
-   --  Without its line feed. Bytes at the end without one are a line too. End_Error after the last.
+   --  The next line, without its line feed, which the last line need not have. Raises End_Error
+   --  after the last line.
 
    procedure Wait
      (Self : in out Process; Status : out Exit_Status; Timeout : Duration := Forever)
      with Pre  => Self.Is_Running and then not Status'Constrained,
           Post => not Self.Is_Running;
-   --  For the program's exit. Its input is closed; what it wrote can still be read. Timeout_Error
-   --  if it runs on; then it may be killed, or waited for again.
+   --  Closes the program's input and waits for its exit. Its output can still be read. Raises
+   --  Timeout_Error if it still runs; it can then be killed, or waited for again.
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL)
      with Pre => Self.Is_Running;
-   --  Sends the signal to its group: to it, and to those it started that did not leave the group
+   --  Sends the signal to its process group: the program, and its children that did not leave
 
    ---------
    -- Run --
@@ -202,15 +204,15 @@ private
 
    type String_Access is access String;
 
-   --  Bytes that were read from a pipe and not yet taken
+   --  Bytes that were read from a pipe and not yet by the caller
 
    type Buffer is limited record
-      File  : Descriptor := None;
+      File        : Descriptor := None;
       --  None at the end
-      Bytes : String_Access := null;
-      First : Positive := 1;
-      Last  : Natural := 0;
-      Seen  : Natural := 0;
+      Bytes       : String_Access := null;
+      First       : Positive := 1;
+      Last        : Natural := 0;
+      Searched_To : Natural := 0;
       --  There is no line feed up to here
    end record;
 

@@ -40,31 +40,31 @@ package Appserver.References is
    ---------------
 
    type Reference is tagged private;
-   --  To an element, or null, as at first. One object is used by one task at a time; copies of it
-   --  are independent.
+   --  Refers to an element, or is null, as at first. One object is used by one task at a time;
+   --  copies of it are independent.
 
    Null_Reference : constant Reference;
 
    function Is_Null (Self : Reference) return Boolean;
 
    overriding function "=" (Left, Right : Reference) return Boolean;
-   --  To the same element
+   --  Whether both refer to the same element
 
    function New_Reference (Element : not null Element_Access) return Reference
      with Post => not New_Reference'Result.Is_Null;
-   --  The element, of "new", belongs to the references from here on: nobody else frees it
+   --  Element comes from "new". The references own it from here on: the program must not free it.
 
    procedure Create
      (Self : in out Reference; Make : not null access function return not null Element_Access)
      with Post => not Self.Is_Null;
-   --  The same, of what Make returns. The task cannot be aborted in between.
+   --  As New_Reference, with the result of Make. The task cannot be aborted in between.
 
    procedure Clear (Self : in out Reference)
      with Post => Self.Is_Null;
 
    function Value (Self : Reference) return Constant_View
      with Inline, Pre => not Self.Is_Null;
-   --  Valid as long as Self is, and has the same element
+   --  Valid as long as Self exists and refers to the same element
 
    function Variable (Self : Reference) return Variable_View
      with Inline, Pre => not Self.Is_Null;
@@ -81,7 +81,7 @@ package Appserver.References is
       type Atomic_Reference is tagged limited private;
       --  Null at first. Any number of tasks may call all subprograms at once: these take effect in
       --  one order, which all tasks see, and none of them takes a lock. Get is one atomic addition.
-      --  What a task wrote to an element before setting it is there for those that get it.
+      --  A task that gets an element sees all that was written to it before it was set.
 
       function Get (Self : in out Atomic_Reference) return Reference;
 
@@ -95,15 +95,15 @@ package Appserver.References is
          Expected : Reference;
          To       : Reference;
          Is_Set   : out Boolean);
-      --  Sets it if it refers to the element of Expected, and says whether it did
+      --  Sets Self to To if it refers to the element of Expected. Is_Set tells whether it did.
 
       procedure Update
         (Self   : in out Atomic_Reference;
          Change : not null access function (Old : Reference) return Element_Access);
-      --  Sets it to a new element that Change makes of the old one, or leaves it if that is null.
-      --  If another task sets it in the meantime, Change is called again with what that one set:
-      --  so no change is lost. The task cannot be aborted in Change; an exception in it leaves all
-      --  as it is.
+      --  Sets Self to the result of Change, a new element made of the old one, unless it is null.
+      --  If another task sets Self in the meantime, Change is called again with the new element, so
+      --  no change is lost. The task cannot be aborted in Change. An exception in Change leaves
+      --  Self as it is.
 
    private
 

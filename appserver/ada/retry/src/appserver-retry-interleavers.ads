@@ -25,7 +25,7 @@ generic
    with procedure Open (DB : in out Connection);
 
    with procedure Before_First_Commit is null;
-   --  What it raises, the commit raises, and is not done
+   --  If it raises an exception, the commit raises it and does nothing
 
    with procedure After_First_Commit is null;
    --  The same, once the database has committed: Appserver.SQL.Injected_Errors.Lose_Connection is
@@ -36,7 +36,7 @@ generic
 
 package Appserver.Retry.Interleavers is
 
-   --  Of Transactions: any commit
+   --  For Transactions: called at each commit
 
    procedure Before_Commit;
    procedure After_Commit;

@@ -26,16 +26,17 @@ package Appserver.Retry.Key_Tables is
       Id     : SQL.UTF_8_String;
       Is_New : out Boolean)
      with Pre => SQL.Can_Use (DB);
-   --  Puts the key there, unless it is there already. If another transaction has put it there,
-   --  servers wait for the end of that one; SQLite, for its busy timeout, for that of any writer.
+   --  Inserts the key. Is_New is False if the table has it already. If another open transaction has
+   --  inserted it, servers wait for the end of that transaction; SQLite waits for the end of any
+   --  writer, up to its busy timeout.
 
    function Result_Of
      (Table : String;
       DB    : in out SQL.Connection'Class;
       Id    : SQL.UTF_8_String) return SQL.UTF_8_String
      with Pre => SQL.Can_Use (DB);
-   --  Of a key that is there; "" if it has none. Key_Taken_Error if this transaction cannot see it,
-   --  because its snapshot is older, or it has been deleted.
+   --  The result of a key that the table has; "" if it has none. Key_Taken_Error if this
+   --  transaction cannot see the key: its snapshot is older, or the row was deleted.
 
    procedure Keep
      (Table  : String;

@@ -28,12 +28,12 @@ generic
    --  For Run_Once
 
    Session_Per_Attempt : Boolean := False;
-   --  Whether a fault closes the session always: for work that leaves in it what a rollback does
-   --  not undo, such as locks of the session, variables, or temporary tables of MariaDB
+   --  Whether each fault closes the session: for work with effects on the session that a rollback
+   --  does not undo, such as advisory locks, variables, or temporary tables of MariaDB
 
    with procedure Before_Commit is null;
    with procedure After_Commit is null;
-   --  For tests: Appserver.Retry.Interleavers. What they raise, the commit raises.
+   --  For tests (Appserver.Retry.Interleavers). The commit raises their exceptions.
 
 package Appserver.Retry.Transactions is
 
@@ -53,12 +53,12 @@ package Appserver.Retry.Transactions is
       Id   : SQL.UTF_8_String;
       Work : not null access function (DB : in out Connection) return SQL.UTF_8_String;
       Stop : access Cancellation := null) return SQL.UTF_8_String;
-   --  The same with one effect for all calls with this key, of this process or another: the
+   --  As Run, with one effect for all calls with the key Id, in this process or another: the
    --  transaction puts the key in Key_Table before the work, and its result after it; if the key is
    --  there already, the first result is returned. So a commit whose outcome is unknown is
-   --  retried too. Outcome_Unknown_Error if it stays unknown: the call may be made again. Id is
-   --  chosen by the client: the same when the same call is made again, and no other call's; at most
-   --  255 characters.
+   --  retried too. Outcome_Unknown_Error if it stays unknown: the call may be made again. Id has at
+   --  most 255 characters. The client chooses it: the same for the same call made again, and
+   --  different for each other call.
 
    procedure Run_Once
      (By   : Policy;
@@ -66,6 +66,6 @@ package Appserver.Retry.Transactions is
       Id   : SQL.UTF_8_String;
       Work : not null access procedure (DB : in out Connection);
       Stop : access Cancellation := null);
-   --  The same for a call without a result: it takes one statement less
+   --  The same for a call without a result, with one statement less
 
 end Appserver.Retry.Transactions;

@@ -42,11 +42,11 @@ package Appserver.Retry is
       Busy,
       --  SQLite's database is locked, or has changed since the transaction read it
       Connection_Lost,
-      --  There is no connection any more, or none could be made. Nothing was committed.
+      --  The connection was lost, or none could be made. Nothing was committed.
       Outcome_Unknown,
       --  The connection was lost during the commit: the database may have done it
       Permanent);
-      --  All else. It is never retried.
+      --  Any other failure. It is never retried.
 
    subtype Passing_Fault is Fault range Stale_Version .. Outcome_Unknown;
 
@@ -57,14 +57,14 @@ package Appserver.Retry is
    --  Serialization_Failure
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
-   --  By the kind of an SQL_Error. A connection that was lost is Connection_Lost here whenever that
-   --  was: only Transactions knows that it was committing, and raises Outcome_Unknown_Error.
+   --  The fault, by the kind of an SQL_Error. A lost connection is Connection_Lost here, even if it
+   --  was lost during a commit: only Transactions knows that, and raises Outcome_Unknown_Error.
 
    procedure Check_Version (DB : SQL.Connection'Class)
      with Pre => SQL.Can_Use (DB);
-   --  After an UPDATE or DELETE of one record whose condition names the version that was read:
-   --  Stale_Version_Error if it hit no row. SQL.Misuse_Error if it hit several: its condition is no
-   --  key.
+   --  To be called after an UPDATE or DELETE of one record whose condition has the version that was
+   --  read. Raises Stale_Version_Error if the statement changed no row, SQL.Misuse_Error if it
+   --  changed several: its condition is no key.
 
    --------------
    -- Policies --
@@ -76,10 +76,9 @@ package Appserver.Retry is
       First   : Pause;
       Longest : Pause;
    end record;
-   --  In seconds. Before the first retry a call waits at most for First, before each other one at
-   --  most for twice as long as before the last, and never for more than Longest. Each pause is
-   --  drawn at random below that ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS
-   --  Architecture Blog, 2015).
+   --  In seconds. The longest pause before the first retry is First; it doubles with each retry, up
+   --  to Longest. Each pause is drawn at random below it ("full jitter": M. Brooker, Exponential
+   --  Backoff and Jitter, AWS Architecture Blog, 2015).
 
    type Backoff_List is array (Passing_Fault) of Backoff;
    type Fault_Set is array (Passing_Fault) of Boolean;
@@ -97,8 +96,9 @@ package Appserver.Retry is
    subtype Reserve_Count is Positive range 1 .. 1_000_000_000;
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
-   --  So many retries for a hundred calls, of which Reserve can be saved up, and are at first. So
-   --  retries do not multiply the load of a database that is down. Tasks and policies share it.
+   --  A hundred calls earn Percent retries; up to Reserve can be saved, which is the balance at
+   --  first. So retries do not multiply the load of a database that is down. Tasks and policies may
+   --  share a budget.
 
    function Left (Self : Budget) return Natural
      with Post => Left'Result <= Self.Reserve;
@@ -112,15 +112,15 @@ package Appserver.Retry is
       Meter  : access Retry.Meter  := null) is tagged limited
    record
       Attempts   : Positive     := 3;
-      --  How often it is run at most: n attempts are n - 1 retries. With a key as many again, as
-      --  long as it is unknown whether one of them took effect.
+      --  The most runs of an operation: n attempts are n - 1 retries. A call with a key has as many
+      --  again, as long as it is unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
       --  No retry begins later than this after the call began. An attempt that runs is not stopped.
       Backoffs   : Backoff_List := Usual_Backoffs;
       Retried    : Fault_Set    := [others => True];
       Repeatable : Boolean      := False;
-      --  Whether it may take effect twice, such as what only reads: it is then retried too when its
-      --  outcome is unknown
+      --  Whether the operation may take effect twice, as one that only reads. It is then retried
+      --  when its outcome is unknown, too.
    end record;
 
    -------------
@@ -133,19 +133,18 @@ package Appserver.Retry is
 
    type Figures is record
       Calls    : Count := 0;
-      --  One inside another does not count
+      --  Without calls inside other calls
       Faults   : Fault_Counts := [others => 0];
       --  Attempts that failed
       Retries  : Count := 0;
       Given_Up : Count := 0;
       --  Calls that ended with a fault that passes
       Lost     : Duration := 0.0;
-      --  From the begin of each call to that of its last attempt, or to its end if that failed, all
-      --  together
+      --  Seconds that calls took before their last attempt, or in all if they failed
    end record;
 
    function Usage (Self : Meter) return Figures;
-   --  Each is right at some moment of the call
+   --  Each figure is right at some moment of the call
 
    -----------
    -- Calls --
@@ -158,7 +157,7 @@ package Appserver.Retry is
 
       function Is_Cancelled return Boolean;
       entry Wait;
-      --  Until it is
+      --  Waits until it is cancelled
 
    private
       Cancelled : Boolean := False;
@@ -168,11 +167,11 @@ package Appserver.Retry is
      (By        : Policy;
       Operation : not null access procedure;
       Stop      : access Cancellation := null);
-   --  Operation is one transaction, from its begin to its commit, and nothing besides that a
-   --  rollback does not undo. The last attempt's exception is raised. If it loses its connection,
-   --  nobody can tell whether it was committing: that is Outcome_Unknown, unless Transactions in it
-   --  knows better, or no connection could be made, and Outcome_Unknown_Error is raised. Abort ends
-   --  the retries too.
+   --  Operation is one transaction, from its begin to its commit. It must have no other effect that
+   --  a rollback does not undo. The exception of the last attempt is raised. A connection may have
+   --  been lost during a commit: this is Outcome_Unknown, and Outcome_Unknown_Error is raised,
+   --  unless Transactions inside Operation knows better or no connection could be made. An abort of
+   --  the task ends the retries.
 
 private
 

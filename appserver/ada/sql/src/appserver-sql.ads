@@ -3,12 +3,12 @@
 --
 --  SQL databases, whichever they are: connections, prepared statements, transactions, errors.
 --
---  The types here are what all databases share; a child package holds those of one database. A
+--  The types here are common to all databases; a child package has those of one database. A
 --  program that names a child's types is bound to it at compile time, and its calls are inlined.
---  One that takes Connection'Class runs on any of them and pays for a dispatching call.
+--  A program that takes Connection'Class runs on any database, and pays for dispatching calls.
 --
---  What is taken is released on leaving scope. A connection that closes takes its statements with
---  it: they are then closed too. A connection and its statements serve one task at a time.
+--  Resources are released on leaving scope. A connection that is closed closes its statements. A
+--  connection and its statements serve one task at a time.
 
 pragma Ada_2022;
 
@@ -22,8 +22,8 @@ private with Ada.Finalization;
 
 package Appserver.SQL is
 
-   --  What a program that breaks a precondition gets is part of the contract, so they are
-   --  checked in every build.
+   --  Preconditions are checked in every build: the exception of a broken one is part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    subtype Integer_32 is Interfaces.Integer_32;
@@ -74,15 +74,15 @@ package Appserver.SQL is
    end record;
 
    type UUID is array (1 .. 16) of Interfaces.Unsigned_8;
-   --  Of RFC 9562
+   --  See RFC 9562
 
    subtype UUID_Text is String (1 .. 36);
 
    function Image (Value : UUID) return UUID_Text;
-   --  As in "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+   --  Such as "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
    function Is_UUID (Text : String) return Boolean;
-   --  Whether it is an Image, in capitals or small letters
+   --  Whether Text is an Image, in upper or lower case
 
    function To_UUID (Text : String) return UUID
      with Pre => Is_UUID (Text) or else raise Misuse_Error with "it is no UUID";
@@ -92,13 +92,14 @@ package Appserver.SQL is
    ------------
 
    SQL_Error : exception;
-   --  The database refused, or a value was not what the program asked for. Error_Of tells why.
+   --  The database refused, or a value is not of the type that was asked for. Error_Of has the
+   --  reason.
 
    subtype SQL_State is String (1 .. 5);
    --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or the database's own, as the database says it
 
    type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
-   --  From_Appserver: the value or the call is refused here, without an answer of the database
+   --  From_Appserver: this library refused the value or the call, without the database
 
    type Error_Kind is
      (Unique_Violation,
@@ -106,7 +107,7 @@ package Appserver.SQL is
       Not_Null_Violation,
       Check_Violation,
       Other_Violation,
-      --  Of another constraint, or of one that the database does not tell
+      --  Of another kind of constraint, or of one that the database does not name
       Serialization_Failure,
       --  The transaction could not be put in an order with others
       Deadlock,
@@ -117,7 +118,7 @@ package Appserver.SQL is
       Cancelled,
       --  By Cancel, or a limit of time
       Unable_To_Connect,
-      --  There was no connection: nothing was begun
+      --  No connection could be made: nothing was begun
       Connection_Lost,
       Outcome_Unknown,
       --  The database itself does not know whether it has committed
@@ -126,7 +127,7 @@ package Appserver.SQL is
       Wrong_Statement,
       --  Class 42: its syntax, names or rights
       Other_Error);
-   --  What a program does about an error: the same kind for all databases
+   --  What a program can react to: the same kinds for all databases
 
    type Error_Record (Message_Length, Detail_Length, Constraint_Length : Natural) is tagged record
       Origin     : Error_Origin;
@@ -134,13 +135,13 @@ package Appserver.SQL is
       Code       : Integer;
       --  SQLite's extended result code, or MariaDB's error number; else 0
       Element    : Integer_64 := 0;
-      --  Of a batch or a load: the execution or the row that failed, from 1 on; else 0
+      --  The execution of a batch, or the row of a load, that failed, from 1 on; else 0
       Message    : UTF_8_String (1 .. Message_Length);
       --  The database library's own words
       Detail     : UTF_8_String (1 .. Detail_Length);
       --  PostgreSQL's, as in "Key (name)=(Ada) already exists."; else empty
       Constraint : UTF_8_String (1 .. Constraint_Length);
-      --  The name of the one that is violated, of PostgreSQL; else empty: the message tells it
+      --  The name of the violated constraint from PostgreSQL; else empty: the message has it
    end record;
 
    function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record;
@@ -240,7 +241,7 @@ package Appserver.SQL is
      with Pre => Can_Bind (Self, Parameter);
    procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID)
      with Pre => Can_Bind (Self, Parameter);
-   --  As text, which columns of these types take, and in SQLite are
+   --  Bound as text, which columns of these types accept, and which they hold in SQLite
 
    generic
       type Decimal is delta <> digits <>;
@@ -254,38 +255,38 @@ package Appserver.SQL is
    procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True)
      with Pre  => Can_Stream (Self),
           Post => Self.Is_Streamed = To;
-   --  Rows then come from a server as they are read: of a long result no more than one is here, and
-   --  no other statement of the connection can run until the last one was read, or the statement
-   --  reset, which reads the rest. SQL_Error, HY010 or MariaDB's 2014, if one does. SQLite never
-   --  stores rows.
+   --  Rows then come from a server as they are read: no more than one is in memory. No other
+   --  statement of the connection can run until the last row was read, or the statement was reset,
+   --  which reads the rest: SQL_Error, HY010 or MariaDB's 2014, if one does. SQLite never stores
+   --  rows.
 
    function Step (Self : in out Statement) return Boolean is abstract
      with Pre'Class => Can_Run (Self);
-   --  Runs the statement up to its next row. False: there are no more; it holds no locks then, can
-   --  be bound anew, and the next Step runs it again.
+   --  Runs the statement up to its next row. False if there are no more: the statement then holds
+   --  no locks, can be bound anew, and the next Step runs it again.
 
    procedure Execute (Self : in out Statement) is abstract
      with Pre'Class => Can_Run (Self),
           Post'Class => not Self.Has_Row;
-   --  Runs the statement to its end; rows are passed over
+   --  Runs the statement to its end; rows are discarded
 
    procedure Reset (Self : in out Statement) is abstract
      with Pre'Class => Can_Run (Self),
           Post'Class => not Self.Has_Row;
-   --  Leaves the rows that were not read, and gives back the locks that reading them holds
+   --  Discards the rows that were not read, and releases the locks of reading
 
    procedure Unbind (Self : in out Statement) is abstract
      with Pre'Class  => Can_Run (Self),
           Post'Class => not Self.Has_Row;
-   --  Resets it, and makes all of its parameters null, as they are once it is prepared
+   --  Resets the statement, and sets all parameters to null, as after Prepare
 
    procedure Close (Self : in out Statement) is abstract
      with Post'Class => not Self.Is_Open;
-   --  Releases it. It may be closed already, and it may be prepared again.
+   --  Releases the statement, if it is open. It may be prepared again.
 
-   --  The current row. A null value is never taken for a zero or for an empty text: reading one
-   --  raises SQL_Error, 22002. A value of another type is converted as the database converts it,
-   --  or, where the library does not, raises SQL_Error, 22018 or, for a time, 22007.
+   --  Values of the current row. Reading a null raises SQL_Error, 22002: it is neither zero nor an
+   --  empty text. A value of another type is converted as the database converts it; if that is not
+   --  possible, SQL_Error, 22018, or for a time 22007.
 
    function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -310,21 +311,21 @@ package Appserver.SQL is
 
    function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
-   --  SQL_Error, 22018, if it is a number besides 0 and 1
+   --  SQL_Error, 22018, for a number other than 0 and 1
 
    function As_Blob (Self : Statement; Column : Column_Number) return Blob is abstract
      with Pre'Class => Can_Read (Self, Column);
-   --  Of a text, its bytes
+   --  The bytes of a blob or of a text
 
    function As_Date (Self : Statement'Class; Column : Column_Number) return Date
      with Pre => Can_Read (Self, Column);
    function As_Time_Of_Day (Self : Statement'Class; Column : Column_Number) return Time_Of_Day
      with Pre => Can_Read (Self, Column);
-   --  SQL_Error, 22007 or 22008, if it is none: a timestamp, or an interval beyond a day
+   --  SQL_Error, 22007 or 22008, for another value, such as a timestamp or an interval beyond a day
 
    function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID
      with Pre => Can_Read (Self, Column);
-   --  Of its text, or of 16 bytes
+   --  From a text, or from 16 bytes
 
    function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
@@ -341,7 +342,7 @@ package Appserver.SQL is
    function Column_Name (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
      with Pre'Class => Can_Read (Self, Column);
 
-   --  What Appserver.SQL.Batches takes and gives
+   --  For Appserver.SQL.Batches
 
    type Count_List is array (Positive range <>) of Integer_64;
    --  Rows that each execution inserted, changed or deleted
@@ -354,11 +355,11 @@ package Appserver.SQL is
 
    function Is_Connected (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
-   --  False after a call that found the server gone. Nobody is asked: who needs to know before the
-   --  next call executes SELECT 1.
+   --  False after a call that lost the server. The server is not asked: to know before the next
+   --  call, execute SELECT 1.
 
    function Can_Use (Self : Connection'Class) return Boolean;
-   --  A precondition: it is open, or Misuse_Error
+   --  For preconditions: True if it is open, else raises Misuse_Error
 
    function Prepare
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
@@ -368,13 +369,13 @@ package Appserver.SQL is
    function Use_Text
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
      with Pre'Class => Can_Use (Self);
-   --  The same for a statement that runs once or rarely: nothing of it is kept at a server, which
-   --  gets the text, parses it and forgets it with each run. An error in it shows when it runs.
+   --  The same for a statement that runs once or rarely: a server keeps nothing of it, but gets and
+   --  parses the text at each run. An error in the text is found when it runs.
 
    procedure Execute (Self : in out Connection; Text : UTF_8_String) is abstract
      with Pre'Class => Can_Use (Self);
-   --  Runs one SQL statement, without parameters; rows are passed over. It commits on its own,
-   --  unless a transaction is open.
+   --  Runs one SQL statement, without parameters; rows are discarded. It commits on its own, unless
+   --  a transaction is open.
 
    function Rows_Affected (Self : Connection) return Integer_64 is abstract
      with Pre'Class => Can_Use (Self);
@@ -391,8 +392,8 @@ package Appserver.SQL is
    --  Whether a statement commits on its own: no transaction is open
 
    function Transactions_Survive_Errors (Self : Connection) return Boolean is abstract;
-   --  Whether only the statement is undone that violates a constraint. In PostgreSQL any error
-   --  leaves its transaction nothing but a rollback, unless a Savepoint is around the statement.
+   --  Whether the violation of a constraint undoes its statement only. In PostgreSQL a transaction
+   --  can only be rolled back after any error, unless a Savepoint is around the statement.
 
    procedure Cancel (Self : Connection) is abstract;
    --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. Any task may
@@ -408,20 +409,20 @@ package Appserver.SQL is
    ------------------
 
    type Transaction (On : not null access Connection'Class) is tagged limited private;
-   --  Begins where it is declared. On leaving scope without a Commit, by an exception too, it is
-   --  rolled back. SQL_Error, 25001, if On has an open transaction.
+   --  Begins where it is declared. It is rolled back when it leaves scope without a Commit, also by
+   --  an exception. SQL_Error, 25001, if On has an open transaction.
 
    function Is_Pending (Self : Transaction) return Boolean;
    --  Whether it was neither committed nor rolled back
 
    function Can_End (Self : Transaction'Class) return Boolean;
-   --  A precondition: it is pending and its connection open, or Misuse_Error
+   --  For preconditions: True if it is pending and its connection open, else raises Misuse_Error
 
    procedure Commit (Self : in out Transaction)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
-   --  If it raises, the transaction is still open where the database kept it so: a Commit that
-   --  found the database busy may be tried again.
+   --  After an exception the transaction may still be open: a Commit that found the database busy
+   --  may be called again.
 
    procedure Roll_Back (Self : in out Transaction)
      with Pre  => Can_End (Self),
@@ -429,11 +430,11 @@ package Appserver.SQL is
 
    type Immediate_Transaction (On : not null access Connection'Class) is
      limited new Transaction with private;
-   --  Takes SQLite's lock to write where it begins (BEGIN IMMEDIATE), so that it is not refused in
-   --  its midst because another one wrote. On servers, which lock rows, it is a Transaction.
+   --  Takes SQLite's write lock at its begin (BEGIN IMMEDIATE), so that no statement in it is
+   --  refused because another connection wrote. On servers, which lock rows, it is a Transaction.
 
    type Isolation_Level is (Usual_Isolation, Read_Committed, Repeatable_Read, Serializable);
-   --  Usual_Isolation: as the session has it. A database may isolate more: SQLite serializes all.
+   --  Usual_Isolation: the session's level. A database may isolate more: SQLite serializes all.
 
    type Access_Mode is (Read_Write, Read_Only);
 
@@ -441,7 +442,7 @@ package Appserver.SQL is
      (On    : not null access Connection'Class;
       Level : Isolation_Level;
       Mode  : Access_Mode) is limited new Transaction with private;
-   --  If it is Read_Only, what writes raises SQL_Error, 25006
+   --  In a Read_Only transaction, statements that write raise SQL_Error, 25006
 
    overriding procedure Commit (Self : in out Isolated_Transaction)
      with Pre  => Can_End (Self),
@@ -451,20 +452,21 @@ package Appserver.SQL is
           Post => not Self.Is_Pending;
 
    type Savepoint (On : not null access Connection'Class) is tagged limited private;
-   --  A part of the transaction that is open. On leaving scope without a Release, by an exception
-   --  too, what was done since its declaration is undone, and the transaction goes on. Its end is
-   --  that of those that began after it. SQL_Error, 25P01, if no transaction is open.
+   --  A part of the open transaction. When it leaves scope without a Release, also by an exception,
+   --  everything since its declaration is undone, and the transaction goes on. Its end ends the
+   --  savepoints that began after it. SQL_Error, 25P01, if no transaction is open.
 
    function Is_Pending (Self : Savepoint) return Boolean;
    --  Whether it, and its transaction, was neither released nor rolled back
 
    function Can_End (Self : Savepoint'Class) return Boolean;
-   --  A precondition: it is pending and its connection open, or Misuse_Error
+   --  For preconditions: True if it is pending and its connection open, else raises Misuse_Error
 
    procedure Release (Self : in out Savepoint)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
-   --  What was done stays, if the transaction commits. If it raises, it is still pending.
+   --  The changes since its declaration stay, if the transaction commits. After an exception it is
+   --  still pending.
 
    procedure Roll_Back (Self : in out Savepoint)
      with Pre  => Can_End (Self),
@@ -524,7 +526,7 @@ private
    overriding procedure Initialize (Self : in out Isolated_Transaction);
    overriding procedure Finalize (Self : in out Isolated_Transaction);
 
-   --  Those of a connection that are pending are linked, the innermost first. Number is its name.
+   --  The pending savepoints of a connection are linked, the innermost first. Number is the name.
 
    type Savepoint (On : not null access Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
@@ -548,7 +550,7 @@ private
    procedure Close_Statements (Self : in out Connection'Class)
      with Post => Self.First = null;
 
-   --  A database overrides these where it knows better than to run the statement of that name
+   --  These run the statement of that name. A database may override them.
 
    procedure Begin_Transaction (Self : in out Connection);
    procedure Commit (Self : in out Connection);
@@ -559,7 +561,7 @@ private
    procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
    procedure End_Isolated (Self : in out Connection) is null;
-   --  After it was committed or rolled back, also by the database
+   --  Called after the commit or rollback, also one by the database
 
    --  Appserver.SQL.Batches runs these in a transaction or a savepoint. Current is the element that
    --  is under way: an error is named after it.
@@ -575,10 +577,10 @@ private
       Table, Columns : UTF_8_String;
       Next           : not null access function (Row : in out Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  Current is in the end the number of rows
+   --  At the end, Current is the number of rows
 
    function Column_Places (Columns : UTF_8_String) return UTF_8_String;
-   --  As in "(?, ?)" for the columns "name, stock"
+   --  Such as "(?, ?)" for the columns "name, stock"
 
    procedure Raise_Error
      (State      : SQL_State;
@@ -601,7 +603,7 @@ private
    function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
    --  SQL_Error, 22003, if it does not fit
 
-   --  What is left of a precondition that does not hold, kept out of the inlined test
+   --  These raise the exceptions of preconditions, and are kept out of the inlined tests
 
    function Refuse_Run return Boolean with No_Inline;
    function Refuse_Bind

@@ -43,10 +43,10 @@ generic
    --  Of each connection, at most; the one whose use is longest ago makes room for a new one
 
    Check_After : Duration := 10.0;
-   --  A connection that nobody had for so many seconds is asked for an answer before a lease
+   --  Seconds. A connection that was idle for longer is tested by a statement before a lease.
 
    Longest_Life : Duration := Duration'Last;
-   --  A connection that has been open for so many seconds is opened anew before a lease
+   --  Seconds. A connection that has been open for longer is opened anew before a lease.
 
 package Appserver.SQL.Pools is
 
@@ -56,7 +56,7 @@ package Appserver.SQL.Pools is
 
    subtype Prepared_Statement is Sessions.Prepared_Statement;
 
-   --  What the pool holds, and does with it
+   --  The pool's resources, and their hooks
 
    type Pooled_Session is limited record
       Session  : aliased Sessions.Session;
@@ -82,22 +82,22 @@ package Appserver.SQL.Pools is
 
    function Can_Use (Self : Lease'Class) return Boolean is
      (Self.Is_Held or else raise Lease_Error with "it holds no connection");
-   --  A precondition
+   --  For preconditions: True, or raises Lease_Error
 
    function DB (Self : Lease) return Sessions.Connection_View is
      (Sessions.DB (Self.Item.Element.Session))
      with Pre => Can_Use (Self);
-   --  Not to be kept beyond the lease
+   --  The connection. The view must not outlive the lease.
 
    function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
      (Sessions.Prepared (Self.Item.Element.Session, Text))
      with Pre => Can_Use (Self);
    --  The connection's statement for Text, prepared if there is none yet; its parameters are null.
-   --  Where that one is in use, another one is prepared, and closed at the end of the scope.
+   --  If that one is in use, another one is prepared, and closed at the end of the scope.
 
    function Statement_Count (Self : Lease) return Natural is
      (Self.Item.Element.Session.Statement_Count)
      with Pre => Can_Use (Self);
-   --  That the connection keeps
+   --  How many prepared statements the connection keeps
 
 end Appserver.SQL.Pools;

@@ -14,7 +14,7 @@
 --        while Query.Step loop
 --           …
 --
---  It serves one task at a time. Appserver.SQL.Pools has many of them for many tasks.
+--  A session serves one task at a time. Appserver.SQL.Pools has many sessions for many tasks.
 
 pragma Ada_2022;
 
@@ -24,10 +24,10 @@ generic
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  That of the database
+   --  The database's Prepare
 
    Kept_Statements : Positive := 64;
-   --  At most; the one whose use is longest ago makes room for a new one
+   --  The most; the least recently used one makes room for a new one
 
 package Appserver.SQL.Sessions is
 
@@ -39,29 +39,29 @@ package Appserver.SQL.Sessions is
      with Implicit_Dereference => Element;
 
    function DB (Self : aliased in out Session) return Connection_View with Inline;
-   --  It is opened and closed by the program
+   --  The connection, which the program opens
 
    type Prepared_Statement (Element : not null access Statement) is limited private
      with Implicit_Dereference => Element;
-   --  Leaves its rows at the end of its scope
+   --  Resets the statement at the end of its scope
 
    function Prepared
      (Self : aliased in out Session; Text : UTF_8_String) return Prepared_Statement
      with Pre  => Can_Use (Self.DB.Element.all),
           Post => Prepared'Result.Element.Is_Open;
-   --  The statement for Text, prepared if there is none yet; its parameters are null. Where that
-   --  one is in use, another one is prepared, and closed at the end of the scope.
+   --  The statement for Text, prepared if there is none yet; its parameters are null. If that one
+   --  is in use, another one is prepared, and closed at the end of the scope.
 
    function Statement_Count (Self : Session) return Natural
      with Post => Statement_Count'Result <= Kept_Statements;
-   --  That are kept
+   --  How many statements are kept
 
    function Is_Used (Self : Session) return Boolean;
    --  Whether a statement is in use
 
    procedure Close (Self : aliased in out Session)
      with Post => not Self.DB.Element.Is_Open and then Self.Statement_Count = 0;
-   --  The connection, and all statements. It may be opened again.
+   --  Closes all statements and the connection, which may be opened again
 
 private
 

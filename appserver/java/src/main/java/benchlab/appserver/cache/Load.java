@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 /** Made by the thread that loads, which must end it: {@link #succeed} or {@link #fail}. */
 final class Load<V> {
 
-    /** The load that each thread waits for: of all caches, as loaders may ask others. Guards itself. */
+    /** The load that each thread waits for, in all caches: loaders may ask others. Guards itself. */
     private static final Map<Thread, Load<?>> WAITING = new HashMap<>();
 
     private final Thread loader = Thread.currentThread();
