@@ -29,7 +29,7 @@ typedef struct command {
     const char *end;
 } command;
 
-/* What was read of standard input and is not a line yet. */
+/* Bytes of standard input that are not returned as a line yet. */
 typedef struct buffer {
     char bytes[4096];
     size_t at;

@@ -22,15 +22,15 @@ enum {
 /* The conversation with the lab: the arguments of the open case, and its reply. */
 typedef struct lab lab;
 
-/* What a batch yields. Both begin as 0; the case adds every value to check, modulo 2^64, and
+/* The result of a batch. Both begin as 0; the case adds every value to check, modulo 2^64, and
  * what it produced (rows, bytes) to units. */
 typedef struct lab_work {
     uint64_t check;
     uint64_t units;
 } lab_work;
 
-/* One case. Each function gets the program's data, and the first two say by their result
- * whether they succeeded; if not, they have called lab_fail. */
+/* One case. Each function gets the program's data. The first two return whether they
+ * succeeded; if not, they have called lab_fail. */
 typedef struct lab_case {
     const char *name;
     /* Prepares the case. */
@@ -53,7 +53,7 @@ int lab_main(const char *subject, const char *library,
 /* The decoded argument `key` of the open command, valid until the case is closed, or NULL. */
 const char *lab_argument(const lab *lab, const char *key);
 
-/* As lab_argument; without the argument, fails with the code usage. */
+/* As lab_argument, but without the argument fails with the code usage. */
 bool lab_text(lab *lab, const char *key, const char **text);
 
 /* The argument `key` as a decimal integer from least to most; otherwise fails with usage. */
@@ -63,7 +63,7 @@ bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint6
 void lab_setting(lab *lab, const char *key, const char *value);
 
 /* Adds a metric of the experiment to the reply to run; to be called from perform. The value is finite
- * and less than 10^17 either way; 15 of its digits are told. */
+ * and its absolute value less than 10^17; 15 digits are reported. */
 void lab_metric(lab *lab, const char *key, double value);
 
 /* For a server without a thread of its own, to be called from open: the kit calls `wait` whenever

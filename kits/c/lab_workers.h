@@ -18,7 +18,7 @@ typedef struct lab_share {
     lab_latencies latencies;
 } lab_share;
 
-/* How many operations a share has. */
+/* The number of operations of a share. */
 static inline uint64_t lab_share_size(const lab_share *share)
 {
     return share->first < share->operations

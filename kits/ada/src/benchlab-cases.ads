@@ -16,8 +16,8 @@ package Benchlab.Cases is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List) is abstract;
-   --  Prepares the work. Settings takes what was read back, for the lab to compare. If this
-   --  raises, the case is finalized without a Close.
+   --  Prepares the work. Settings returns values that were read back, for the lab to compare.
+   --  After an exception the case is finalized without a Close.
 
    procedure Perform
      (Self       : in out Subject_Case;
@@ -33,24 +33,24 @@ package Benchlab.Cases is
    --  A case that does several operations at once, as with Benchlab.Worker_Groups
 
    function Measured (Self : Concurrent_Case) return Latencies.Recorder is abstract;
-   --  Of all operations of the latest Perform. The batch lasts from the first start to the last
-   --  end. Without a lap it tells no latencies.
+   --  The latencies of the latest Perform. The batch lasts from the first start to the last end.
+   --  Without a lap no latencies are reported.
 
    type Measuring_Case is limited interface and Subject_Case;
    --  A case of an experiment that has metrics of its own
 
    function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
-   --  Those of the latest Perform, each added as a Metric_Value
+   --  The metrics of the latest Perform, each added as a Metric_Value
 
    type Fallible_Case is limited interface and Subject_Case;
    --  A case whose operations may fail, which is what is measured
 
    function Failed (Self : Fallible_Case) return Operation_Sets.Operation_Set is abstract;
-   --  Those operations of the latest Perform that failed
+   --  The operations of the latest Perform that failed
 
    type Serving_Case is limited interface and Subject_Case;
-   --  A server: it serves from Open, which adds the setting "url" and others, to Close, which ends
-   --  it gracefully. It is loaded by others, and never asked to perform.
+   --  A server. It serves from Open, which adds the setting "url" and others, to Close, which ends
+   --  it gracefully. Other programs put load on it; Perform is never called.
 
    overriding procedure Perform
      (Self       : in out Serving_Case;

@@ -42,8 +42,8 @@ package Benchlab.Fields is
    --  missing, Unsupported_Error if it names no value.
 
    function Parsed (Words : String) return Field_List;
-   --  Of words separated by single spaces; none if Words is empty. Usage_Error if one of them is
-   --  not a field or its key occurs twice.
+   --  The fields in words separated by single spaces; none if Words is empty. Usage_Error if a word
+   --  is not a field, or a key occurs twice.
 
    -------------
    -- Writing --
@@ -59,10 +59,10 @@ package Benchlab.Fields is
 
    procedure Add (Self : in out Field_List; Key : String; Value : Metric_Value)
      with Pre => Is_Key (Key) and then not Self.Has (Key);
-   --  As a decimal number without an exponent, to 9 places below 10 ** 8, else to the first
+   --  A decimal number without an exponent, with 9 decimals below 10 ** 8, else with one
 
    procedure Append (Self : in out Field_List; More : Field_List'Class);
-   --  Their keys differ
+   --  Adds the fields of More, which must have other keys
 
    function Image (Self : Field_List) return String;
    --  Each field with a space before it

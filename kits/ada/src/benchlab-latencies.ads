@@ -16,7 +16,7 @@ package Benchlab.Latencies is
    --  HdrHistogram's layout with 64 sub-buckets: at most 1/32 as wide as what it counts
 
    type Recorder is tagged private;
-   --  Of one task at a time. It takes no memory while it records.
+   --  Used by one task at a time. It allocates no memory while it records.
 
    procedure Start (Self : in out Recorder) with Inline;
    --  Forgets what it holds. The first operation begins now.
@@ -25,23 +25,23 @@ package Benchlab.Latencies is
    --  An operation ends now, and the next one begins
 
    procedure Await (Self : in out Recorder; Due : Kernel.Nanoseconds);
-   --  The next operation is due so long after the start: waits until then. Its latency counts from
-   --  then, whenever it begins.
+   --  Waits until the next operation is due, Due ns after the start. Its latency counts from then,
+   --  even if it begins later.
 
    procedure Finish (Self : in out Recorder);
    --  The last operation ends now, unless a lap ended it
 
    procedure Add (Self : in out Recorder; Other : Recorder);
-   --  What Other recorded counts in Self too
+   --  Adds the operations of Other to Self
 
    function Operations (Self : Recorder) return Interfaces.Unsigned_64;
 
    function First_Start (Self : Recorder) return Kernel.Nanoseconds;
    function Last_End (Self : Recorder) return Kernel.Nanoseconds;
-   --  Of all that was started, on the kernel's clock
+   --  The first start and the last end of all operations, in ns of the monotonic clock
 
    function Image (Self : Recorder) return String;
-   --  As in "190:2,509:1": each bucket that counts something, and how often
+   --  Such as "190:2,509:1": each bucket that is not empty, and its count
 
 private
 

@@ -11,6 +11,6 @@ package Benchlab.Operation_Sets is
    subtype Operation_Set is Sets.Set;
 
    function Image (Self : Operation_Set) return String;
-   --  As in "3,17-19": ascending, those that follow each other as a range; or "none"
+   --  Such as "3,17-19": ascending, consecutive numbers as a range; or "none"
 
 end Benchlab.Operation_Sets;

@@ -5,7 +5,7 @@
 package Benchlab.Percent_Coding with Preelaborate is
 
    function Encoded (Value : String) return String;
-   --  With upper-case digits
+   --  Uses upper-case hexadecimal digits
 
    function Decoded (Word : String) return String;
    --  Takes digits of either case. Usage_Error if Word is malformed.

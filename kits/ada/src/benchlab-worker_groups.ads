@@ -10,7 +10,7 @@ private with Ada.Synchronous_Barriers;
 
 generic
    type Worker is limited private;
-   --  What a task works with. It is finalized with the group.
+   --  The data of a worker's task. It is finalized with the group.
 
    with procedure Work
      (Self       : in out Worker;
@@ -36,7 +36,7 @@ package Benchlab.Worker_Groups is
 
    function Member (Self : Group; Number : Worker_Number) return not null access Worker
      with Pre => Number <= Self.Size;
-   --  To prepare it, between the batches
+   --  A worker, to be prepared between the batches
 
    procedure Perform
      (Self       : in out Group;
@@ -44,11 +44,11 @@ package Benchlab.Worker_Groups is
       Check      : out Check_Value;
       Units      : out Unit_Count)
      with Pre => Self.Size > 0;
-   --  Of operations 0 to Operations - 1, worker c does those that are c - 1 modulo Size. All start
-   --  on a barrier. An exception of a worker's is raised again here, after all have ended.
+   --  Worker c does the operations k in 0 .. Operations - 1 with k mod Size = c - 1. All start on a
+   --  barrier. An exception of a worker is raised again here, after all have ended.
 
    function Measured (Self : Group) return Latencies.Recorder;
-   --  Of the latest Perform
+   --  The latencies of the latest Perform
 
 private
 

@@ -10,10 +10,10 @@ package Benchlab with Pure is
    --  Operations of a batch
 
    type Operation_Number is range 0 .. 2 ** 53 - 1;
-   --  Of an operation in its batch
+   --  The number of an operation in its batch
 
    type Unit_Count is range 0 .. 2 ** 63 - 1;
-   --  What the operations produced: rows, bytes
+   --  The amount that the operations produced, such as rows or bytes
 
    subtype Check_Value is Interfaces.Unsigned_64;
    --  The sum, modulo 2 ** 64, of every value that the operations produced

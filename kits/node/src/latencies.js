@@ -33,7 +33,7 @@ export class Latencies {
     return new Stopwatch(this);
   }
 
-  /** As the reply to `run` carries it: `INDEX:COUNT,INDEX:COUNT,…`. */
+  /** The argument of the reply to `run`: `INDEX:COUNT,INDEX:COUNT,…`. */
   toString() {
     return [...this.#counts.entries()]
       .filter(([, count]) => count > 0)

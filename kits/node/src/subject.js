@@ -155,7 +155,7 @@ class Session {
     return reply('closed');
   }
 
-  /** What performs the open case's operations. */
+  /** The function that performs the open case's operations. */
   #performer() {
     const { perform } = this.#opened();
     if (perform === undefined) throw new UnsupportedError('this case serves: it has no operations');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The inputs of a case, computed when it is opened.
 
-/// How many values of the sequence a case gets; after the last one comes the first again.
+/// Values of the sequence that a case gets; the first follows the last.
 const COUNT: usize = 4096;
 
 /// Inputs of a case, one for each of the 4,096 values of the seeded sequence.
@@ -21,7 +21,7 @@ impl Inputs {
         Self(values.collect())
     }
 
-    /// What the case makes of each value of the sequence.
+    /// Inputs that a case computes from each value of the sequence.
     pub fn map<T>(&self, input: impl Fn(u64) -> T) -> Inputs<T> {
         Inputs(self.0.iter().map(|&value| input(value)).collect())
     }

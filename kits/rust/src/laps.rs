@@ -77,7 +77,7 @@ impl Laps {
     }
 }
 
-/// As the argument `latencies` has it: `INDEX:COUNT,INDEX:COUNT,…`, ascending, without zeros.
+/// The argument `latencies`: `INDEX:COUNT,INDEX:COUNT,…`, ascending, without zeros.
 impl fmt::Display for Laps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = self

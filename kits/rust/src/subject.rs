@@ -71,7 +71,7 @@ impl Subject {
         self.serve_on(io::stdin().lock(), replies)
     }
 
-    /// As [`Subject::serve`], on these streams.
+    /// Like [`Subject::serve`], on these streams.
     pub fn serve_on(
         self,
         commands: impl BufRead + 'static,

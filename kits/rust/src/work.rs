@@ -4,12 +4,12 @@
 use crate::Laps;
 use std::collections::BTreeMap;
 
-/// What operations yielded: the sum of every value, and how many rows or bytes they were.
+/// The result of operations: the sum of every value, and the number of rows or bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     /// Every value that the operations produced, added up modulo 2^64.
     pub check: u64,
-    /// What they produced: rows, bytes.
+    /// The amount that they produced, such as rows or bytes.
     pub units: u64,
     /// The latencies, if the case does several operations at once.
     pub laps: Option<Laps>,

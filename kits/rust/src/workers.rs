@@ -25,7 +25,7 @@ impl Share {
         (self.worker as u64..self.operations).step_by(self.workers)
     }
 
-    /// How many they are.
+    /// The number of operations.
     pub fn len(&self) -> u64 {
         let left = self.operations.saturating_sub(self.worker as u64);
         left.div_ceil(self.workers as u64)

@@ -71,7 +71,7 @@ package body Appserver.IP_Addresses is
       Count  : Natural  := 0;
       --  Bytes that were read
       Gap    : Integer  := -1;
-      --  So many bytes are before the "::"
+      --  The number of bytes before the "::"
       Number : Natural;
 
       function Is_At (Part : String) return Boolean is
@@ -115,7 +115,7 @@ package body Appserver.IP_Addresses is
       if Gap >= 0 then
          Valid := Valid and then Count <= 14;
          if Valid then
-            --  What follows the gap goes to the end
+            --  Moves the bytes after the gap to the end
             Bytes (17 - (Count - Gap) .. 16) := Bytes (Gap + 1 .. Count);
             Bytes (Gap + 1 .. 16 - (Count - Gap)) := [others => 0];
          end if;

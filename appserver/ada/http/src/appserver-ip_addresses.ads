@@ -12,7 +12,7 @@ package Appserver.IP_Addresses with Preelaborate is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Address is private;
-   --  Of IPv4 or IPv6. "::ffff:192.0.2.1" is the IPv4 address 192.0.2.1 (RFC 4291, 2.5.5.2).
+   --  IPv4 or IPv6. "::ffff:192.0.2.1" is the IPv4 address 192.0.2.1 (RFC 4291, 2.5.5.2).
 
    No_Address : constant Address;
    --  "::"
@@ -21,7 +21,7 @@ package Appserver.IP_Addresses with Preelaborate is
    --  A text is no address, or no block
 
    function Is_Address (Text : String) return Boolean;
-   --  As in "192.0.2.1" and "2001:db8::1" (RFC 4291, 2.2), without port and zone
+   --  Such as "192.0.2.1" and "2001:db8::1" (RFC 4291, 2.2), without port and zone
 
    function Value (Text : String) return Address;
    --  Address_Error if it is none
@@ -44,8 +44,8 @@ package Appserver.IP_Addresses with Preelaborate is
    type Address_Block is private;
 
    function Block (Text : String) return Address_Block;
-   --  As in "10.0.0.0/8", "2001:db8::/32"; a single address without a "/". Bits behind the prefix
-   --  do not count. Address_Error if it is none.
+   --  From "10.0.0.0/8", "2001:db8::/32", or a single address without a "/". Bits behind the prefix
+   --  are ignored. Address_Error for other texts.
 
    function Contains (Self : Address_Block; Item : Address) return Boolean;
    --  A block of IPv6 contains no IPv4 address

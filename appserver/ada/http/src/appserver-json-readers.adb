@@ -19,7 +19,7 @@ package body Appserver.JSON.Readers is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when 'a' .. 'f' => Character'Pos (C) - Character'Pos ('a') + 10);
 
-   --  What remains of the text is looked at through these. Bytes are counted from 0.
+   --  Access to the text. Bytes are counted from 0.
 
    function Has (Source : String; Offset : Natural) return Boolean is
      (Offset < Source'Length) with Inline;

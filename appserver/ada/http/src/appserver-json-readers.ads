@@ -11,8 +11,8 @@ with Interfaces;
 
 package Appserver.JSON.Readers is
 
-   --  What a program that breaks a precondition gets is part of the contract, so they are checked
-   --  in every build.
+   --  Preconditions are checked in every build: the exception of a broken one is part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check);
 
    use type Interfaces.Integer_64;
@@ -34,7 +34,7 @@ package Appserver.JSON.Readers is
       Control_Character,
       Unpaired_Surrogate,
       Too_Deep,
-      --  What is well-formed but not what was asked for
+      --  A well-formed value of another kind than the program asked for
       Other_Kind,
       Out_Of_Range,
       Too_Long,
@@ -58,9 +58,9 @@ package Appserver.JSON.Readers is
 
    function Raw (Self : Reader; Source : String) return String
      with Pre => Self.Kind in Member_Name | Text_Value | Number_Value;
-   --  As it stands in the text: a number, a name or a text with its escapes, without its quotes
+   --  The token's characters in the text: of a name or a text with escapes, without quotes
 
-   --  The value of the current token. What does not fit makes the reader fail.
+   --  The value of the current token. The reader fails if the token does not fit.
 
    function Integer_Value
      (Self        : in out Reader;

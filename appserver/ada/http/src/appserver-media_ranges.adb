@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 package body Appserver.Media_Ranges is
 
-   --  How closely a range fits, from not at all to type and subtype
+   --  How closely a range matches, from not at all to type and subtype
 
    type Closeness is (None, Any, Main_Type, Exact);
 
@@ -30,8 +30,7 @@ package body Appserver.Media_Ranges is
       return Text (First .. Last);
    end Trimmed;
 
-   --  Where the part that begins at First ends: before the next Mark outside of quotes, or at the
-   --  end
+   --  The end of the part that begins at First: before the next Mark outside of quotes, or the end
 
    function Part_Last (Text : String; First : Positive; Mark : Character) return Natural is
       Quoted  : Boolean := False;
@@ -172,7 +171,7 @@ package body Appserver.Media_Ranges is
          else None);
    end Read_Coding;
 
-   --  Of the element that fits most closely, if it does so more closely than Least
+   --  The weight of the element that matches most closely, if more closely than Least
 
    function Weight_Above
      (Accepted, Coding : String; Least : Closeness) return Listed_Weight

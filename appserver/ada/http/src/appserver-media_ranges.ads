@@ -12,19 +12,19 @@ package Appserver.Media_Ranges with Pure is
    --  In thousandths; 0: not acceptable
 
    function Weight_Of (Accepted, Main, Sub : String) return Weight;
-   --  Of the type Main/Sub, both in lower case: that of the range that fits it most closely. 1,000
-   --  if the field is empty. A range that is malformed, or has parameters other than q and
-   --  charset=utf-8, fits nothing.
+   --  The weight, in thousandths, of the range that matches Main/Sub most closely; both in lower
+   --  case. 1,000 if the field is empty. A range that is malformed, or has parameters other than q
+   --  and charset=utf-8, matches nothing.
 
    Unlisted : constant := -1;
 
    subtype Listed_Weight is Integer range Unlisted .. Weight'Last;
 
    function Coding_Weight (Accepted, Coding : String) return Listed_Weight;
-   --  Of a coding, in lower case: its own, or that of "*". An element that is malformed does not
-   --  count; of several the first does.
+   --  The weight of a coding, in lower case, or that of "*". Malformed elements are ignored; of
+   --  several elements for a coding the first counts.
 
    function Named_Weight (Accepted, Coding : String) return Listed_Weight;
-   --  The same, but Unlisted if only "*" stands for it
+   --  The same, but Unlisted if only "*" matches it
 
 end Appserver.Media_Ranges;

@@ -64,8 +64,7 @@ package body Appserver.Numerals is
       return C.int
      with Import, Convention => C, External_Name => "strfromd";
 
-   --  What is too large comes back as an infinity, which tests that have all validity checked must
-   --  not stumble over before it is looked at
+   --  Too large a value gives an infinity, which validity checks must not refuse before the test
 
    procedure Convert_Exactly (Numeral : String; Value : out Long_Float; Fits : out Boolean) is
       pragma Suppress (Validity_Check);

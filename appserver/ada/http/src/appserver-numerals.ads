@@ -20,18 +20,18 @@ private package Appserver.Numerals is
 
    procedure Append (To : in out Text_Sinks.Text_Sink'Class; Value : Long_Float)
      with Pre => Value'Valid;
-   --  With as few digits as bring the same value back: 12.5, 1e+300
+   --  With the fewest digits that are read back as the same value: 12.5, 1e+300
 
    type Outcome is (Converted, Not_Whole, Too_Large);
 
    procedure Convert (Numeral : String; Value : out Integer_64; Result : out Outcome);
-   --  Of decimal digits with or without a minus sign before them. Not_Whole for any other text.
+   --  The value of decimal digits, with an optional minus sign. Not_Whole for any other text.
    --  Value is 0 if it was not Converted.
 
    Longest_Fraction : constant := 1_000;
 
    procedure Convert (Numeral : String; Value : out Long_Float; Result : out Outcome);
-   --  Of a number as JSON has it: the nearest value, whatever the number of digits. Too_Large if
-   --  there is none, or for a numeral of more than Longest_Fraction characters.
+   --  The value nearest to a number of JSON, of any number of digits. Too_Large if there is none,
+   --  or for a numeral of more than Longest_Fraction characters.
 
 end Appserver.Numerals;

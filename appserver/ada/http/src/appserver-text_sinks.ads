@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Where text goes that is written piece by piece: an answer's body, a buffer.
+--  Destinations of text that is written piece by piece, such as an answer's body or a buffer.
 
 pragma Ada_2022;
 
@@ -19,7 +19,7 @@ package Appserver.Text_Sinks with Preelaborate is
    type Text_Buffer (Capacity : Natural) is limited new Text_Sink with private;
 
    overriding procedure Append (Self : in out Text_Buffer; Text : String);
-   --  What has no room is lost as a whole, and so is all that follows it
+   --  A text without room is dropped as a whole, and so are all later ones
 
    procedure Clear (Self : in out Text_Buffer)
      with Post => Self.Length = 0 and then not Self.Is_Cut;

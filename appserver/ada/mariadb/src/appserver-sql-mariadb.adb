@@ -172,7 +172,7 @@ package body Appserver.SQL.MariaDB is
          else "");
    end Hint;
 
-   --  Until it is connected, a server that is lost is one that there is not
+   --  A server that is lost before the connection is made counts as one that cannot be reached
 
    procedure Raise_Unconnected (DB : Connection_Handle; Target : MariaDB_Targets.Target)
      with No_Return;
@@ -470,7 +470,7 @@ package body Appserver.SQL.MariaDB is
       end return;
    end Use_Text;
 
-   --  Results after the first one, as a procedure has them, are passed over
+   --  Discards results after the first one, which procedures have
 
    procedure Discard_Results (DB : Connection_Handle) is
    begin
@@ -548,7 +548,7 @@ package body Appserver.SQL.MariaDB is
    -- Binding --
    -------------
 
-   --  Where the library finds the next value. It has to be told only if that has changed.
+   --  Sets where the library reads the next value, if that has changed
 
    procedure Point
      (Self      : in out Statement;
@@ -1308,7 +1308,7 @@ package body Appserver.SQL.MariaDB is
            Image (Moment_Of (Slot), Second_Decimals'Min (Slot.Decimals, 6)),
          when others      => Slot.Bytes (1 .. Natural (Slot.Length)));
 
-   --  Of a value that is no null
+   --  The bytes of a value that is not null
 
    function Bytes_Of (Self : Statement; Column : Column_Number) return UTF_8_String is
    begin

@@ -30,7 +30,7 @@ package Appserver.SQL.MariaDB is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  Of the libmariadb that the program runs on, as in "3.3.14"
+   --  The version of the libmariadb that the program runs on, such as "3.3.14"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -73,7 +73,7 @@ package Appserver.SQL.MariaDB is
       Authority    : String    := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  The same by a URI, as in mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
+   --  The same by a URI, such as mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
    --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock; its parts are
    --  percent-encoded
 

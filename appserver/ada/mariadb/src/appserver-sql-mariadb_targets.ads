@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Where a database is.
+--  The address of a database.
 
 pragma Ada_2022;
 
@@ -20,7 +20,7 @@ private package Appserver.SQL.MariaDB_Targets is
       Is_Encrypted     : Boolean := False;
       Is_Authenticated : Boolean := False;
    end record;
-   --  What is empty, or 0, is the library's default
+   --  An empty text, or 0, stands for the library's default
 
    function Parsed (URI : String) return Target;
    --  mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH, its parts percent-encoded; all but

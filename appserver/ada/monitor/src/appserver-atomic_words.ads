@@ -12,7 +12,7 @@ package Appserver.Atomic_Words with Preelaborate is
    subtype Word is Interfaces.Unsigned_64;
 
    function Load (Item : aliased Word) return Word with Inline;
-   --  What was written before it is seen too (acquire)
+   --  Sees all that was written before the Store (acquire)
 
    procedure Store (Item : aliased in out Word; Value : Word) with Inline;
    --  After all that was written before (release)

@@ -269,7 +269,7 @@ package body Appserver.Folded_Names is
    end Skip_Token;
 
    function Query (Text : String) return String is
-      --  What is behind this makes no other name
+      --  Later characters do not change the name
       Length : constant Natural := Natural'Min (Text'Length, 8 * Longest_Query);
       Self   : Folding (Length);
    begin

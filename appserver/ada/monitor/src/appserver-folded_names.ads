@@ -18,9 +18,9 @@ package Appserver.Folded_Names with Preelaborate is
    procedure Set (Self : out Page_Name; Name : String);
 
    procedure Set_Route (Self : out Page_Name; Method, Path : String);
-   --  As in "GET /users/{id}". A segment of the path is a variable if it has a digit, and has
-   --  digits, dots and dashes alone, or 8 and more hexadecimal digits and dashes, or 16 and more
-   --  characters.
+   --  Such as "GET /users/{id}". A segment of the path is a variable if it has a digit, and
+   --  consists of digits, dots and dashes, or of 8 and more hexadecimal digits and dashes, or of 16
+   --  and more characters.
 
    function Is_Empty (Self : Page_Name) return Boolean;
    function Text (Self : Page_Name) return String;
@@ -37,7 +37,7 @@ package Appserver.Folded_Names with Preelaborate is
    --  space; what is longer is cut
 
    function Hash (Text : String) return Interfaces.Unsigned_64;
-   --  That of a Page_Name with the same text
+   --  The hash of a Page_Name with the same text
 
 private
 

@@ -21,7 +21,7 @@ package Appserver.Histograms with Preelaborate is
 
    Bits  : constant := 5;
    Parts : constant := 2 ** Bits;
-   --  Of a power of two
+   --  Of each power of two
 
    Longest : constant Word := 2 ** 42 - 1;
    --  In ns, 73 minutes: what is above counts as this
@@ -29,7 +29,7 @@ package Appserver.Histograms with Preelaborate is
    subtype Bucket is Natural range 0 .. (42 - Bits + 1) * Parts - 1;
 
    type Histogram is array (Bucket) of aliased Word;
-   --  How many values lie in each. Tasks may Record_Value at once, and others read meanwhile.
+   --  The number of values in each bucket. Several tasks may Record_Value while others read.
 
    function Bucket_Of (Value : Word) return Bucket with Inline;
 

@@ -9,9 +9,9 @@
 --     …
 --     Server.Start (Counted'Access, Port => 8080);
 --
---  It is to be in front of all other filters. Then /monitor is a page for a browser, the text
---  format for Prometheus, and JSON for all others, such as "benchlab watch"; /monitor/page,
---  /monitor/metrics and /monitor/json are one of them each. It does not count these requests.
+--  Put it in front of all other filters. /monitor is then a page for browsers, the text format for
+--  Prometheus, and JSON for other clients, such as "benchlab watch"; /monitor/page,
+--  /monitor/metrics and /monitor/json are one format each. These requests are not counted.
 
 pragma Ada_2022;
 
@@ -29,14 +29,14 @@ package Appserver.HTTP.Monitoring is
    Usual_Path : aliased constant String := "/monitor";
 
    function Path (Self : Monitor_Filter) return not null Constant_Text is (Usual_Path'Access);
-   --  Where the figures are
+   --  The path of the figures
 
    function Application (Self : Monitor_Filter) return String is ("");
    --  A name for people, in the page and in JSON
 
    function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean;
-   --  Who is not answered with 403. Unless it is overridden: clients on this machine that ask for
-   --  themselves, not those of a proxy, which says so by a field (Forwarded or X-Forwarded-For).
+   --  Whether the request is not answered with 403. Unless overridden: if it comes from this
+   --  machine without a proxy's field Forwarded or X-Forwarded-For.
 
    overriding function Answer
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response;

@@ -257,8 +257,8 @@ package body Appserver.Monitors is
       Into.Parts (1 .. Request.Sum_Count) := Request.Sums (1 .. Request.Sum_Count);
    end Fill;
 
-   --  It takes the place of the fastest one. Slots that others are busy with are passed over, and
-   --  there are more of them than tasks that can be here at once for long.
+   --  Replaces the fastest example. Slots that other tasks have claimed are skipped: there are more
+   --  slots than tasks that stay here for long at the same time.
 
    procedure Keep_Example
      (Self : in out Page; Request : Timed_Request; Elapsed, CPU : Word;

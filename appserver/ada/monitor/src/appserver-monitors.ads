@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What each page of a server costs, and the queries within it: how many, how long, how much CPU
---  time, how many failed, which took longest. What is counted is never lost, and no task waits.
+--  Costs of each page of a server, and of the queries within it: how many, how long, how much CPU
+--  time, how many failed, which took longest. No count is lost, and no task waits.
 --
 --     Watched : aliased Monitors.Monitor;
 --     …

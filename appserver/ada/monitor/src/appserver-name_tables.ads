@@ -15,7 +15,7 @@ package Appserver.Name_Tables is
    pragma Assertion_Policy (Pre => Check);
 
    type Name_Table (Most : Positive) is limited private;
-   --  Of so many names at most. Any task may look for one, and one at a time may add one.
+   --  Has at most so many names. Any task may look names up; one task at a time may add one.
 
    function Found (Self : Name_Table; Text : String; Hash : Atomic_Words.Word) return Natural
      with Inline;
@@ -25,7 +25,7 @@ package Appserver.Name_Tables is
 
    procedure Add (Self : in out Name_Table; Text : String; Hash : Atomic_Words.Word)
      with Pre => not Is_Full (Self);
-   --  One that is not there; it gets the next number
+   --  Adds a name that is not in the table. It gets the next number.
 
    function Used (Self : Name_Table) return Natural;
    --  The last number

@@ -15,7 +15,7 @@ package body Appserver.Thread_Clocks is
    end record
      with Convention => C;
 
-   --  Of linux/time.h
+   --  From linux/time.h
 
    Real_Time_Clock : constant := 0;
    Monotonic_Clock : constant := 1;

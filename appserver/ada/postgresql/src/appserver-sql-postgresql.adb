@@ -98,7 +98,7 @@ package body Appserver.SQL.PostgreSQL is
    overriding function Is_Connected (Self : Connection) return Boolean is
      (status (Self.Handle) = Connection_OK);
 
-   --  Until the socket is ready for what the library wants to do next
+   --  Waits until the socket is ready for the library's next step
 
    procedure Await (DB : Connection_Handle; Next : Polling_Status; Stop : Ada.Real_Time.Time) is
       use Ada.Real_Time;
@@ -202,7 +202,7 @@ package body Appserver.SQL.PostgreSQL is
          raise;
    end Open;
 
-   --  What was prepared is released with the connection: no need to ask the server for it
+   --  The server releases prepared statements with the connection: there is no need to ask it
 
    overriding procedure Close (Self : in out Connection) is
       DB : constant Connection_Handle := Self.Handle;
@@ -267,8 +267,7 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Cancel;
 
-   --  Without a statement there is no transaction. What cannot be sent together with a BEGIN comes
-   --  after it.
+   --  BEGIN is sent with the first statement, or before it if they cannot be sent together
 
    overriding procedure Begin_Transaction (Self : in out Connection) is
    begin
@@ -355,7 +354,7 @@ package body Appserver.SQL.PostgreSQL is
       end loop;
    end Release_Unused;
 
-   --  What there is of a statement here, before it is attached
+   --  Sets the statement's own parts, before it is attached
 
    procedure Begin_Statement
      (Self    : in out Statement;
@@ -832,7 +831,7 @@ package body Appserver.SQL.PostgreSQL is
    -- Batches and loads --
    -----------------------
 
-   --  That of one execution
+   --  Rows affected by one execution
 
    function Rows_Of_Next (Self : in out Statement) return Integer_64 is
       Owner  : Connection renames Connection (Self.Owner.all);
@@ -935,7 +934,7 @@ package body Appserver.SQL.PostgreSQL is
       return Number;
    end Line_Of;
 
-   --  As the server writes a bytea
+   --  The server's text of a bytea
 
    function Hexadecimal (Bytes : String) return String is
       Figures : constant String := "0123456789abcdef";

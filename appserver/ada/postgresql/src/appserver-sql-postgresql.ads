@@ -27,7 +27,7 @@ package Appserver.SQL.PostgreSQL is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  Of the libpq that the program runs on, as in "15.18"
+   --  The version of the libpq that the program runs on, such as "15.18"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;

@@ -27,7 +27,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       return (if Found = 0 then Text'Last + 1 else Found + Mark'Length);
    end Behind;
 
-   --  Those of the form /* … */ nest
+   --  Comments /* … */ nest
 
    function Behind_Comment (Text : String; First : Positive) return Positive is
       Next  : Positive := First;

@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What a statement's text tells: its parameters, and whether it is a COPY.
+--  Facts of a statement's text: its parameters, and whether it is a COPY.
 
 pragma Ada_2022;
 
 private package Appserver.SQL.PostgreSQL_Texts is
 
    Most_Parameters : constant := 65_535;
-   --  Of PostgreSQL's protocol
+   --  The limit of PostgreSQL's protocol
 
    type Native_Text (Length : Natural) is record
       Text       : String (1 .. Length);

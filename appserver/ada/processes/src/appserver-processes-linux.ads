@@ -7,7 +7,7 @@ pragma Ada_2022;
 
 private package Appserver.Processes.Linux is
 
-   --  What the system refuses raises Pipe_Error with its reason, unless something else is said
+   --  Errors of the system raise Pipe_Error with the reason, unless another exception is named
 
    procedure Open_Pipe (Reading, Writing : out Descriptor);
    --  Closed on exec, and neither is one of the standard streams

@@ -18,7 +18,7 @@ package Appserver.Processes.Text is
    type Encoding is (UTF_8, Latin_1);
 
    Encoding_Error : exception renames Ada.Strings.UTF_Encoding.Encoding_Error;
-   --  What is read is not in its encoding, or what is written cannot be
+   --  Bytes are not valid in the encoding, or a text cannot be encoded
 
    procedure Put
      (To      : in out Process;
@@ -33,14 +33,14 @@ package Appserver.Processes.Text is
       As      : Encoding := UTF_8;
       Timeout : Duration := Forever)
      with Pre => To.Has_Input;
-   --  With a line feed
+   --  Writes Text and a line feed
 
    function Get_Line
      (Of_Process : in out Process;
       From       : Source := Output;
       As         : Encoding := UTF_8;
       Timeout    : Duration := Forever) return Wide_Wide_String;
-   --  As Get_Line of processes. After Encoding_Error, the next line can be read.
+   --  As Appserver.Processes.Get_Line. After Encoding_Error, the next line can be read.
 
    function Decoded (Bytes : String; From : Encoding) return Wide_Wide_String;
    function Encoded (Item : Wide_Wide_String; As : Encoding) return String;

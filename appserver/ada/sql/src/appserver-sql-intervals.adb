@@ -240,7 +240,7 @@ package body Appserver.SQL.Intervals is
            * (abs Whole_Value (Hours) * Hour + Minutes * Minute + Seconds_Of (Last));
       end Read_Clock;
 
-      --  As in "1 year 2 mons -3 days +04:05:06.789"; the clock comes last
+      --  Such as "1 year 2 mons -3 days +04:05:06.789"; the time of day comes last
 
       function Read_Words return Sum is
          Result : Sum;

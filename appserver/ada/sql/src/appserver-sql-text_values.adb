@@ -117,7 +117,7 @@ package body Appserver.SQL.Text_Values is
       return Integer_64 (Scaled);
    end Rounded;
 
-   --  What programs get begins at 1
+   --  Texts for programs begin at index 1
 
    function From_1 (Text : String) return String is
       Result : constant String (1 .. Text'Length) := Text;
@@ -435,7 +435,7 @@ package body Appserver.SQL.Text_Values is
          Nanosecond => Natural (Within mod Microseconds) * 1_000);
    end To_Moment;
 
-   --  With zeros in front
+   --  Value with leading zeros
 
    function Padded (Value : Natural; Places : Positive) return String is
       Text : constant String := Image (Integer_64 (10 ** Places + Value));

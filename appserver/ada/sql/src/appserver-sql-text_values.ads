@@ -13,7 +13,7 @@ private package Appserver.SQL.Text_Values is
 
    function To_Scaled
      (Text : String; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
-   --  Of decimal digits, exactly: what As_Scaled promises
+   --  The exact value of a decimal text, for As_Scaled
 
    function Rounded
      (Value : Long_Float; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
@@ -22,13 +22,13 @@ private package Appserver.SQL.Text_Values is
    function To_Float (Text : String; Column : Column_Number) return Long_Float;
 
    function To_Time (Text : String; Column : Column_Number) return Ada.Calendar.Time;
-   --  Of ISO 8601, as in "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
+   --  From ISO 8601, such as "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
 
    function To_Date (Text : String; Column : Column_Number) return Date;
-   --  As in "2026-11-21", and nothing besides
+   --  From "2026-11-21", and nothing besides
 
    function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day;
-   --  As in "09:15" or "09:15:00.123"; decimals beyond six are cut
+   --  From "09:15" or "09:15:00.123"; decimals beyond six are cut
 
    --  A timestamp in parts, for databases that have it in parts; in UTC
 
@@ -55,12 +55,12 @@ private package Appserver.SQL.Text_Values is
    --  Value / 10 ** Scale, as in "-0.0500"
 
    function Image (Value : Long_Float) return String;
-   --  With digits enough to come back as the same
+   --  With enough digits to be read back as the same value
 
    subtype Second_Decimals is Natural range 0 .. 9;
 
    function Image (Value : Moment; Decimals : Second_Decimals := 6) return String;
-   --  As in "2026-11-21 09:15:00.123000"; decimals beyond those are cut
+   --  Such as "2026-11-21 09:15:00.123000"; decimals beyond those are cut
 
    function Image (Value : Date) return String;
    function Image (Value : Time_Of_Day) return String;

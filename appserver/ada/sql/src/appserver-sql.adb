@@ -38,7 +38,7 @@ package body Appserver.SQL is
    Latest : Stored_Error with Thread_Local_Storage;
    --  Storage of a thread begins as zeros: not set
 
-   --  Without a part of a character at the end of what is kept
+   --  Cuts between characters of UTF-8
 
    function Length_In (Room : Positive; Text : UTF_8_String) return Natural is
       Length : Natural := Natural'Min (Text'Length, Room);
@@ -99,7 +99,7 @@ package body Appserver.SQL is
    end Raise_Error;
 
    GNAT_Length : constant := 200;
-   --  Of an exception's message: longer ones are cut
+   --  GNAT cuts longer messages of exceptions
 
    function Is_Latest (Text : String) return Boolean is
       Full_Text : constant String :=
@@ -126,7 +126,7 @@ package body Appserver.SQL is
       return Error_Record is
      (Message'Length, 0, 0, Origin, State, Code, 0, Message, "", "");
 
-   --  Of an occurrence that is not the task's latest error
+   --  The error of an occurrence that is not the task's latest one
 
    function Read_Back (Text : String) return Error_Record is
       State_First  : constant Positive := Text'First + State_Prefix'Length;

@@ -33,7 +33,7 @@ generic
      (Self : in out Database_Statement;
       On   : in out Database_Connection'Class;
       Text : UTF_8_String);
-   --  Those of the database
+   --  The database's own
 
 package Appserver.SQL.Monitored is
 
@@ -73,7 +73,7 @@ private
       Query      : Monitors.Query;
       Spent_Time : Monitors.Nanoseconds := 0;
       Is_Running : Boolean := False;
-      --  It has steps that were not counted yet
+      --  There are steps that were not counted yet
       Executions : Natural := 0;
    end record;
 

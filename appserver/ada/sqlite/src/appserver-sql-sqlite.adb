@@ -409,7 +409,7 @@ package body Appserver.SQL.SQLite is
       Read_Write => Open_Read_Write,
       Create     => Open_Read_Write + Open_Create];
 
-   --  Also when it fails there is a handle, which holds the error
+   --  If it fails there is a handle, too, which holds the error
 
    procedure Open
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)

@@ -15,17 +15,17 @@ package Appserver.SQL.SQLite is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  Of the library that the program runs on, as in "3.40.1"
+   --  The version of the library that the program runs on, such as "3.40.1"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
 
    type Threading_Mode is (Single_Thread, Multi_Thread, Serialized);
-   --  Who may use the library and a connection at once: https://www.sqlite.org/threadsafe.html
+   --  Which threads may use the library and a connection: https://www.sqlite.org/threadsafe.html
 
    function Threading (Self : Connection) return Threading_Mode
      with Pre => Self.Is_Open;
-   --  What the library was built for, and the connection opened with
+   --  The mode that the library was built for, and in which the connection was opened
 
    --  The operations of Appserver.SQL, as they are there
 
@@ -51,7 +51,7 @@ package Appserver.SQL.SQLite is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
-   --  As text, as in "2026-11-21 09:15:00.123": SQLite's own date functions know milliseconds
+   --  Bound as text, such as "2026-11-21 09:15:00.123": SQLite's date functions use milliseconds
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
@@ -62,7 +62,7 @@ package Appserver.SQL.SQLite is
       Parameter : Parameter_Number;
       Value     : Integer_64;
       Scale     : Decimal_Scale);
-   --  As the nearest floating-point value: SQLite has no decimals
+   --  Bound as the nearest floating-point value: SQLite has no decimals
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
    overriding function Step (Self : in out Statement) return Boolean with Inline;
@@ -88,7 +88,7 @@ package Appserver.SQL.SQLite is
    overriding function Column_Name
      (Self : Statement; Column : Column_Number) return UTF_8_String;
 
-   --  What SQLite has besides
+   --  Operations of SQLite alone
 
    type Open_Mode is (Read_Only, Read_Write, Create);
    --  Create: to read and write, and the file is made if it is missing
@@ -104,8 +104,8 @@ package Appserver.SQL.SQLite is
 
    procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait)
      with Pre => Can_Use (Self);
-   --  How long a statement waits, to the millisecond, for other connections' locks before it
-   --  raises SQL_Error, 55P03; not at all unless set
+   --  Sets how long a statement waits for other connections' locks, to the millisecond, before it
+   --  raises SQL_Error, 55P03. Statements do not wait unless it is set.
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
@@ -116,7 +116,7 @@ package Appserver.SQL.SQLite is
    procedure Use_Text
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      renames Prepare;
-   --  There is no server to keep a statement: this is the same
+   --  The same as Prepare: there is no server that would keep a statement
 
 private
 

@@ -77,7 +77,7 @@ package body Left_Reads_Tests is
       return Ada.Containers.Hash_Type'Mod (Key);
    end Hash;
 
-   --  That of 1,000 that are replaced most are freed while the cache lives
+   --  Of 1,000 replaced elements most must be freed while the cache lives
 
    procedure Expect_Freed (Map : in out Wait_Free.Cache; After : String) is
       Before : constant Integer := Tracked.Live;

@@ -18,9 +18,9 @@ package Answer_Texts is
      (Answer (Answer'First + 9 .. Answer'First + 11));
 
    function Field (Answer, Name : String) return String;
-   --  "-" if there is none; Name as it is written
+   --  The value of the field; "-" if there is none. The case of Name matters.
 
    function Content (Answer : String) return String;
-   --  Of the first answer, to the end of the text
+   --  The content of the first answer, up to the end of the text
 
 end Answer_Texts;

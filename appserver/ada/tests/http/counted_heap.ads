@@ -10,6 +10,6 @@
 package Counted_Heap is
 
    function Calls return Natural;
-   --  So far; of a program with one task
+   --  Calls for memory so far, in a program with one task
 
 end Counted_Heap;

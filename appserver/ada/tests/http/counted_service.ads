@@ -12,7 +12,7 @@ package Counted_Service is
    use Appserver;
 
    procedure Open (Folder : String);
-   --  That /files/ is of
+   --  Opens the folder that is served at /files/
 
    function Answer (Request : HTTP.Request) return HTTP.Response;
    --  /new takes something from the heap, /raise raises an exception

@@ -103,7 +103,7 @@ package body Failing_Calls is
       return Epoll_Ctl (Set, Operation, File, Event);
    end Change_Events;
 
-   --  That of this program is found before the C library's
+   --  The linker takes this program's function before the C library's
 
    function Create_Thread (Thread, Attributes, Start, Argument : Address) return int
      with Export, Convention => C, External_Name => "pthread_create";

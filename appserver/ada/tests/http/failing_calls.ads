@@ -11,12 +11,12 @@ with Interfaces.C;
 package Failing_Calls is
 
    procedure Allow_Threads (Count : Natural);
-   --  So many can be created from here on
+   --  Creating threads fails after Count more
 
    procedure Allow_All_Threads;
 
    procedure Allow_Memory (Bytes : Interfaces.C.unsigned_long);
-   --  So much more of it from here on (RLIMIT_AS)
+   --  Limits memory to Bytes more than now (RLIMIT_AS)
 
    procedure Allow_All_Memory;
 

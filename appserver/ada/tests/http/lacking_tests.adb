@@ -119,7 +119,7 @@ package body Lacking_Tests is
       Assert (Reports.Count = 2, "and nothing else");
    end Handlers_Are_Reported;
 
-   --  Those that were created are there when another one cannot be
+   --  Some threads exist when the next one cannot be created
 
    procedure Few_Threads (T : in out Fixture) is
       pragma Unreferenced (T);

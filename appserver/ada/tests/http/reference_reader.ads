@@ -8,6 +8,6 @@
 package Reference_Reader is
 
    function Outcome (Bytes : String; Most_Content : Natural) return String;
-   --  As Parsed.Outcome has it, but "refused" without a status
+   --  In the form of Parsed.Outcome, with "refused" without a status
 
 end Reference_Reader;

@@ -335,7 +335,7 @@ package body Serving_Tests is
       Serves_On;
    end Too_Deep;
 
-   --  Of a worker's stack the end is guarded, also against code that does not probe it
+   --  The end of a worker's stack is guarded, also against code that does not probe it
 
    procedure Too_Wide_Without_Probes (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -376,7 +376,7 @@ package body Serving_Tests is
       Is_Sent (7, 0);
       Is_Sent (100, 3_000_000);
       Is_Sent (File_Size - 10, 10);
-      --  One that is shorter than was said: its connection ends
+      --  A file shorter than announced ends the connection
       From.Ask ("/file?first=" & Integer'Image (-(10 - File_Size)) (2 .. 8) & "&length=20");
       Assert (Content (From.Rest)'Length = 10, "as far as it goes");
       Serves_On;
@@ -520,7 +520,7 @@ package body Serving_Tests is
 
       pragma Unreferenced (T);
    begin
-      --  They are waited for, and others are served in the meantime
+      --  The server waits for slow readers, and serves others in the meantime
       File.Connect (Tested.Port, Receive_Buffer => 4_096);
       Text.Connect (Tested.Port, Receive_Buffer => 4_096);
       File.Ask ("/file?first=0&length=8000000");
@@ -712,7 +712,7 @@ package body Serving_Tests is
       end loop;
    end Slow_Handlers;
 
-   --  They begin to wait while others take over what the first one left
+   --  Handlers begin to wait while others take over the loop that the first one left
 
    procedure Slow_At_Once (T : in out Fixture) is
       From : array (1 .. Tested_Servers.Workers + 2) of Client;

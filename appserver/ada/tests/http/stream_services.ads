@@ -22,7 +22,7 @@ package Stream_Services is
    --  whole. /upload/refused: 401. /upload/plan: raises an exception. Of the first five there may
    --  be 16 at a time; others get 503. /upload/form: multipart/form-data of at most 20 parts, whose
    --  headers have at most 500 bytes; the answer is a line "NAME|FILE|TYPE|LENGTH|CRC-32" for each.
-   --  Of them there may be 4.
+   --  There may be 4 of these at a time.
 
    function Answer (Request : HTTP.Request) return HTTP.Response;
    --  /upload/buffered: the content. /stream?size=N&piece=N: N bytes of Byte, in pieces, with
@@ -39,7 +39,7 @@ private
 
    type Upload is limited new HTTP.Services.Content_Receiver with record
       Index  : Positive := 1;
-      --  Of all that there are
+      --  Its slot among all uploads
       Kind   : Upload_Kind := Count;
       Length : HTTP.Byte_Count := 0;
       CRC    : Interfaces.Unsigned_32 := 0;

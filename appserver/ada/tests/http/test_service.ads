@@ -21,7 +21,7 @@ package Test_Service is
    end Gate;
 
    procedure Make_File (Name : String; Size : Natural);
-   --  That /file is from: its bytes are those of Pattern. Its folder is that of /folder/.
+   --  Makes the file for /file, with the bytes of Pattern. Its folder is served at /folder/.
 
    function Pattern (Offset, Length : Natural) return String;
 

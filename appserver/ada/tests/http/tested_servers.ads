@@ -11,7 +11,7 @@ package Tested_Servers is
    use Appserver;
 
    Workers : constant := 4;
-   --  Of the server profile
+   --  In the server profile
 
    generic
       Name  : String;

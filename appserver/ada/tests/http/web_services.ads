@@ -23,7 +23,7 @@ package Web_Services is
 
    overriding function Plan
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
-   --  As Stream_Services has it
+   --  The plan of Stream_Services
 
    overriding function Answer
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
@@ -32,7 +32,7 @@ package Web_Services is
    --  each. /set-cookie?name=N&value=V. /site/: files, if there are. Others: Stream_Services
 
    Shared_Service : aliased Web_Service;
-   --  That of the embedded profile
+   --  The service of the embedded profile
 
    Compressed : aliased HTTP.Compression.Gzip_Filter (Shared_Service'Access, Compressors => 2);
 
@@ -42,6 +42,6 @@ package Web_Services is
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
 
    procedure Open_Log (Path, Format : String);
-   --  It names the clients of trusted proxies
+   --  The log has the addresses of clients behind trusted proxies
 
 end Web_Services;

@@ -7,6 +7,6 @@
 package Counted_Memory is
 
    function Calls return Natural;
-   --  Of all tasks, since the program began
+   --  Calls for memory by all tasks since the program began
 
 end Counted_Memory;

@@ -18,7 +18,7 @@ package body Batch_Tests is
    use type SQL.Integer_64;
 
    Halted : exception;
-   --  Of the program's own
+   --  An exception of the program
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB     : aliased Connection;
@@ -94,7 +94,7 @@ package body Batch_Tests is
       end loop;
    end All_Executed;
 
-   --  Of no row, of one, of two; also those of a text that returns rows
+   --  Counts of no row, one and two; also of a text that returns rows
 
    procedure Counts_Reported (T : in out Fixture) is
 

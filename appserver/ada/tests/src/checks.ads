@@ -21,6 +21,6 @@ package Checks is
    --  Query's first column of its first row is Text
 
    function File_Name (Name : String) return String;
-   --  Of a database file that is not there yet, in the directory the tests may write to
+   --  The path of a database file that does not exist yet, in the tests' scratch directory
 
 end Checks;

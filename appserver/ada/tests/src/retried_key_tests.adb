@@ -22,7 +22,7 @@ package body Retried_Key_Tests is
       DB        : aliased Connection;
       --  Sees from outside
       Tested_DB : aliased Connection;
-      --  Of the calls
+      --  The connection of the retried calls
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);

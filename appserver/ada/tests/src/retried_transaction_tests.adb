@@ -20,9 +20,9 @@ package body Retried_Transaction_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB        : aliased Connection;
-      --  Sees from outside
+      --  Another connection, to check the effects
       Tested_DB : aliased Connection;
-      --  Of the calls
+      --  The connection of the retried calls
       Runs      : Natural := 0;
    end record;
 
@@ -378,7 +378,7 @@ package body Retried_Transaction_Tests is
    procedure Kept_By_A_Fault is new Retry_After_A_Fault (Session_Per_Attempt => False);
    procedure New_After_A_Fault is new Retry_After_A_Fault (Session_Per_Attempt => True);
 
-   --  It is not used without the settings that it did not get
+   --  A session must not be used without its settings
 
    procedure Not_Set (T : in out Fixture) is
       By : constant Retry.Policy := (others => <>);
@@ -570,7 +570,7 @@ package body Retried_Transaction_Tests is
       Deadlocked (Counted);
    end Deadlock;
 
-   --  One that is stopped at its commit asks there for what another one holds
+   --  A transaction that is stopped at its commit asks for a row that another one has locked
 
    procedure Deadlock_At_Commit (T : in out Fixture) is
       Counted     : aliased Retry.Meter;

@@ -52,7 +52,7 @@ package body Server_Tests is
       Assert (Number (DB, Query) = Value, Query & " is" & Number (DB, Query)'Image);
    end Becomes;
 
-   --  Those of earlier tests may still be ending
+   --  Sessions of earlier tests may still be ending
 
    procedure Be_Alone (T : in out Fixture) is
    begin

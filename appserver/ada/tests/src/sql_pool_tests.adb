@@ -470,7 +470,7 @@ package body SQL_Pool_Tests is
       end;
    end Lost;
 
-   --  One that was lost while nobody had it is asked, and opened again
+   --  A connection that was lost while idle is tested, and opened again
 
    procedure Lost_While_Idle (T : in out Fixture) is
       Pool : aliased Asking.Pool (1);

@@ -82,7 +82,7 @@ package body Worker_Tests is
       Assert (First.Operations = 0, "forgotten");
    end Recorded;
 
-   --  Who waits for the operation before waits too
+   --  Waiting for the operation before counts in the latency, too
 
    procedure Due (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -201,7 +201,7 @@ package body Worker_Tests is
       end loop;
    end Without_Laps;
 
-   --  One that fails stops no other one, and the group can go on
+   --  A worker that fails stops no other, and the group can go on
 
    procedure Failing (T : in out Fixture) is
       pragma Unreferenced (T);
