@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import servers
+from servers import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHLAB = Path(os.environ.get("BENCHLAB_PROGRAM", ROOT / "target/debug/benchlab"))
@@ -36,11 +37,6 @@ class Expected:
     bad: set[str] = field(default_factory=set)
     advice: set[str] = field(default_factory=set)
     good: set[str] = field(default_factory=set)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def wait_for(port: int, process: subprocess.Popen, log: Path) -> None:

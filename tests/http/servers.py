@@ -3,6 +3,7 @@
 same at a URL."""
 
 import os
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,3 +130,9 @@ def make_files(folder: Path) -> Path:
     (folder / "files-not").mkdir()
     (folder / "files-not" / "secret").write_bytes(SECRET)
     return served
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]

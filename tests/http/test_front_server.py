@@ -18,14 +18,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from experiments import ROOT
+from servers import free_port
 from test_services import Program
 
 NGINX = os.environ.get("NGINX") or shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin") or "nginx"
 WITHIN_S = 30
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def certify(folder: Path) -> None:
