@@ -215,7 +215,7 @@ package body Appserver.HTTP.Compression is
       Weight : constant Media_Ranges.Listed_Weight :=
         Media_Ranges.Coding_Weight (Accepted, "gzip");
    begin
-      return Weight > 0 and then Weight >= Media_Ranges.Named_Weight (Accepted, "identity");
+      return Weight > 0 and then Weight >= Media_Ranges.Own_Weight (Accepted, "identity");
    end Wants_Gzip;
 
    function Accepts_Gzip (Request : HTTP.Request) return Boolean is

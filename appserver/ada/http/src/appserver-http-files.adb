@@ -288,7 +288,7 @@ package body Appserver.HTTP.Files is
       type Coding_List is array (1 .. 2) of Coding;
 
       Least : constant Media_Ranges.Listed_Weight :=
-        Media_Ranges.Named_Weight (Accepted, Name_Of (Identity));
+        Media_Ranges.Own_Weight (Accepted, Name_Of (Identity));
       Order : constant Coding_List :=
         (if Weight_Of (Gzip) > Weight_Of (Brotli) then [Gzip, Brotli] else [Brotli, Gzip]);
    begin

@@ -198,7 +198,7 @@ package body Appserver.Media_Ranges is
    function Coding_Weight (Accepted, Coding : String) return Listed_Weight is
      (Weight_Above (Accepted, Coding, None));
 
-   function Named_Weight (Accepted, Coding : String) return Listed_Weight is
+   function Own_Weight (Accepted, Coding : String) return Listed_Weight is
      (Weight_Above (Accepted, Coding, Any));
 
 end Appserver.Media_Ranges;

@@ -24,7 +24,7 @@ package Appserver.Media_Ranges with Pure is
    --  The weight of a coding, in lower case, or that of "*". Malformed elements are ignored; of
    --  several elements for a coding the first counts.
 
-   function Named_Weight (Accepted, Coding : String) return Listed_Weight;
+   function Own_Weight (Accepted, Coding : String) return Listed_Weight;
    --  The same, but Unlisted if only "*" matches it
 
 end Appserver.Media_Ranges;
