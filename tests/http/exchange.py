@@ -30,13 +30,13 @@ class Exchange:
     """The JSON of a 200."""
     closes: bool = False
     """The connection must end: where the next request begins is not known, or another could see it elsewhere."""
-    ours: bool = False
+    only_library: bool = False
     """Only the library in appserver/ada is held to it: another server may wait for the rest of what it takes for a large body."""
     method: str = "GET"
     version: str = "1.1"
 
     def must_hold(self, server: Server) -> None:
-        if self.ours and not server.promises:
+        if self.only_library and not server.promises:
             pytest.skip("its limits are its own affair")
         statuses = self.promised if server.promises else self.promised | self.allowed
         with server.connect() as connection:

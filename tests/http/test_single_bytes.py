@@ -37,12 +37,12 @@ def program(kind: str) -> Iterator[Program]:
 
 
 def cpu_ns(program: Program) -> int:
-    """Of all its threads: clock_getcpuclockid(3) gives this number for a process."""
+    """CPU time of all threads of the program, by the clock of clock_getcpuclockid(3)."""
     return time.clock_gettime_ns((~program.process.pid << 3) | 2)
 
 
 def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
-    """Of each byte of the piece, sent alone."""
+    """CPU time for each byte of the piece, sent alone."""
     before = cpu_ns(program)
     for at in range(len(piece)):
         connection.send(piece[at:at + 1])
@@ -51,7 +51,7 @@ def cost_ns(program: Program, connection: Connection, piece: bytes) -> float:
 
 
 def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: bytes = b"") -> float:
-    """How often the cost behind the first beginning that behind the second is, in the middle of the rounds."""
+    """The median cost after the first beginning, divided by that after the second."""
     with ExitStack() as stack:
         connections = [stack.enter_context(program.connect()) for _ in beginnings]
         for connection, beginning in zip(connections, beginnings, strict=True):
@@ -64,7 +64,7 @@ def compare(program: Program, beginnings: list[bytes], dribbled: bytes, end: byt
 
 
 def padded(text: bytes, size: int) -> bytes:
-    """With fields of 500 bytes behind its first line."""
+    """The request with fields of 500 bytes after its first line."""
     line = b"X-Padding: " + 487 * b"a" + b"\r\n"
     head, _, rest = text.partition(b"\r\n")
     return head + b"\r\n" + size // len(line) * line + rest

@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 EXPERIMENTS = Path(os.environ.get("BENCHLAB_TEST_EXPERIMENTS", ROOT / "experiments"))
-"""Where the experiments are declared; the programs are those of this working tree in any case."""
+"""The folder of declarations. Programs are always those of this working tree."""
 
 TARGETS = ("sqlite", "postgresql", "mariadb")
 
@@ -69,15 +69,15 @@ def declared_subjects() -> list[Declared]:
 
 
 def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> Declared:
-    """What stands in the target's table overrides what stands in the subject's."""
+    """Keys of the target's table override the subject's."""
     keys = subject if target is None else {**subject, **subject[target]}
     return Declared(experiment, subject["name"], target, tuple(keys["program"]),
                     tuple(map(tuple, keys.get("build", []))), tuple(keys.get("needs", [])), frozenset(keys.get("without", [])))
 
 
 def missing_library(declared: Declared) -> str | None:
-    """What a subject needs that is not here and that no package of Debian brings: its title. Such a subject is
-    left out of the tests."""
+    """The title of a library that the subject needs, that is not installed, and that no package of Debian has.
+    Such a subject is left out of the tests."""
     toolchains = tomllib.loads((EXPERIMENTS / "toolchains.toml").read_text())
     for need in declared.needs:
         toolchain = toolchains[need]
@@ -92,8 +92,8 @@ def missing_library(declared: Declared) -> str | None:
 
 
 def tables(declared: Declared) -> dict[str, Any]:
-    """What the experiment says of the subject's target: its tables, and how its settings are read. What the SQL
-    experiment says too is the SQL experiment's, as all tests of a server share one database."""
+    """The experiment's tables of the subject's target, and how its settings are read. The SQL experiment overrides
+    them, since all tests of a server share one database."""
     experiments = read_experiments()
     targets = [experiments[name]["target"][declared.target]
                for name in (declared.experiment, "sql") if name in experiments]

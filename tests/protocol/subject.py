@@ -110,14 +110,14 @@ class Subject:
         return self._read_reply()
 
     def ask_for(self, verb: str, command: str) -> Reply:
-        """As ask; the reply must be of this verb."""
+        """Like `ask`; the reply must have this verb."""
         reply = self.ask(command)
         if reply.verb != verb:
             raise ProtocolError(f"{command!r} was answered with {reply}; its log:\n{self._last_log()}")
         return reply
 
     def ask_for_error(self, command: str | bytes) -> str:
-        """As ask; the reply must be a complete error. Returns its code."""
+        """Like `ask`; the reply must be a complete error, whose code is returned."""
         reply = self.ask(command)
         if reply.verb != "error" or not reply.arguments.get("message"):
             raise ProtocolError(f"{command[:80]!r} was answered with {reply}")

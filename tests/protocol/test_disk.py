@@ -69,7 +69,7 @@ def children(pid: int) -> list[str]:
 
 
 def groups() -> tuple[Path, str]:
-    """Where control groups that limit I/O are, and the file of one that has its limit of writing."""
+    """The folder of control groups that limit I/O, and the name of a group's file with the limit of writing."""
     unified = Path("/sys/fs/cgroup/cgroup.controllers")
     has_io = unified.exists() and "io" in unified.read_text().split()
     return (unified.parent, "io.max") if has_io else (unified.parent / "blkio", "blkio.throttle.write_bps_device")

@@ -32,7 +32,7 @@ CASES = ("counter", "transfer", "record", "order", "outage", "arrivals")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
 
 BATCHES_MAX = 50
-"""In so many some of their calls meet."""
+"""So many batches suffice for calls of several clients to conflict."""
 
 
 class Behaviour(NamedTuple):
@@ -40,11 +40,11 @@ class Behaviour(NamedTuple):
 
     attempts: int
     has_key: bool = False
-    """Nothing is applied twice."""
+    """Its calls have keys, so that none is applied twice."""
     sleeps: bool = False
-    """For seconds, after a lost connection."""
+    """It pauses for seconds after a lost connection."""
     has_budget: bool = False
-    """Of 20 retries and one for ten calls."""
+    """It has a budget of 20 retries, and one more for each ten calls."""
 
     def reads_first(self, case: str) -> bool:
         """Whether the case reads before it writes in a transaction: SQLite refuses that while another one writes."""
@@ -181,13 +181,13 @@ def effects(database: Database) -> Counter[tuple[int, int]]:
 
 
 def connections(subject: Subject, database: Database) -> int:
-    """Of the subject."""
+    """The number of the subject's open connections."""
     return (subject.times_open(database.path) if isinstance(database, SQLite)
             else subject.connections_to(database.port))
 
 
 def sessions(subject: Subject, server: Server) -> list[int]:
-    """Of the subject."""
+    """The server's numbers of the subject's sessions."""
     ports = ", ".join(map(str, subject.ports_of_connections_to(server.port))) or "0"
     return [number for (number,) in server.ask({
         "postgresql": f"SELECT pid FROM pg_stat_activity WHERE client_port IN ({ports})",
@@ -196,7 +196,7 @@ def sessions(subject: Subject, server: Server) -> list[int]:
 
 
 def end_session(server: Server, number: int) -> None:
-    """It may have ended by itself."""
+    """Ends a session, which may have ended by itself."""
     with suppress(pymysql.MySQLError):
         server.execute({"postgresql": f"SELECT pg_terminate_backend({number})",
                         "mariadb": f"KILL {number}"}[server.target])
@@ -241,7 +241,7 @@ SERIALIZATION_FAILURE, DEADLOCK = range(2)
 
 
 def fail_inserts(server: Server, condition: str, fault: int = SERIALIZATION_FAILURE) -> None:
-    """Those into effect that the condition holds for."""
+    """Makes inserts into the table effect fail if the condition holds."""
     raised = RAISED[server.target][fault]
     if server.target == "postgresql":
         server.execute(f"""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -271,7 +271,7 @@ def behaviour(declared: Declared) -> Behaviour:
 
 @pytest.fixture
 def filled(declared: Declared, database: Database) -> Iterator[Database]:
-    """With the rows of test_simple, and the table effect."""
+    """The database with the rows of test_simple and the table effect."""
     database.fill(VALUES)
     database.execute(tables(declared)["effects"])
     yield database
