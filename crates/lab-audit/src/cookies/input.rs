@@ -130,7 +130,8 @@ impl Collector {
         }
     }
 
-    fn add(&mut self, cookie: Cookie, value: String) -> usize {
+    /// The cookie's index; none if there are too many already.
+    fn add(&mut self, cookie: Cookie, value: String) -> Option<usize> {
         let key = key(&cookie);
         match self.index_of.get(&key) {
             Some(&index) => {
@@ -140,7 +141,7 @@ impl Collector {
                     ..cookie
                 };
                 self.values[index] = value;
-                index
+                Some(index)
             }
             None if self.observation.cookies.len() < MOST_ENTRIES => {
                 self.index_of.insert(key, self.observation.cookies.len());
@@ -148,17 +149,22 @@ impl Collector {
                 same_name.push(self.observation.cookies.len());
                 self.observation.cookies.push(cookie);
                 self.values.push(value);
-                self.observation.cookies.len() - 1
+                Some(self.observation.cookies.len() - 1)
             }
             None => {
                 self.observation.skipped += 1;
-                self.observation.cookies.len() - 1
+                None
             }
         }
     }
 
-    /// The index of a cookie that a request carries. One that was not set before is added.
-    fn cookie_sent(&mut self, host: &str, path: &str, (name, value): (&str, &str)) -> usize {
+    /// The index of a cookie that a request carries. One that was not set before is added, if there is room.
+    fn cookie_sent(
+        &mut self,
+        host: &str,
+        path: &str,
+        (name, value): (&str, &str),
+    ) -> Option<usize> {
         let hash = self.hasher.hash(value);
         let same_name = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
         let is_sent = |index: &&usize| self.observation.cookies[**index].is_sent_to(host, path);
@@ -173,7 +179,7 @@ impl Collector {
             let cookie = &mut self.observation.cookies[index];
             (cookie.value_bytes, cookie.hash) = (value.len(), hash);
             self.values[index] = value.to_owned();
-            return index;
+            return Some(index);
         }
         let cookie = Cookie {
             name: name.to_owned(),
@@ -272,7 +278,7 @@ impl Collector {
         }
         let cookies: Vec<usize> = pairs(&sent)
             .into_iter()
-            .map(|pair| self.cookie_sent(host, path, pair))
+            .filter_map(|pair| self.cookie_sent(host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
         let kind = RequestKind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);
@@ -412,7 +418,7 @@ impl Collector {
             has_cookies = true;
             let cookies: Vec<usize> = pairs(&sent)
                 .into_iter()
-                .map(|pair| self.cookie_sent("", "/", pair))
+                .filter_map(|pair| self.cookie_sent("", "/", pair))
                 .collect();
             self.add_request("", "/", RequestKind::Page, cookies, None);
         }
