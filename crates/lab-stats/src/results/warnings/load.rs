@@ -356,7 +356,8 @@ impl Naming<'_> {
     /// Where the rate changes as planned, that neighbours are alike says nothing of the server.
     fn stages(&self) -> Option<Warning> {
         let text = (!self.cells(|_| true).is_empty()).then(|| {
-            "The rate changed as it was planned to: rates and costs are those of the middle of it, percentiles              those of all of it, and the intervals say little. Look at the course over time."
+            "The rate changed as it was planned to: rates and costs are those of the middle of it, percentiles \
+             those of all of it, and the intervals say little. Look at the course over time."
                 .to_string()
         });
         Some(Warning::new(WarningKind::Stages, text?))
