@@ -80,8 +80,10 @@ fn each_target(
 /// The parts on the same target.
 fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
     let twin = |part: &Part| second.iter().find(|other| other.kind == part.kind);
-    let both = first.iter().filter_map(|part| Some([part, twin(part)?]));
-    both.collect()
+    first
+        .iter()
+        .filter_map(|part| Some([part, twin(part)?]))
+        .collect()
 }
 
 /// A server that a load run has alone is the same as the other's, wherever it listened: its requests are.
@@ -144,8 +146,8 @@ fn on_target(sides: &Sides) -> Option<Between> {
 fn lonely(parts: &[Vec<Part>; 2]) -> Vec<String> {
     let mut lonely = Vec::new();
     for (i, which) in [(0, "first"), (1, "second")] {
-        let there = |part: &&Part| parts[1 - i].iter().any(|other| other.kind == part.kind);
-        let alone = parts[i].iter().filter(|part| !there(part));
+        let is_in_other = |part: &&Part| parts[1 - i].iter().any(|other| other.kind == part.kind);
+        let alone = parts[i].iter().filter(|part| !is_in_other(part));
         let names = alone.filter_map(|part| Some(part.kind?.title().to_string()));
         lonely.extend(listed(
             &format!("Targets of the {which} run alone"),
@@ -159,37 +161,37 @@ fn lonely(parts: &[Vec<Part>; 2]) -> Vec<String> {
 fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<String> {
     let mut apart = Vec::new();
     for (i, which) in [(0, "first"), (1, "second")] {
-        let (mine, other) = (&sides.0[i], &sides.0[1 - i]);
-        let subjects = mine.plan.subjects.iter();
+        let (side, other) = (&sides.0[i], &sides.0[1 - i]);
+        let subjects = side.plan.subjects.iter();
         let alone = subjects.filter(|s| other.find(&s.name).is_none());
-        let alone = alone.map(|s| mine.subject_label(&s.name)).collect();
+        let alone = alone.map(|s| side.subject_label(&s.name)).collect();
         apart.extend(listed(&format!("Subjects of the {which} run alone"), alone));
         let labels = |side: &Side| -> Vec<String> {
             let points = 0..side.plan.points.len();
             points.map(|point| side.label(point)).collect()
         };
-        let theirs: HashSet<String> = labels(other).into_iter().collect();
-        let known: HashSet<PointId> = points.iter().map(|common| common[i]).collect();
-        let unknown = labels(mine).into_iter().enumerate();
-        let unknown = unknown.filter(|(point, _)| !known.contains(point));
-        let (same_name, alone): (Vec<String>, Vec<String>) = unknown
+        let other_labels: HashSet<String> = labels(other).into_iter().collect();
+        let compared: HashSet<PointId> = points.iter().map(|common| common[i]).collect();
+        let uncompared = labels(side).into_iter().enumerate();
+        let uncompared = uncompared.filter(|(point, _)| !compared.contains(point));
+        let (same_name, alone): (Vec<String>, Vec<String>) = uncompared
             .map(|(_, label)| label)
-            .partition(|label| theirs.contains(label));
+            .partition(|label| other_labels.contains(label));
         apart.extend(listed(&format!("Points of the {which} run alone"), alone));
         if i == 0 {
             apart.extend(listed("Other work under the same name", same_name));
         }
-        for refusal in &mine.refusals {
-            let name = mine.subject_label(&mine.plan.subjects[refusal.subject].name);
+        for refusal in &side.refusals {
+            let name = side.subject_label(&side.plan.subjects[refusal.subject].name);
             let place = refusal
                 .point
-                .map_or(String::new(), |point| format!(" at {}", mine.label(point)));
+                .map_or(String::new(), |point| format!(" at {}", side.label(point)));
             apart.push(format!("{name}{place} in the {which} run: {}", refusal.why));
         }
     }
     apart
 }
 
-fn listed(what: &str, names: Vec<String>) -> Option<String> {
-    (!names.is_empty()).then(|| format!("{what}: {}.", names.join(", ")))
+fn listed(heading: &str, names: Vec<String>) -> Option<String> {
+    (!names.is_empty()).then(|| format!("{heading}: {}.", names.join(", ")))
 }

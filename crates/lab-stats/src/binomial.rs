@@ -19,9 +19,9 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
         };
     }
     if all > EXACT {
-        let (n, wanted) = (all as f64, at_least as f64);
+        let (n, threshold) = (all as f64, at_least as f64);
         let spread = (n * chance * (1.0 - chance)).sqrt();
-        return normal::cdf((n * chance - (wanted - 0.5)) / spread);
+        return normal::cdf((n * chance - (threshold - 0.5)) / spread);
     }
     // The logarithm of each number's probability, from the one before.
     let odds = (chance / (1.0 - chance)).ln();

@@ -17,19 +17,19 @@ use crate::ratio::{Level, Ratio, exponentiate, merged, ratio};
 ///
 /// [`Ratio::values`] is what two equal runs with an interval of this width would have.
 pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
-    let own = [ratio(first, level)?, ratio(second, level)?];
+    let ratios = [ratio(first, level)?, ratio(second, level)?];
     let values = [first, second].map(|logs| merged(logs, level).values);
     let shift = rank_sum::shift(&values[0], &values[1], level.each())?;
-    let apart = quotient(&own[0].interval, &own[1].interval, 0.0);
-    let assumed = own.iter().any(|run| run.assumed);
+    let apart = quotient(&ratios[0].interval, &ratios[1].interval, 0.0);
+    let assumed = ratios.iter().any(|run| run.assumed);
     // Of few blocks the rank-sum interval has not the level.
     let joint = if assumed {
         apart
     } else {
         exponentiate(shift.interval, level)
     };
-    let width = own[0].width.max(own[1].width);
-    let blocks = own.map(|run| f64::from(run.values * run.width));
+    let width = ratios[0].width.max(ratios[1].width);
+    let blocks = ratios.map(|run| f64::from(run.values * run.width));
     let equal = 2.0 / (1.0 / blocks[0] + 1.0 / blocks[1]);
     Some(Ratio {
         interval: Interval {
@@ -41,11 +41,15 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
         p: shift.p,
         values: ((equal / f64::from(width)) as u32).max(1),
         width,
-        dependent: own.iter().any(|run| run.dependent),
-        unresolved: own.iter().any(|run| run.unresolved),
-        sufficient: own.iter().all(|run| run.sufficient),
+        dependent: ratios.iter().any(|run| run.dependent),
+        unresolved: ratios.iter().any(|run| run.unresolved),
+        sufficient: ratios.iter().all(|run| run.sufficient),
         assumed,
-        needed: own.iter().map(|run| run.needed).max().unwrap_or(u32::MAX),
+        needed: ratios
+            .iter()
+            .map(|run| run.needed)
+            .max()
+            .unwrap_or(u32::MAX),
     })
 }
 

@@ -28,24 +28,24 @@ impl Prior {
     /// what is measured of the same processes is no news, so that they bound the degrees of freedom.
     pub fn new(comparisons: &[&[f64]], processes: usize) -> Prior {
         let spreads = comparisons.iter().map(|values| (variance(values), values));
-        let known = spreads.filter(|(s2, values)| values.len() >= 2 && *s2 > 0.0);
-        let known: Vec<(f64, f64)> = known
+        let usable = spreads.filter(|(s2, values)| values.len() >= 2 && *s2 > 0.0);
+        let usable: Vec<(f64, f64)> = usable
             .map(|(s2, values)| (s2.ln(), values.len() as f64 - 1.0))
             .collect();
         let others = processes.saturating_sub(2) as f64;
-        if known.len() < 2 || others < 1.0 {
+        if usable.len() < 2 || others < 1.0 {
             return Prior::NONE;
         }
-        let centred = known
+        let centred = usable
             .iter()
             .map(|(z, d)| z - digamma(d / 2.0) + (d / 2.0).ln());
         let centred: Vec<f64> = centred.collect();
-        let n = known.len() as f64;
+        let n = usable.len() as f64;
         let mean = centred.iter().sum::<f64>() / n;
         let spread = centred.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let expected = known.iter().map(|(_, d)| trigamma(d / 2.0)).sum::<f64>() / n;
-        let own = known.iter().map(|(_, d)| d).sum::<f64>() / n;
-        let bound = own * others;
+        let expected = usable.iter().map(|(_, d)| trigamma(d / 2.0)).sum::<f64>() / n;
+        let mean_freedom = usable.iter().map(|(_, d)| d).sum::<f64>() / n;
+        let bound = mean_freedom * others;
         let excess = spread - expected;
         let freedom = if excess > 0.0 {
             (2.0 * inverse_trigamma(excess)).min(bound)
@@ -58,9 +58,9 @@ impl Prior {
 
     /// The variance of at least two values with what the prior says of it, and its degrees of freedom.
     pub(crate) fn moderated(self, values: &[f64]) -> (f64, f64) {
-        let own = values.len() as f64 - 1.0;
-        let freedom = self.freedom + own;
-        let pooled = (self.freedom * self.variance + own * variance(values)) / freedom;
+        let own_freedom = values.len() as f64 - 1.0;
+        let freedom = self.freedom + own_freedom;
+        let pooled = (self.freedom * self.variance + own_freedom * variance(values)) / freedom;
         (pooled, freedom)
     }
 }
@@ -72,8 +72,8 @@ pub fn interval(values: &[f64], alpha: f64, prior: Prior, floor: f64) -> (Interv
     let mean = values.iter().sum::<f64>() / n;
     let (pooled, freedom) = prior.moderated(values);
     let error = (pooled / n).sqrt().max(floor);
-    let whole = freedom.floor().max(1.0) as u32;
-    let half = error * normal::student_upper_quantile(whole, alpha / 2.0);
+    let whole_freedom = freedom.floor().max(1.0) as u32;
+    let half = error * normal::student_upper_quantile(whole_freedom, alpha / 2.0);
     let t = if error > 0.0 {
         mean.abs() / error
     } else {
@@ -88,7 +88,7 @@ pub fn interval(values: &[f64], alpha: f64, prior: Prior, floor: f64) -> (Interv
     let p = if mean == 0.0 {
         1.0
     } else {
-        2.0 * normal::student_upper_tail(whole, t)
+        2.0 * normal::student_upper_tail(whole_freedom, t)
     };
     (interval, p)
 }

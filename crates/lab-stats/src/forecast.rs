@@ -37,8 +37,8 @@ pub fn time_for(run: &Run, blocks: u32) -> Option<TimeBudget> {
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
     let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
     let seconds = pilot.max(0.0) + all / complete as f64 * f64::from(blocks);
-    let wanted = (seconds * 1.1).max(LEAST_S);
-    (wanted <= 86_400.0).then(|| rounded_up(wanted))
+    let with_reserve = (seconds * 1.1).max(LEAST_S);
+    (with_reserve <= 86_400.0).then(|| rounded_up(with_reserve))
 }
 
 /// Steps of about a tenth: seconds up to a minute and a half, then minutes.

@@ -92,20 +92,20 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
 
 /// The kinds of the hosts that have blocks, in the order of their first; none: they are all of one.
 pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
-    let fact = |host: usize, wanted: &str| {
+    let fact = |host: usize, key: &str| {
         let host = &hosts[host].agent.host;
-        host.fact(wanted).unwrap_or_default()
+        host.fact(key).unwrap_or_default()
     };
     let with_blocks: Vec<usize> = (0..hosts.len()).filter(|&h| hosts[h].blocks > 0).collect();
-    let varies = |wanted: &&str| {
-        let mut all = with_blocks.iter().map(|&host| fact(host, wanted));
+    let varies = |key: &&str| {
+        let mut all = with_blocks.iter().map(|&host| fact(host, key));
         let first = all.next();
         all.any(|other| Some(other) != first)
     };
     let telling: Vec<&str> = OF_A_KIND.into_iter().filter(varies).collect();
     let mut kinds: Vec<HostKind> = Vec::new();
     for host in with_blocks {
-        let words: Vec<&str> = telling.iter().map(|wanted| fact(host, wanted)).collect();
+        let words: Vec<&str> = telling.iter().map(|key| fact(host, key)).collect();
         let name = words.join(", ");
         match kinds.iter_mut().find(|kind| kind.name == name) {
             Some(kind) => kind.hosts.push(host),
@@ -139,7 +139,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         .map(|block| host_of(run, &hosts, block))
         .collect();
     let places = places(plan);
-    let asked: Vec<(ComparedScope, Vec<Vec<f64>>)> = places
+    let compared: Vec<(ComparedScope, Vec<Vec<f64>>)> = places
         .into_iter()
         .map(|place| {
             let logs = place.logs(plan, &measured);
@@ -153,7 +153,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         })
         .collect();
     let alpha = spending::alpha(run, plan);
-    let family = alpha / asked.len().max(1) as f64;
+    let family = alpha / compared.len().max(1) as f64;
     let kinds = kinds(&hosts);
     let effect = |(place, by_host): (ComparedScope, Vec<Vec<f64>>)| {
         let between = random_effect::between(&by_host, family)?;
@@ -174,7 +174,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
             differ: between.p < family,
         })
     };
-    asked.into_iter().filter_map(effect).collect()
+    compared.into_iter().filter_map(effect).collect()
 }
 
 /// Of the hosts' means: hosts are to their kind what blocks are to a host.
@@ -217,9 +217,10 @@ impl<'r> Measured<'r> {
         match self {
             Measured::Batches(table) => table.log_ratios(subject, baseline, point),
             Measured::Servers(visits) => {
-                let both = zip(visits.of(subject, point), visits.of(baseline, point));
+                let pairs = zip(visits.of(subject, point), visits.of(baseline, point));
                 let cpu = &Metric::SERVER_CPU;
-                both.map(|(a, b)| Some((a?.value(cpu)? / b?.value(cpu)?).ln()))
+                pairs
+                    .map(|(a, b)| Some((a?.value(cpu)? / b?.value(cpu)?).ln()))
                     .collect()
             }
         }

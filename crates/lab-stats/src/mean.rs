@@ -19,23 +19,27 @@ const FEWEST: usize = 6;
 pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Option<Interval> {
     let blocks = moments(above, below);
     let count = blocks.len();
-    let own = Estimate::new(blocks.iter().sum(), count)?;
+    let estimate = Estimate::new(blocks.iter().sum(), count)?;
     let level = Interval::level_of(alpha);
-    let known = |low: f64, high: f64, level: f64| Interval {
-        estimate: own.log.exp(),
-        low: (own.log - low * own.error).exp().min(own.log.exp()),
-        high: (own.log - high * own.error).exp().max(own.log.exp()),
+    let interval = |low: f64, high: f64, level: f64| Interval {
+        estimate: estimate.log.exp(),
+        low: (estimate.log - low * estimate.error)
+            .exp()
+            .min(estimate.log.exp()),
+        high: (estimate.log - high * estimate.error)
+            .exp()
+            .max(estimate.log.exp()),
         level,
     };
     if count < 2 {
-        return Some(known(0.0, 0.0, 0.0));
+        return Some(interval(0.0, 0.0, 0.0));
     }
     if count < FEWEST {
         let t = normal::student_upper_quantile(count as u32 - 1, alpha / 2.0);
-        return Some(known(t, -t, level));
+        return Some(interval(t, -t, level));
     }
-    if own.error == 0.0 {
-        return Some(known(0.0, 0.0, level));
+    if estimate.error == 0.0 {
+        return Some(interval(0.0, 0.0, level));
     }
     let mut random = SplitMix64::new(seed);
     let draws = bootstrap::draws(alpha / 2.0);
@@ -43,11 +47,11 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
         .filter_map(|_| {
             let drawn = (0..count).map(|_| &blocks[random.below(count)]);
             let drawn = Estimate::new(drawn.sum(), count)?;
-            (drawn.error > 0.0).then(|| (drawn.log - own.log) / drawn.error)
+            (drawn.error > 0.0).then(|| (drawn.log - estimate.log) / drawn.error)
         })
         .collect();
     let (low, high) = bootstrap::bounds(&mut apart, alpha / 2.0)?;
-    Some(known(high, low, level))
+    Some(interval(high, low, level))
 }
 
 /// What a block, or the sum of several, adds to an estimate. Deviations are from the ratio of all blocks, so that no

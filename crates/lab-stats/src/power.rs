@@ -116,26 +116,26 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
     })
 }
 
-fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<PlannedComparison>> {
+fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedComparison>> {
     let plan = sound_plan(run)?;
     let basis = Basis::new(run, plan, plan.measure.alpha);
-    let (table, told) = (Table::new(run, plan), calls::observed(run));
-    let family = batches::family(&basis, &table, &told);
+    let (table, observed) = (Table::new(run, plan), calls::observed(run));
+    let family = batches::family(&basis, &table, &observed);
     let values: Vec<Vec<f64>> = family
         .members
         .iter()
         .map(|logs| logs.by_block.iter().copied().flatten().collect())
         .collect();
-    let known: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    let prior = Prior::new(&known, basis.processes());
-    let simulated = Simulated::both(&family.members, whole, share);
-    let place = |asked: &crate::results::compare::PendingComparison| {
-        let Source::Member(member) = asked.ratio else {
+    let slices: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let prior = Prior::new(&slices, basis.processes());
+    let simulated = Simulated::as_planned_and_counted(&family.members, whole_plan, share);
+    let place = |pending: &crate::results::compare::PendingComparison| {
+        let Source::Member(member) = pending.ratio else {
             return None;
         };
-        let key = &asked.comparison.key;
-        let scatter = scatter(known[member], prior)?;
-        let (differences, equivalent) = needs(&simulated, &scatter, whole.measure.margin);
+        let key = &pending.comparison.key;
+        let scatter = scatter(slices[member], prior)?;
+        let (differences, equivalent) = needs(&simulated, &scatter, whole_plan.measure.margin);
         Some(PlannedComparison {
             target: None,
             subject: plan.subjects[key.subject].name.clone(),
@@ -146,7 +146,7 @@ fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<PlannedComparison>
             equivalent,
         })
     };
-    Some(family.asked.iter().filter_map(place).collect())
+    Some(family.pending.iter().filter_map(place).collect())
 }
 
 /// Of the blocks of a comparison, moderated by what the others say; `None` of fewer than two.

@@ -49,8 +49,8 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
     let freedom = (above as f64, below as f64);
     let f = |multiple: f64| spread(&means, multiple) / (freedom.0 * within);
     // The multiple with which the means spread just so much.
-    let multiple = |wanted: f64| falls_to(&f, wanted);
-    let deviation = |wanted: f64| (multiple(wanted) * within).sqrt();
+    let multiple = |target: f64| falls_to(&f, target);
+    let deviation = |target: f64| (multiple(target) * within).sqrt();
     let quantile = |tail: f64| falls_to(&|x: f64| upper_tail(x, freedom), tail);
     Some(Between {
         deviation: Interval {

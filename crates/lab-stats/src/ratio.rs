@@ -51,7 +51,7 @@ pub struct Ratio {
 
 impl Ratio {
     /// Of an interval that was made in another way and has no verdict.
-    pub(crate) fn known(interval: Interval, blocks: u32) -> Ratio {
+    pub(crate) fn without_verdict(interval: Interval, blocks: u32) -> Ratio {
         Ratio {
             interval,
             p: f64::NAN,

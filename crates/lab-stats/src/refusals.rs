@@ -36,8 +36,8 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
         return points.all(|point| failed(run, plan.baseline, point));
     }
     let compared = |point| {
-        let there = plan.compared();
-        there.filter(move |&subject| plan.takes_part(subject, point))
+        let subjects = plan.compared();
+        subjects.filter(move |&subject| plan.takes_part(subject, point))
     };
     let left = |point| compared(point).filter(move |&subject| !failed(run, subject, point));
     let mut several = (0..plan.points.len())
@@ -60,7 +60,7 @@ fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {
 }
 
 fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
-    let known = |f: &&Failure| {
+    let is_planned = |f: &&Failure| {
         f.subject < plan.subjects.len() && f.point.is_none_or(|p| p < plan.points.len())
     };
     let refusal = |f: &Failure| Refusal {
@@ -69,7 +69,11 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
         why: format!("failed ({}): {}", f.kind, f.message),
         without_baseline: false,
     };
-    run.failures.iter().filter(known).map(refusal).collect()
+    run.failures
+        .iter()
+        .filter(is_planned)
+        .map(refusal)
+        .collect()
 }
 
 /// Where the baseline failed, the others have nothing to be compared with.

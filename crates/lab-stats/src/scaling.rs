@@ -44,7 +44,7 @@ pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneS
     let law = law(plan, measured);
     let points = measured.x.len();
     let least = usl::LEAST;
-    let why = if points < least {
+    let reason = if points < least {
         format!("the law needs {least} points, and there are {points}")
     } else {
         "no block has all points".into()
@@ -55,7 +55,7 @@ pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneS
         case: sweep.case,
         factors: sweep.factors.clone(),
         points: points as u32,
-        why: law.is_none().then_some(why),
+        why: law.is_none().then_some(reason),
         law,
     }
 }

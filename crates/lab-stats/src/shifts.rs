@@ -43,17 +43,22 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let values: Vec<f64> = values.iter().map(|v| (v - mean) / scale).collect();
     let changes =
         |values: &[f64], penalty: f64| change_points(values, penalty / (n as f64).ln(), LEAST);
-    let found = |values: &[f64], penalty: f64| !changes(values, penalty).is_empty();
-    let mine = greatest_penalty(n, |penalty| found(&values, penalty));
-    let Some(others) = in_other_orders(&values, alpha, |order| found(order, mine)) else {
+    let has_changes = |values: &[f64], penalty: f64| !changes(values, penalty).is_empty();
+    let own_penalty = greatest_penalty(n, |penalty| has_changes(&values, penalty));
+    let Some(others) = in_other_orders(&values, alpha, |order| has_changes(order, own_penalty))
+    else {
         return Vec::new();
     };
     // Changes after the first one have to be as great, beside all that orders make by chance.
     let most = (alpha * others.len() as f64) as usize;
     let penalty = greatest_penalty(n, |penalty| {
-        others.iter().filter(|order| found(order, penalty)).count() > most
+        others
+            .iter()
+            .filter(|order| has_changes(order, penalty))
+            .count()
+            > most
     });
-    changes(&values, penalty.min(mine))
+    changes(&values, penalty.min(own_penalty))
 }
 
 /// Orders of the values; `None` as soon as more than `alpha` of them show what these do.
@@ -82,11 +87,11 @@ fn in_other_orders(
 }
 
 /// The greatest penalty with which a change is found, to a thousandth of the whole sum of squares.
-fn greatest_penalty(sum: usize, found: impl Fn(f64) -> bool) -> f64 {
+fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
     let (mut with, mut without) = (0.0, sum as f64 * 1.001);
     for _ in 0..10 {
         let middle = 0.5 * (with + without);
-        if found(middle) {
+        if has_changes(middle) {
             with = middle;
         } else {
             without = middle;

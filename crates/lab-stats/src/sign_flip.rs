@@ -63,19 +63,19 @@ pub fn together(
 ) -> Vec<Option<Ratio>> {
     // What is asked twice, such as a mean over one point, is one comparison.
     let mut different: Vec<Logs> = Vec::new();
-    let mut known: HashMap<Vec<Option<u64>>, usize> = HashMap::new();
-    let which: Vec<usize> = comparisons
+    let mut index_of: HashMap<Vec<Option<u64>>, usize> = HashMap::new();
+    let indices: Vec<usize> = comparisons
         .iter()
         .map(|logs| {
             let bits = logs.by_block.iter().map(|log| log.map(f64::to_bits));
-            *known.entry(bits.collect()).or_insert_with(|| {
+            *index_of.entry(bits.collect()).or_insert_with(|| {
                 different.push(logs.clone());
                 different.len() - 1
             })
         })
         .collect();
     let ratios = of_different(&different, alpha, seed, processes);
-    which.into_iter().map(|i| ratios[i]).collect()
+    indices.into_iter().map(|i| ratios[i]).collect()
 }
 
 fn of_different(
@@ -163,9 +163,10 @@ pub(crate) struct Merged {
 
 impl Merged {
     pub fn new(logs: &[Option<f64>], needed: u32) -> Option<Merged> {
-        let known = logs.iter().enumerate();
-        let known = known.filter_map(|(block, log)| Some((block, log.filter(|v| v.is_finite())?)));
-        let (blocks, finite): (Vec<usize>, Vec<f64>) = known.unzip();
+        let values = logs.iter().enumerate();
+        let values =
+            values.filter_map(|(block, log)| Some((block, log.filter(|v| v.is_finite())?)));
+        let (blocks, finite): (Vec<usize>, Vec<f64>) = values.unzip();
         let merged = dependence::merge(&finite, needed);
         let groups = merged.values.len();
         (groups > 0).then(|| Merged {
@@ -232,9 +233,9 @@ impl Flips {
             sums.for_each(|(sum, sign)| *sum += score * f64::from(*sign));
         }
         let n = merged.values.len();
-        let whole = squares * n as f64;
+        let scale = squares * n as f64;
         sums.iter_mut()
-            .for_each(|sum| *sum = statistic(*sum * *sum / whole, n));
+            .for_each(|sum| *sum = statistic(*sum * *sum / scale, n));
         sums
     }
 
@@ -243,8 +244,8 @@ impl Flips {
         let mut all = vec![Greatest::default(); self.count];
         for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
             let statistics = self.statistics(merged, centre);
-            let both = all.iter_mut().zip(statistics);
-            both.for_each(|(greatest, statistic)| greatest.add(i, statistic));
+            let pairs = all.iter_mut().zip(statistics);
+            pairs.for_each(|(greatest, statistic)| greatest.add(i, statistic));
         }
         all
     }
@@ -318,13 +319,13 @@ impl Limits {
     /// The interval of the logarithm of one of the comparisons, and the adjusted p-value of 0; both say the same of 0.
     fn interval(&self, index: usize, merged: &Merged, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.centre()?;
-        let own = |centre: f64| at(&merged.values, centre);
+        let statistic_at = |centre: f64| at(&merged.values, centre);
         // Two sums of the same numbers in another order differ in their last bits.
-        let mine = own(0.0) * (1.0 - 1e-9);
-        let greater = self.about_zero.partition_point(|other| *other >= mine);
+        let observed = statistic_at(0.0) * (1.0 - 1e-9);
+        let greater = self.about_zero.partition_point(|other| *other >= observed);
         let p = greater as f64 / self.about_zero.len() as f64;
         let [mut low, mut high] =
-            [-1.0, 1.0].map(|side| edge(&own, estimate, side, merged, self.limit));
+            [-1.0, 1.0].map(|side| edge(&statistic_at, estimate, side, merged, self.limit));
         if p > alpha {
             low = low.min(0.0);
             high = high.max(0.0);
@@ -349,11 +350,14 @@ impl Limits {
     /// few blocks those about the estimate ask for more.
     fn beyond_zero(&self, index: usize, merged: &Merged, estimate: f64) -> f64 {
         let contradicts = |centre: f64| {
-            let own = self.flips.statistics(merged, centre);
-            let mine = own[0] * (1.0 - 1e-9);
+            let statistics = self.flips.statistics(merged, centre);
+            let observed = statistics[0] * (1.0 - 1e-9);
             let others = self.about_centres.iter().map(|g| g.without(index));
-            let flips = own.iter().zip(others).skip(1);
-            flips.filter(|(own, other)| own.max(*other) >= mine).count() < self.most
+            let flips = statistics.iter().zip(others).skip(1);
+            flips
+                .filter(|(statistics, other)| statistics.max(*other) >= observed)
+                .count()
+                < self.most
         };
         let (mut out, mut within) = (0.0, 1.0);
         if !contradicts(0.0) {
@@ -372,7 +376,13 @@ impl Limits {
 }
 
 /// How far from the estimate, towards one side, the statistic stays within the limit.
-fn edge(own: &impl Fn(f64) -> f64, estimate: f64, side: f64, merged: &Merged, limit: f64) -> f64 {
+fn edge(
+    statistic_at: &impl Fn(f64) -> f64,
+    estimate: f64,
+    side: f64,
+    merged: &Merged,
+    limit: f64,
+) -> f64 {
     let far = merged.values.iter().map(|v| (v - estimate).abs());
     let step = far.fold(0.0, f64::max);
     if step == 0.0 {
@@ -380,14 +390,14 @@ fn edge(own: &impl Fn(f64) -> f64, estimate: f64, side: f64, merged: &Merged, li
     }
     let (mut within, mut beyond) = (0.0, step);
     for _ in 0..64 {
-        if own(estimate + side * beyond) > limit {
+        if statistic_at(estimate + side * beyond) > limit {
             break;
         }
         (within, beyond) = (beyond, 2.0 * beyond);
     }
     for _ in 0..60 {
         let middle = 0.5 * (within + beyond);
-        if own(estimate + side * middle) > limit {
+        if statistic_at(estimate + side * middle) > limit {
             beyond = middle;
         } else {
             within = middle;

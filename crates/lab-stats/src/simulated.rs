@@ -26,32 +26,34 @@ const FAR: f64 = 10.0;
 /// Simulated runs of a plan.
 pub struct Simulated {
     /// A number of blocks, the alpha that it has, and the differences that its runs find, ascending.
-    found: Vec<(u32, f64, Vec<f64>)>,
+    by_blocks: Vec<(u32, f64, Vec<f64>)>,
 }
 
 impl Simulated {
     /// Runs with the comparisons that a pilot has by block, as they are planned, and those that have so many blocks
     /// whatever they show; `share`: their part of the plan's alpha.
-    pub fn both(pilot: &[Logs], plan: &Plan, share: f64) -> [Simulated; 2] {
+    pub fn as_planned_and_counted(pilot: &[Logs], plan: &Plan, share: f64) -> [Simulated; 2] {
         let others = Correlated::new(pilot);
         let mut settled = None;
-        let mut made: Vec<(u32, f64, Vec<f64>)> = Vec::new();
+        let mut computed: Vec<(u32, f64, Vec<f64>)> = Vec::new();
         let alphas: [&dyn Fn(u32) -> f64; 2] =
             [&|blocks| alpha_at(plan, blocks), &|_| plan.measure.alpha];
         alphas.map(|alpha| {
-            let found = BLOCKS.iter().map(|&blocks| {
+            let by_blocks = BLOCKS.iter().map(|&blocks| {
                 let alpha = share * alpha(blocks);
-                let known = made.iter().find(|(n, a, _)| (*n, *a) == (blocks, alpha));
-                if let Some(known) = known {
-                    return known.clone();
+                let earlier = computed
+                    .iter()
+                    .find(|(n, a, _)| (*n, *a) == (blocks, alpha));
+                if let Some(earlier) = earlier {
+                    return earlier.clone();
                 }
                 let differences =
                     others.differences(blocks as usize, alpha, plan.seed, &mut settled);
-                made.push((blocks, alpha, differences));
-                made[made.len() - 1].clone()
+                computed.push((blocks, alpha, differences));
+                computed[computed.len() - 1].clone()
             });
             Simulated {
-                found: found.collect(),
+                by_blocks: by_blocks.collect(),
             }
         })
     }
@@ -63,13 +65,13 @@ impl Simulated {
             differences[rank.clamp(1, differences.len()) - 1]
         };
         let enough = |(_, _, all): &&(u32, f64, Vec<f64>)| least(all) <= difference;
-        let Some(at) = self.found.iter().position(|f| enough(&f)) else {
-            let (last, _, all) = self.found.last()?;
+        let Some(at) = self.by_blocks.iter().position(|f| enough(&f)) else {
+            let (last, _, all) = self.by_blocks.last()?;
             let blocks = f64::from(*last) * (least(all) / difference).powi(2);
             return (blocks <= most).then_some(blocks.ceil() as u32);
         };
-        let (blocks, alpha, all) = &self.found[at];
-        let Some((before, same, fewer)) = at.checked_sub(1).map(|i| &self.found[i]) else {
+        let (blocks, alpha, all) = &self.by_blocks[at];
+        let Some((before, same, fewer)) = at.checked_sub(1).map(|i| &self.by_blocks[i]) else {
             return Some(*blocks);
         };
         let (far, near) = (least(fewer), least(all));
@@ -90,18 +92,18 @@ struct Correlated {
     /// The standardised deviations of each comparison by block of the pilot, their squares adding up to 1.
     deviations: Vec<Vec<f64>>,
     /// How much of the correlations is left, 0 to 1.
-    kept: f64,
+    correlated_share: f64,
 }
 
 impl Correlated {
     fn new(pilot: &[Logs]) -> Correlated {
-        let mut known: HashSet<Vec<Option<u64>>> = HashSet::new();
+        let mut distinct: HashSet<Vec<Option<u64>>> = HashSet::new();
         let bits = |logs: &Logs| logs.by_block.iter().map(|l| l.map(f64::to_bits)).collect();
         // What is asked twice is one comparison.
-        let different = pilot.iter().filter(|logs| known.insert(bits(logs)));
+        let different = pilot.iter().filter(|logs| distinct.insert(bits(logs)));
         let deviations: Vec<Vec<f64>> = different.map(deviations).collect();
         Correlated {
-            kept: 1.0 - shrinkage(&deviations),
+            correlated_share: 1.0 - shrinkage(&deviations),
             deviations,
         }
     }
@@ -110,11 +112,14 @@ impl Correlated {
     fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<Merged> {
         let pilot = self.deviations.first().map_or(0, Vec::len);
         let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
-        let (kept, own) = (self.kept.sqrt(), (1.0 - self.kept).sqrt());
-        let others = self.deviations.iter().skip(1).filter_map(|mine| {
+        let (common_weight, own_weight) = (
+            self.correlated_share.sqrt(),
+            (1.0 - self.correlated_share).sqrt(),
+        );
+        let others = self.deviations.iter().skip(1).filter_map(|deviations| {
             let of_block = |common: &Vec<f64>| -> Option<f64> {
-                let shared: f64 = mine.iter().zip(common).map(|(a, b)| a * b).sum();
-                Some(kept * shared + own * random.next())
+                let shared: f64 = deviations.iter().zip(common).map(|(a, b)| a * b).sum();
+                Some(common_weight * shared + own_weight * random.next())
             };
             let values: Vec<Option<f64>> = common.iter().map(of_block).collect();
             Merged::new(&values, u32::MAX)
@@ -160,7 +165,7 @@ impl Correlated {
             None => limit(settled, blocks, alpha, || pooled(others(), &flips, &runs)),
         };
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
-        let found = |run: &[f64], others: Option<&Vec<f64>>, difference: f64| {
+        let finds = |run: &[f64], others: Option<&Vec<f64>>, difference: f64| {
             let logs: Vec<Option<f64>> = run.iter().map(|z| Some(z + difference)).collect();
             let Some(merged) = Merged::new(&logs, needed).filter(|m| !m.unresolved) else {
                 return false;
@@ -168,9 +173,12 @@ impl Correlated {
             match others {
                 None => sign_flip::at(&merged.values, 0.0) > limit,
                 Some(others) => {
-                    let own = flips.statistics(&merged, 0.0);
-                    let mine = own[0] * (1.0 - 1e-9);
-                    let as_great = own.iter().zip(others).filter(|(a, b)| a.max(**b) >= mine);
+                    let statistics = flips.statistics(&merged, 0.0);
+                    let observed = statistics[0] * (1.0 - 1e-9);
+                    let as_great = statistics
+                        .iter()
+                        .zip(others)
+                        .filter(|(a, b)| a.max(**b) >= observed);
                     as_great.count() <= most
                 }
             }
@@ -180,7 +188,7 @@ impl Correlated {
             .enumerate()
             .map(|(i, run)| {
                 let others = few.as_ref().map(|few| &few[i % few.len()]);
-                least(|difference| found(&run[..blocks], others, difference))
+                least(|difference| finds(&run[..blocks], others, difference))
             })
             .collect();
         differences.sort_unstable_by(f64::total_cmp);
@@ -195,8 +203,8 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     for (others, run) in others.iter().zip(runs) {
         let logs: Vec<Option<f64>> = run[..blocks].iter().map(|z| Some(*z)).collect();
         if let Some(merged) = Merged::new(&logs, u32::MAX) {
-            let own = flips.statistics(&merged, 0.0);
-            all.extend(own.iter().zip(others).map(|(a, b)| a.max(*b)));
+            let statistics = flips.statistics(&merged, 0.0);
+            all.extend(statistics.iter().zip(others).map(|(a, b)| a.max(*b)));
         }
     }
     all.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -222,14 +230,14 @@ fn limit(
 }
 
 /// The least difference that is found; infinite where none is.
-fn least(found: impl Fn(f64) -> bool) -> f64 {
-    if !found(FAR) {
+fn least(finds: impl Fn(f64) -> bool) -> f64 {
+    if !finds(FAR) {
         return f64::INFINITY;
     }
     let (mut out, mut within) = (0.0, FAR);
     for _ in 0..13 {
         let middle = 0.5 * (out + within);
-        if found(middle) {
+        if finds(middle) {
             within = middle;
         } else {
             out = middle;
@@ -240,8 +248,8 @@ fn least(found: impl Fn(f64) -> bool) -> f64 {
 
 /// A block without a value deviates by nothing.
 fn deviations(logs: &Logs) -> Vec<f64> {
-    let known: Vec<f64> = logs.by_block.iter().copied().flatten().collect();
-    let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    let values: Vec<f64> = logs.by_block.iter().copied().flatten().collect();
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let all = logs
         .by_block
         .iter()
@@ -257,9 +265,9 @@ fn deviations(logs: &Logs) -> Vec<f64> {
 fn shrinkage(deviations: &[Vec<f64>]) -> f64 {
     let n = deviations.first().map_or(0, Vec::len) as f64;
     let (mut variances, mut squares) = (0.0, 0.0);
-    for (i, mine) in deviations.iter().enumerate() {
+    for (i, first) in deviations.iter().enumerate() {
         for other in &deviations[..i] {
-            let products = mine.iter().zip(other).map(|(a, b)| a * b);
+            let products = first.iter().zip(other).map(|(a, b)| a * b);
             let sum: f64 = products.clone().sum();
             let spread: f64 = products.map(|w| (w - sum / n).powi(2)).sum();
             // Deviations are 1/√(n - 1) of the standardised ones of the source.

@@ -55,8 +55,8 @@ fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
 fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let table = Table::new(run, plan);
     let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
-    let told = calls::observed(run);
-    let mut pairs = batches::compared(&basis, &table, &told).pairs;
+    let observed = calls::observed(run);
+    let mut pairs = batches::compared(&basis, &table, &observed).pairs;
     // Metrics of the experiment's own are compared at the end, and prolong no run.
     pairs.retain(|pair| {
         pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer()

@@ -25,11 +25,11 @@ pub struct Visit {
     /// Interquartile mean of the CPU time of an operation, ns.
     pub cpu_ns: f64,
     /// Wall time of all its batches, at least 1 ns, by all their operations, ns.
-    pub whole_wall_ns: f64,
+    pub mean_wall_ns: f64,
     /// CPU time of all its batches, at least 1 ns, by all their operations, ns.
-    pub whole_cpu_ns: f64,
+    pub mean_cpu_ns: f64,
     /// The server's CPU time of all its batches by all their operations, ns, if all of them have it.
-    pub whole_server_ns: Option<f64>,
+    pub mean_server_ns: Option<f64>,
     /// For each mirrored pair of passes that it has both of, ascending: the pair's number and the
     /// mean of the two logarithms of the wall time of an operation.
     pairs: Vec<(u32, f64)>,
@@ -99,35 +99,38 @@ impl Table {
         baseline: SubjectId,
         point: PointId,
     ) -> Vec<Option<f64>> {
-        let both = self
+        let pairs = self
             .visits(subject, point)
             .zip(self.visits(baseline, point));
-        both.map(|(a, b)| order::interquartile_mean(&a?.pair_log_ratios(b?)))
+        pairs
+            .map(|(a, b)| order::interquartile_mean(&a?.pair_log_ratios(b?)))
             .collect()
     }
 
     /// What each says at `point`, of the blocks that have both.
-    pub fn both(
+    pub fn paired_times(
         &self,
         subject: SubjectId,
         baseline: SubjectId,
         point: PointId,
         time: fn(&Visit) -> f64,
     ) -> [Vec<f64>; 2] {
-        let both = self
+        let pairs = self
             .visits(subject, point)
             .zip(self.visits(baseline, point));
-        let (mine, base) = both.filter_map(|(a, b)| Some((time(a?), time(b?)))).unzip();
-        [mine, base]
+        let (times, baseline_times) = pairs
+            .filter_map(|(a, b)| Some((time(a?), time(b?))))
+            .unzip();
+        [times, baseline_times]
     }
 
     /// The standard error that the scatter of pairs of passes within blocks makes of the mean of
     /// [`Table::log_ratios`] of typical times by itself: less than that no block can know. 0 without pairs.
     pub fn error_of_turns(&self, subject: SubjectId, baseline: SubjectId, point: PointId) -> f64 {
-        let both = self
+        let pairs = self
             .visits(subject, point)
             .zip(self.visits(baseline, point));
-        let squares = both.filter_map(|(a, b)| order::error_squared(&a?.pair_log_ratios(b?)));
+        let squares = pairs.filter_map(|(a, b)| order::error_squared(&a?.pair_log_ratios(b?)));
         let squares: Vec<f64> = squares.collect();
         let n = squares.len().max(1) as f64;
         squares.iter().sum::<f64>().sqrt() / n
@@ -177,14 +180,14 @@ impl Visit {
                 .map(|(_, batch)| ns(batch) as f64 / operations(batch))
                 .collect()
         };
-        let all: f64 = batches.iter().map(|(_, batch)| operations(batch)).sum();
-        let whole = |ns: fn(&Batch) -> u64| {
+        let total_operations: f64 = batches.iter().map(|(_, batch)| operations(batch)).sum();
+        let mean_ns = |ns: fn(&Batch) -> u64| {
             batches
                 .iter()
                 .map(|(_, batch)| ns(batch) as f64)
                 .sum::<f64>()
                 .max(1.0)
-                / all
+                / total_operations
         };
         let server: Option<f64> = batches
             .iter()
@@ -193,9 +196,9 @@ impl Visit {
         let visit = Some(Visit {
             wall_ns: order::interquartile_mean(&per_operation(|b| b.wall_ns))?,
             cpu_ns: order::interquartile_mean(&per_operation(|b| b.cpu_ns))?,
-            whole_wall_ns: whole(|b| b.wall_ns),
-            whole_cpu_ns: whole(|b| b.cpu_ns),
-            whole_server_ns: server.map(|ns| ns / all),
+            mean_wall_ns: mean_ns(|b| b.wall_ns),
+            mean_cpu_ns: mean_ns(|b| b.cpu_ns),
+            mean_server_ns: server.map(|ns| ns / total_operations),
             pairs: batches
                 .windows(2)
                 .filter_map(|two| mirrored(two[0], two[1]))
@@ -207,16 +210,16 @@ impl Visit {
 
     /// What neither CPU time accounts for of an operation, ns; negative where both worked at once.
     pub fn idle_ns(&self) -> f64 {
-        self.whole_wall_ns - self.whole_cpu_ns - self.whole_server_ns.unwrap_or(0.0)
+        self.mean_wall_ns - self.mean_cpu_ns - self.mean_server_ns.unwrap_or(0.0)
     }
 
     fn pair_log_ratios(&self, baseline: &Visit) -> Vec<f64> {
-        let mut theirs = baseline.pairs.iter().peekable();
-        let ratio = |&(pair, mine): &(u32, f64)| {
-            while theirs.next_if(|(other, _)| *other < pair).is_some() {}
-            theirs
+        let mut baseline_pairs = baseline.pairs.iter().peekable();
+        let ratio = |&(pair, log): &(u32, f64)| {
+            while baseline_pairs.next_if(|(other, _)| *other < pair).is_some() {}
+            baseline_pairs
                 .next_if(|(other, _)| *other == pair)
-                .map(|(_, their)| mine - their)
+                .map(|(_, baseline_log)| log - baseline_log)
         };
         self.pairs.iter().filter_map(ratio).collect()
     }

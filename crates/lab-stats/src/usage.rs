@@ -8,12 +8,12 @@ use std::collections::HashMap;
 pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&Exit>>> {
     let mut places: HashMap<SubjectPoint, Vec<Vec<&Exit>>> = HashMap::new();
     for block in run.complete_blocks() {
-        let mut here: HashMap<SubjectPoint, Vec<&Exit>> = HashMap::new();
+        let mut in_block: HashMap<SubjectPoint, Vec<&Exit>> = HashMap::new();
         for exit in &block.exits {
             let place = (exit.subject, exit.point);
-            here.entry(place).or_default().push(exit);
+            in_block.entry(place).or_default().push(exit);
         }
-        for (place, exits) in here {
+        for (place, exits) in in_block {
             places.entry(place).or_default().push(exits);
         }
     }

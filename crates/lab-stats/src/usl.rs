@@ -136,8 +136,8 @@ fn solve(points: &[(f64, f64)], used: &[usize]) -> Option<Vec<f64>> {
     }
     let mut solution = vec![0.0; size];
     for i in (0..size).rev() {
-        let known: f64 = (i + 1..size).map(|j| upper[i][j] * solution[j]).sum();
-        solution[i] = (right[i] - known) / upper[i][i];
+        let solved: f64 = (i + 1..size).map(|j| upper[i][j] * solution[j]).sum();
+        solution[i] = (right[i] - solved) / upper[i][i];
     }
     solution
         .iter()

@@ -30,7 +30,7 @@ impl Batches<'_> {
     /// What changed of the ratios to the baseline, all at one level together, and of the control's, by point.
     pub fn ratios(&self, points: &[[PointId; 2]]) -> (Vec<Changed>, Vec<ControlChange>) {
         let mut controls = Vec::new();
-        let mut asked: Vec<(PointPair, f64)> = Vec::new();
+        let mut compared: Vec<(PointPair, f64)> = Vec::new();
         for &points in points {
             let control = self.control(points);
             let margin = control.as_ref().map_or(self.sides.margin(), |c| c.margin);
@@ -39,13 +39,13 @@ impl Batches<'_> {
                 .filter_map(|subject| self.sides.place(subject, points))
                 .filter(|place| self.sides.compares(place))
                 .filter(|place| self.log_ratios(place).iter().all(|logs| !logs.is_empty()));
-            asked.extend(places.map(|place| (place, margin)));
+            compared.extend(places.map(|place| (place, margin)));
         }
         let level = Level {
             alpha: self.sides.alpha(),
-            family: asked.len(),
+            family: compared.len(),
         };
-        let changes = asked.iter();
+        let changes = compared.iter();
         let changes = changes.filter_map(|(place, margin)| self.ratio(place, level, *margin));
         (changes.collect(), controls)
     }

@@ -43,19 +43,19 @@ pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
 /// Where the settings that subjects read back differ, subjects with the same difference together.
 pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     let [first, second] = sides.0.each_ref().map(|side| settings_of(side.run));
-    let common = first.keys().filter(|who| second.contains_key(*who));
-    let mut who_differs: BTreeMap<Differing, Vec<String>> = BTreeMap::new();
-    for who in common {
-        for difference in unequal(first[who].clone(), second[who].clone()) {
-            let label = sides.0[0].subject_label(who);
-            who_differs.entry(difference).or_default().push(label);
+    let common = first.keys().filter(|key| second.contains_key(*key));
+    let mut subjects_of: BTreeMap<Differing, Vec<String>> = BTreeMap::new();
+    for key in common {
+        for difference in unequal(first[key].clone(), second[key].clone()) {
+            let label = sides.0[0].subject_label(key);
+            subjects_of.entry(difference).or_default().push(label);
         }
     }
-    let named = |(difference, who): (Differing, Vec<String>)| Differing {
-        what: format!("{} of {}", difference.what, who.join(", ")),
+    let with_subjects = |(difference, labels): (Differing, Vec<String>)| Differing {
+        what: format!("{} of {}", difference.what, labels.join(", ")),
         ..difference
     };
-    who_differs.into_iter().map(named).collect()
+    subjects_of.into_iter().map(with_subjects).collect()
 }
 
 /// Where it was measured in another way.
@@ -88,7 +88,7 @@ fn putting_on(load: &Load) -> Facts {
         ("an answer counts if", load.expected.join(" and ")),
         ("length of a visit", seconds(load.stretch_ns)),
     ]
-    .map(|(what, value)| (what.to_string(), value))
+    .map(|(name, value)| (name.to_string(), value))
     .into()
 }
 
@@ -100,18 +100,18 @@ fn programs(side: &Side, other: &Side) -> Facts {
     let common = subjects(side.run).iter();
     for subject in common.filter(|s| names.contains(s.name.as_str())) {
         let label = side.subject_label(&subject.name);
-        let mut tell = |what: &str, value: Option<String>| {
-            facts.extend(value.map(|value| (format!("{what} of {label}"), value)));
+        let mut add = |name: &str, value: Option<String>| {
+            facts.extend(value.map(|value| (format!("{name} of {label}"), value)));
         };
         let hash = side.hash(&subject.name);
         let command = subject.command.as_ref();
-        tell("program", hash.map(|hash| hash.chars().take(12).collect()));
-        tell("command", command.map(|c| c.line.clone()));
-        tell("revision", command.and_then(|c| c.revision.clone()));
-        tell("folder", command.and_then(|c| c.folder.clone()));
-        tell("driver", filled(&subject.driver));
-        tell("statements", filled(&subject.statements));
-        tell("arguments", arguments(subject));
+        add("program", hash.map(|hash| hash.chars().take(12).collect()));
+        add("command", command.map(|c| c.line.clone()));
+        add("revision", command.and_then(|c| c.revision.clone()));
+        add("folder", command.and_then(|c| c.folder.clone()));
+        add("driver", filled(&subject.driver));
+        add("statements", filled(&subject.statements));
+        add("arguments", arguments(subject));
     }
     facts
 }
@@ -123,9 +123,9 @@ fn services(run: &Run) -> Facts {
         Some(target.kind.title())
     };
     let facts = run.services.iter().flat_map(|service| {
-        let of = title(service).unwrap_or("the server");
+        let server = title(service).unwrap_or("the server");
         let facts = service.facts.iter();
-        facts.map(move |(what, value)| (format!("{what} of {of}"), value.clone()))
+        facts.map(move |(name, value)| (format!("{name} of {server}"), value.clone()))
     });
     facts.collect()
 }
@@ -140,8 +140,8 @@ fn filled(text: &str) -> Option<String> {
 
 /// Of a program that speaks the protocol; a command's are in its line.
 fn arguments(subject: &Subject) -> Option<String> {
-    let given = subject.command.is_none() && !subject.program.is_empty();
-    given.then(|| subject.program.join(" "))
+    let has_arguments = subject.command.is_none() && !subject.program.is_empty();
+    has_arguments.then(|| subject.program.join(" "))
 }
 
 /// The settings by subject and key; distinct values over all points.
@@ -191,7 +191,7 @@ fn measure(plan: &Plan) -> Facts {
         ("time limit", seconds(m.time_limit_ns)),
         ("most warm-up batches", m.max_warmup.to_string()),
     ]
-    .map(|(what, value)| (what.to_string(), value))
+    .map(|(name, value)| (name.to_string(), value))
     .into();
     // The server that a load run has alone is named for where it listens.
     if plan.load().is_none() || plan.subjects.len() > 1 {

@@ -56,28 +56,28 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
         .0
         .each_ref()
         .map(|side| Visits::new(side.run, side.plan));
-    let mut asked: Vec<ComparablePair> = Vec::new();
+    let mut compared: Vec<ComparablePair> = Vec::new();
     for &points in points {
         let metrics = metrics(sides.0[0].plan, points[0]);
         for place in sides.measured(points) {
             let of = |i: usize| visits[i].of(place.subjects[i], place.points[i]);
-            let both = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());
-            let over = |i: usize| is_overloaded(sides.0[i].plan, place.points[i], &both[i]);
+            let paired = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());
+            let over = |i: usize| is_overloaded(sides.0[i].plan, place.points[i], &paired[i]);
             let overloaded = [0, 1].into_iter().any(over);
-            let known = metrics.iter().filter(|m| {
-                let told = !overloaded || per_10_000(m).is_none();
-                told && both.iter().all(|visits| has(visits, m))
+            let comparable = metrics.iter().filter(|m| {
+                let is_reported = !overloaded || per_10_000(m).is_none();
+                is_reported && paired.iter().all(|visits| has(visits, m))
             });
-            asked.extend(known.map(|metric| (place, both.clone(), metric)));
+            compared.extend(comparable.map(|metric| (place, paired.clone(), metric)));
         }
     }
     let level = Level {
         alpha: sides.alpha(),
-        family: asked.len(),
+        family: compared.len(),
     };
-    let found = asked.iter();
-    found
-        .filter_map(|asked| changed(sides, asked, level))
+    compared
+        .iter()
+        .filter_map(|pair| changed(sides, pair, level))
         .collect()
 }
 
@@ -107,8 +107,8 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     let alpha = sides.by_itself().alpha;
     zip(&sides.0, visits).any(|(side, visits)| {
         let of = |of: Distribution| Some(quantiles(alpha, visits, of).0.parts[part?]?.estimate);
-        let both = of(|s| &s.response).zip(of(|s| &s.lag));
-        let load = side.plan.load().zip(both);
+        let latencies = of(|s| &s.response).zip(of(|s| &s.lag));
+        let load = side.plan.load().zip(latencies);
         load.is_some_and(|(load, (response, lag))| is_generators(load, response, lag))
     })
 }
@@ -167,11 +167,11 @@ fn pooled(
 
 /// The second / the first, of intervals that hold each at its part of the level.
 fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
-    let own = [first.1, second.1];
-    let each = own.map(|grouping| 1.0 / f64::from(grouping.groups));
+    let groupings = [first.1, second.1];
+    let each = groupings.map(|grouping| 1.0 / f64::from(grouping.groups));
     let common = Grouping {
         groups: (2.0 / (each[0] + each[1])) as u32,
-        ..Grouping::common(own)
+        ..Grouping::common(groupings)
     };
     common.ratio(quotient(&first.0, &second.0, 0.0), per_10_000)
 }

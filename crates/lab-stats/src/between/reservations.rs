@@ -52,8 +52,8 @@ fn generator(sides: &Sides) -> Option<String> {
         .map(|side| (&side.run.name[..], results(side.run)))
         .collect();
     let names = |concerned: fn(&Results) -> bool| {
-        let found = loads.iter().filter(|(_, results)| concerned(results));
-        let names: Vec<&str> = found.map(|(name, _)| *name).collect();
+        let affected = loads.iter().filter(|(_, results)| concerned(results));
+        let names: Vec<&str> = affected.map(|(name, _)| *name).collect();
         (!names.is_empty()).then(|| names.join(" and "))
     };
     let limit = names(|results| !results.saturated.is_empty()).map(|names| {
@@ -97,28 +97,28 @@ fn nothing_relative(between: &Between, sides: &Sides) -> Option<String> {
 
 fn baseline(between: &Between) -> Option<String> {
     let name = between.baseline.as_ref()?;
-    let why = match between.baseline_program {
+    let state = match between.baseline_program {
         _ if !between.judged().any(|c| c.relative) => return None,
         Program::Same => return None,
         Program::Changed => "is another program",
         Program::Unknown => "may be another program (the files do not say)",
     };
     Some(format!(
-        "The baseline {name} {why} in the second run: a ratio that changed can come from either side."
+        "The baseline {name} {state} in the second run: a ratio that changed can come from either side."
     ))
 }
 
 fn host(sides: &Sides) -> Option<String> {
-    let what = named(&differing::host(sides.0[0].run, sides.0[1].run))?;
+    let differences = named(&differing::host(sides.0[0].run, sides.0[1].run))?;
     Some(format!(
-        "The hosts differ ({what}), and another host can change a ratio."
+        "The hosts differ ({differences}), and another host can change a ratio."
     ))
 }
 
 fn settings(sides: &Sides) -> Option<String> {
-    let what = named(&differing::settings(sides))?;
+    let differences = named(&differing::settings(sides))?;
     Some(format!(
-        "What subjects read back differs ({what}): a change can come from that and not from the \
+        "What subjects read back differs ({differences}): a change can come from that and not from the \
          subject's own program."
     ))
 }
@@ -138,16 +138,16 @@ fn measuring(sides: &Sides) -> Option<String> {
     ];
     let mut found = differing::measuring(sides.0[0].run, sides.0[1].run);
     found.retain(|difference| !HARMLESS.contains(&difference.what.as_str()));
-    let what = named(&found)?;
+    let differences = named(&found)?;
     Some(format!(
-        "They were measured in different ways ({what}), which can change a ratio."
+        "They were measured in different ways ({differences}), which can change a ratio."
     ))
 }
 
 fn few_blocks(between: &Between, sides: &Sides) -> Option<String> {
     let needed = family::blocks_needed(sides.alpha(), between.judged().count())?;
     let [first, second] = between.blocks;
-    let how = if between.is_of_loads() {
+    let advice = if between.is_of_loads() {
         "`--for` gives a run more time.".into()
     } else {
         format!("`--blocks {needed}` makes such a run.")
@@ -156,7 +156,7 @@ fn few_blocks(between: &Between, sides: &Sides) -> Option<String> {
     few.then(|| {
         format!(
             "The runs have {first} and {second} blocks. Intervals of fewer than {needed} assume that blocks scatter normally. \
-             {how}"
+             {advice}"
         )
     })
 }
@@ -195,7 +195,7 @@ fn same_program(between: &Between) -> Option<String> {
 }
 
 fn unfinished(side: &Side) -> Option<String> {
-    let how = match side.run.ending {
+    let state = match side.run.ending {
         Some(Ending::Interrupted) => "was stopped by hand",
         None => "has not ended",
         Some(_) => return None,
@@ -206,24 +206,24 @@ fn unfinished(side: &Side) -> Option<String> {
         Work::Load(_) => String::new(),
         _ => format!(" `benchlab resume {name}` goes on."),
     };
-    Some(format!("{name} {how}: what it has is used.{goes_on}"))
+    Some(format!("{name} {state}: what it has is used.{goes_on}"))
 }
 
 fn unfit(side: &Side) -> Option<String> {
     let unfit = side.run.host.findings.iter().filter(|f| f.unfit);
-    let what: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
-    (!what.is_empty()).then(|| {
+    let findings: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
+    (!findings.is_empty()).then(|| {
         format!(
             "When {} began, the host was not fit to measure: {}.",
             side.run.name,
-            what.join("; ")
+            findings.join("; ")
         )
     })
 }
 
 /// The names of what differs, three at most.
-fn named(found: &[Differing]) -> Option<String> {
-    let names: Vec<&str> = found.iter().map(|d| d.what.as_str()).collect();
+fn named(differences: &[Differing]) -> Option<String> {
+    let names: Vec<&str> = differences.iter().map(|d| d.what.as_str()).collect();
     match names.len() {
         0 => None,
         1..=3 => Some(names.join("; ")),

@@ -104,20 +104,21 @@ impl<'a> Side<'a> {
 /// The hashes of a part's subjects, which the file has under their names in the whole run, or under their
 /// names alone.
 fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a String> {
-    let whole = recorded.run.plan.iter();
-    let labels = whole.flat_map(|plan| {
+    let plans = recorded.run.plan.iter();
+    let labels = plans.flat_map(|plan| {
         let kind = |s: &Subject| plan.targets.get(s.target).map(|t| t.kind);
-        let here = move |(_, s): &(usize, &Subject)| part.kind.is_none() || kind(s) == part.kind;
-        let subjects = plan.subjects.iter().enumerate().filter(here);
+        let is_in_part =
+            move |(_, s): &(usize, &Subject)| part.kind.is_none() || kind(s) == part.kind;
+        let subjects = plan.subjects.iter().enumerate().filter(is_in_part);
         subjects.map(|(id, _)| plan.subject_label(id))
     });
-    let own = part.run.plan.iter().flat_map(|plan| &plan.subjects);
+    let subjects_of_part = part.run.plan.iter().flat_map(|plan| &plan.subjects);
     let hash = |(subject, label): (&'a Subject, String)| {
         let by_label = recorded.hashes.get(&label);
         let found = by_label.or_else(|| recorded.hashes.get(&subject.name))?;
         Some((subject.name.as_str(), found))
     };
-    zip(own, labels).filter_map(hash).collect()
+    zip(subjects_of_part, labels).filter_map(hash).collect()
 }
 
 /// The first run and the second, on one target.
@@ -168,12 +169,12 @@ impl Sides<'_> {
     /// A subject of the first run at a point, if it plays the same part in both.
     pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
         let [first, second] = self.0.each_ref();
-        let mine = &first.plan.subjects[subject];
-        let other = second.find(&mine.name)?;
-        let theirs = &second.plan.subjects[other];
+        let first_subject = &first.plan.subjects[subject];
+        let second_id = second.find(&first_subject.name)?;
+        let second_subject = &second.plan.subjects[second_id];
         let part = |s: &Subject| (s.control_of.is_some(), s.overhead);
-        (part(mine) == part(theirs)).then_some(PointPair {
-            subjects: [subject, other],
+        (part(first_subject) == part(second_subject)).then_some(PointPair {
+            subjects: [subject, second_id],
             points,
         })
     }

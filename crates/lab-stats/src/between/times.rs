@@ -30,8 +30,8 @@ pub(super) fn changed(sides: &Sides) -> Vec<ChangedTimes> {
 fn one(sides: &Sides, all: &[Vec<Percentiles>; 2], place: PointPair) -> Option<ChangedTimes> {
     let PointPair { subjects, points } = place;
     let of = |i: usize| {
-        let mut own = all[i].iter();
-        own.find(|p| (p.subject, p.point) == (subjects[i], points[i]))
+        let mut percentiles = all[i].iter();
+        percentiles.find(|p| (p.subject, p.point) == (subjects[i], points[i]))
     };
     let (first, second) = (of(0)?, of(1)?);
     let ratio = |of: [Option<Interval>; 2]| {

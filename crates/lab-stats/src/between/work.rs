@@ -27,8 +27,8 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
     };
     let (x, y) = (&first.points[a], &second.points[b]);
     // What a load's case says has the server's address in it; what was asked is compared for itself.
-    let asked = first.load().is_some() && second.load().is_some();
-    (asked || work(first.case(a)) == work(second.case(b)))
+    let are_loads = first.load().is_some() && second.load().is_some();
+    (are_loads || work(first.case(a)) == work(second.case(b)))
         && x.params == y.params
         && x.writes == y.writes
 }
@@ -72,16 +72,16 @@ fn arrivals(arrivals: &Arrivals) -> String {
 }
 
 fn target(target: &Target) -> Facts {
-    let of = |what: &str| format!("{what} on {}", target.kind.title());
+    let on_target = |fact: &str| format!("{fact} on {}", target.kind.title());
     let mut facts = vec![
-        (of("the table"), target.table.clone()),
-        (of("the table's rows"), target.rows.to_string()),
+        (on_target("the table"), target.table.clone()),
+        (on_target("the table's rows"), target.rows.to_string()),
     ];
     facts.extend(
         target
             .mixed
             .clone()
-            .map(|table| (of("the table of many types"), table)),
+            .map(|table| (on_target("the table of many types"), table)),
     );
     facts
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each of several agents did of a load, and in what it was unlike the others.
 
-use super::{BUSY, OWN};
+use super::{BUSY, GENERATOR_SHARE};
 use crate::analysis::Interval;
 use crate::binomial;
 use crate::order::{median, median_interval};
@@ -111,14 +111,14 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         result.others_fail = errors.saturating_sub(result.errors) as f64 / others as f64;
         let agent = &run.agents[result.agent];
         let lag = ns(result.lag_p99).unwrap_or(0.0);
-        let is_own = lag > OWN * ns(result.p99).unwrap_or(f64::INFINITY);
+        let is_generators = lag > GENERATOR_SHARE * ns(result.p99).unwrap_or(f64::INFINITY);
         let marks = [
             (AgentTrouble::Lost, agent.lost.is_some()),
             (
                 AgentTrouble::BeganLate,
                 result.late_ns > LATE_NS + agent.clock.error_ns,
             ),
-            (AgentTrouble::Behind, is_own && lag > 2.0 * usual_lag),
+            (AgentTrouble::Behind, is_generators && lag > 2.0 * usual_lag),
             (AgentTrouble::Limit, result.busy > BUSY),
             (
                 AgentTrouble::Path,
@@ -166,23 +166,23 @@ pub struct Missing {
 /// What is missing in a run of which all agents were lost.
 pub fn missing(run: &Run, plan: &Plan) -> Option<Missing> {
     let load = plan.load()?;
-    let of = plan.measure.max_blocks;
-    let there = run.complete_blocks().count() as u32;
+    let planned = plan.measure.max_blocks;
+    let complete = run.complete_blocks().count() as u32;
     let all_lost = !run.agents.is_empty() && run.agents.iter().all(|a| a.lost.is_some());
     let visits = (plan.points.len() * plan.subjects.len()) as u64;
     let due = if visits == 1 {
-        let until_ns = u64::from(there).saturating_mul(plan.measure.turn_ns);
+        let until_ns = u64::from(complete).saturating_mul(plan.measure.turn_ns);
         load.arrivals.due(load.stretch_ns) - load.arrivals.due(until_ns.min(load.stretch_ns))
     } else {
         let passes = match plan.subjects.len() {
             1 => 1,
             _ => 2 * u64::from(plan.measure.pairs),
         };
-        let visits = u64::from(of.saturating_sub(there)) * visits * passes;
+        let visits = u64::from(planned.saturating_sub(complete)) * visits * passes;
         visits as f64 * load.arrivals.due(load.stretch_ns)
     };
-    (all_lost && there < of).then(|| Missing {
-        blocks: (there, of),
+    (all_lost && complete < planned).then(|| Missing {
+        blocks: (complete, planned),
         due: due.round() as u64,
     })
 }

@@ -15,17 +15,19 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
     for point in 0..plan.points.len() {
         let idle = |subject| {
             without_peak(plan, &peaks, subject, point).or_else(|| {
-                let why = idle(visits, subject, point)?;
-                Some([why.clone(), why])
+                let reason = idle(visits, subject, point)?;
+                Some([reason.clone(), reason])
             })
         };
         let baseline = idle(plan.baseline);
         for subject in 0..plan.subjects.len() {
-            let why = match (idle(subject), &baseline) {
-                (Some([why, _]), _) => why,
-                (None, Some([_, why])) if visits.of(subject, point).flatten().next().is_some() => {
+            let reason = match (idle(subject), &baseline) {
+                (Some([reason, _]), _) => reason,
+                (None, Some([_, reason]))
+                    if visits.of(subject, point).flatten().next().is_some() =>
+                {
                     let name = &plan.subjects[plan.baseline].name;
-                    format!("there is nothing to compare it with: the baseline {name} {why}")
+                    format!("there is nothing to compare it with: the baseline {name} {reason}")
                 }
                 _ => continue,
             };
@@ -33,7 +35,7 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
                 all.push(Refusal {
                     subject,
                     point: Some(point),
-                    why,
+                    why: reason,
                     without_baseline: false,
                 });
             }
@@ -53,8 +55,8 @@ fn without_peak(
     plan.part_of_peak(point)?;
     let is_limited = peaks.at(plan, subject, point) == Some(Peak::Generator);
     (is_limited && plan.takes_part(subject, point)).then(|| {
-        let why = "for the generator was the limit";
-        ["no peak is known", "has no known peak"].map(|what| format!("{what}, {why}"))
+        let reason = "for the generator was the limit";
+        ["no peak is known", "has no known peak"].map(|state| format!("{state}, {reason}"))
     })
 }
 

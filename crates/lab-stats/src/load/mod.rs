@@ -23,7 +23,7 @@ use visits::{Visit, Visits};
 pub(crate) const BUSY: f64 = 0.9;
 
 /// A percentile of response times has too much of the generator in it where this part of it is the generator's own.
-const OWN: f64 = 0.1;
+const GENERATOR_SHARE: f64 = 0.1;
 
 /// Percentiles of the response time, and the generator's lag at the same.
 pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
@@ -39,9 +39,9 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
 pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
     let is_stamped =
-        load.protocol == Protocol::Http1 && !urls.any(|asked| asked.url.starts_with("https:"));
+        load.protocol == Protocol::Http1 && !urls.any(|request| request.url.starts_with("https:"));
     let tick_ns = if is_stamped { 0 } else { load.tick_ns() };
-    lag_ns > 0.0 && lag_ns + tick_ns as f64 > OWN * response_ns
+    lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_SHARE * response_ns
 }
 
 /// Two servers are not alike for being hidden by the same generator.
@@ -69,7 +69,7 @@ pub(crate) fn scalings(
         }
         for subject in plan.compared() {
             let time = |visit: Option<&Visit>| visit.and_then(Visit::wall_ns_per_request);
-            let own = Sweep {
+            let unlimited = Sweep {
                 points: sweep
                     .points
                     .iter()
@@ -78,10 +78,10 @@ pub(crate) fn scalings(
                     .collect(),
                 ..sweep.clone()
             };
-            let measured = OneSubject::new(run, plan, &own, subject, |point| {
+            let measured = OneSubject::new(run, plan, &unlimited, subject, |point| {
                 visits.of(subject, point).map(time).collect()
             });
-            scalings.extend(measured.map(|m| scaling::of(plan, &own, subject, &m)));
+            scalings.extend(measured.map(|m| scaling::of(plan, &unlimited, subject, &m)));
         }
     }
     scalings

@@ -24,8 +24,8 @@ pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
                 let measured = OneSubject::new(run, plan, &sweep, subject, |point| {
                     visits.of(subject, point).map(value).collect()
                 });
-                let what = || (metric.clone(), over.clone());
-                let fit = measured.and_then(|m| sweeps::line(plan, &sweep, subject, m, what()));
+                let key = (metric.clone(), over.clone());
+                let fit = measured.and_then(|m| sweeps::line(plan, &sweep, subject, m, key));
                 fits.extend(fit);
             }
         }

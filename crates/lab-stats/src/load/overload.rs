@@ -26,9 +26,12 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
         let due = total(visits, |v| v.offered) as f64;
         answered / due * wall_ns / (wall_ns + late_ns)
     };
-    let asked = blocks.iter().filter(|v| v.offered > 0);
-    let behind = asked.clone().filter(|v| parts(&[v]) < KEPT_UP).count();
-    parts(blocks) < KEPT_UP && 2 * behind > asked.count()
+    let with_requests = blocks.iter().filter(|v| v.offered > 0);
+    let behind = with_requests
+        .clone()
+        .filter(|v| parts(&[v]) < KEPT_UP)
+        .count();
+    parts(blocks) < KEPT_UP && 2 * behind > with_requests.count()
 }
 
 /// A high percentile of the service time: what a backlog adds is waiting for a connection, and in none of them.

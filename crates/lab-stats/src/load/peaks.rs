@@ -55,8 +55,8 @@ impl Peaks {
 
     /// Takes what a block found, if it is one of the first and was not taken.
     pub fn learn(&mut self, plan: &Plan, number: u32, slices: &[Slice]) {
-        let known = self.blocks.len() as u32;
-        if number == known && known < calibrating_blocks(plan) {
+        let taken = self.blocks.len() as u32;
+        if number == taken && taken < calibrating_blocks(plan) {
             self.blocks.push(closed_loops(plan, slices));
         }
     }
@@ -72,9 +72,10 @@ impl Peaks {
             return None;
         }
         let closed = plan.peak_points(point).next()?;
-        let seen = self.blocks.iter().flatten();
-        let seen = seen.filter(|found| (found.subject, found.point) == (subject, closed));
-        let (rates, busy): (Vec<f64>, Vec<f64>) = seen.map(|f| (f.rate, f.busy)).unzip();
+        let closed_loops = self.blocks.iter().flatten();
+        let closed_loops =
+            closed_loops.filter(|measured| (measured.subject, measured.point) == (subject, closed));
+        let (rates, busy): (Vec<f64>, Vec<f64>) = closed_loops.map(|f| (f.rate, f.busy)).unzip();
         let busy = median(&busy).is_some_and(|busy| busy > BUSY);
         Some(match median(&rates).filter(|rate| *rate > 0.0) {
             Some(_) if busy => Peak::Generator,

@@ -51,9 +51,11 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
     let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
     let alpha = plan.measure.alpha;
     let (all, _) = quantiles::quantiles_at(alpha, &blocks, |s| &s.response, PARTS);
-    let both = both(visits, [plan.baseline, subject], point).filter(|_| subject != plan.baseline);
-    let tails = both.as_ref().map(|both| {
-        both.each_ref()
+    let common =
+        common_blocks(visits, [plan.baseline, subject], point).filter(|_| subject != plan.baseline);
+    let tails = common.as_ref().map(|common| {
+        common
+            .each_ref()
             .map(|blocks| Tails::new(alpha, blocks, |s| &s.response))
     });
     let ratio = |part| Some(quantiles::ratio(tails.as_ref()?, part, alpha)?.interval);
@@ -70,7 +72,7 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
             let values: Option<Vec<f64>> = each.iter().map(one).collect();
             match *values?.as_slice() {
                 [one] => Some([one]),
-                [base, own] => Some([own / base]),
+                [base, other] => Some([other / base]),
                 _ => None,
             }
         };
@@ -84,20 +86,20 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
         longest_ns: all.max_ns?,
         spread: spread(&[&blocks]).map(|[one]| one),
         ratios: PARTS.map(ratio),
-        spread_ratio: both
+        spread_ratio: common
             .as_ref()
-            .and_then(|[base, own]| spread(&[base, own]))
+            .and_then(|[base, other]| spread(&[base, other]))
             .map(|[one]| one),
     })
 }
 
 /// The blocks that two servers both have.
-fn both<'v, 'r>(
+fn common_blocks<'v, 'r>(
     visits: &'v Visits<'r>,
-    [base, own]: [SubjectId; 2],
+    [base, other]: [SubjectId; 2],
     point: PointId,
 ) -> Option<[Vec<&'v Visit<'r>>; 2]> {
-    let pairs = visits.of(base, point).zip(visits.of(own, point));
-    let (base, own): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
-    (!base.is_empty()).then_some([base, own])
+    let pairs = visits.of(base, point).zip(visits.of(other, point));
+    let (base, other): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
+    (!base.is_empty()).then_some([base, other])
 }

@@ -31,7 +31,7 @@ pub struct Quantiles<const N: usize> {
 const MOST_GROUPS: usize = 200;
 
 /// What happens in one block of 20 is seen in so many with 95 % certainty: ln 0.05 / ln 0.95.
-const SEEN: u32 = 59;
+const MOST_NEEDED: u32 = 59;
 
 /// An interval is given if so many blocks hold what exceeds the quantile.
 const CARRIERS: f64 = 6.0;
@@ -40,7 +40,7 @@ const CARRIERS: f64 = 6.0;
 /// seen, if there were enough of them to make it greater; or if they were 1 in 20 at the least.
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     let part = f64::from(per_10_000.min(9_999)) / 10_000.0;
-    ((0.025_f64.ln() / part.ln()).ceil() as u32).min(SEEN)
+    ((0.025_f64.ln() / part.ln()).ceil() as u32).min(MOST_NEEDED)
 }
 
 /// The quantiles of a distribution over all of `blocks`, each interval at a level of `1 - alpha`, and how the
@@ -168,8 +168,9 @@ impl Tails {
     /// The quantile where each column counts so often; `None` of nothing.
     pub fn value(&self, per_10_000: u32, counts: &[u32]) -> Option<f64> {
         let weighted = |row: usize| -> f64 {
-            let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
-            here.iter()
+            let at_most = &self.at_most[row * self.columns..(row + 1) * self.columns];
+            at_most
+                .iter()
                 .zip(counts)
                 .map(|(n, c)| n * f64::from(*c))
                 .sum()
@@ -181,8 +182,11 @@ impl Tails {
     }
 
     fn above(&self, row: usize) -> impl Iterator<Item = f64> {
-        let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
-        self.all().iter().zip(here).map(|(all, here)| all - here)
+        let at_most = &self.at_most[row * self.columns..(row + 1) * self.columns];
+        self.all()
+            .iter()
+            .zip(at_most)
+            .map(|(all, at_most)| all - at_most)
     }
 
     /// How many each column counted.
@@ -196,8 +200,8 @@ impl Tails {
     }
 
     fn counted(&self, row: usize) -> f64 {
-        let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
-        here.iter().sum()
+        let at_most = &self.at_most[row * self.columns..(row + 1) * self.columns];
+        at_most.iter().sum()
     }
 
     /// Where the least value is that so many in 10,000 do not exceed; `None` of nothing.
@@ -300,16 +304,16 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
 }
 
 /// A quantile of two servers in the same blocks, with the same groups for both.
-fn in_both(both: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
-    let [mut a, mut b] = [both[0].at(per_10_000)?, both[1].at(per_10_000)?];
+fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
+    let [mut a, mut b] = [tails[0].at(per_10_000)?, tails[1].at(per_10_000)?];
     let common = Grouping::common([a.grouping, b.grouping]);
     (a.grouping, b.grouping) = (common, common);
     Some([a, b])
 }
 
 /// Whether both servers' quantiles have an interval.
-pub fn have_intervals(both: &[Tails; 2], per_10_000: u32) -> bool {
-    in_both(both, per_10_000).is_some_and(|both| both.iter().all(At::has_interval))
+pub fn have_intervals(tails: &[Tails; 2], per_10_000: u32) -> bool {
+    quantiles_in_common(tails, per_10_000).is_some_and(|tails| tails.iter().all(At::has_interval))
 }
 
 /// Two servers in the same blocks: the second's quantile / the first's, at a level of `1 - alpha`.
@@ -318,13 +322,13 @@ pub fn have_intervals(both: &[Tails; 2], per_10_000: u32) -> bool {
 /// of the machine are slow for both.
 ///
 /// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods 12 (2007).
-pub fn ratio(both: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
-    let [first, second] = in_both(both, per_10_000)?;
+pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
+    let [first, second] = quantiles_in_common(tails, per_10_000)?;
     let [a, b] = [&first, &second].map(|at| at.interval(alpha).map(at_least_1));
     let (a, b) = (a?, b?);
     let common = correlation(&first.excess(first.row), &second.excess(second.row));
-    let known = a.level.min(b.level) > 0.0;
-    let interval = quotient(&a, &b, if known { common } else { 0.0 });
+    let have_levels = a.level.min(b.level) > 0.0;
+    let interval = quotient(&a, &b, if have_levels { common } else { 0.0 });
     Some(first.grouping.ratio(interval, per_10_000))
 }
 
@@ -370,13 +374,13 @@ const SHIFT: [u32; 12] = [
 ///
 /// Source: the shift function of Doksum, *Annals of Statistics* 2 (1974), as a quotient, at deciles and in the tail
 /// (Rousselet, Pernet & Wilcox, *European Journal of Neuroscience* 46, 2017).
-pub fn shift(both: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
-    let known =
-        |part: u32| both.iter().all(|t| is_given(t.total(), part)) && have_intervals(both, part);
-    let known: Vec<u32> = SHIFT.into_iter().filter(|part| known(*part)).collect();
-    let each = alpha / known.len().max(1) as f64;
-    let of = |part| Some((part, ratio(both, part, each)?.interval));
-    known.into_iter().filter_map(of).collect()
+pub fn shift(tails: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
+    let has_ratio =
+        |part: u32| tails.iter().all(|t| is_given(t.total(), part)) && have_intervals(tails, part);
+    let parts: Vec<u32> = SHIFT.into_iter().filter(|part| has_ratio(*part)).collect();
+    let each = alpha / parts.len().max(1) as f64;
+    let of = |part| Some((part, ratio(tails, part, each)?.interval));
+    parts.into_iter().filter_map(of).collect()
 }
 
 /// 0 ns lies below the clock's resolution.

@@ -65,15 +65,15 @@ pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgem
                 subject,
                 point,
             };
-            match threshold.found(&server) {
-                Found::Passed => {}
-                Found::Crossed(value, text) => judgement.crossed.push(Crossed {
+            match threshold.outcome(&server) {
+                Outcome::Passed => {}
+                Outcome::Crossed(value, text) => judgement.crossed.push(Crossed {
                     subject,
                     point,
                     text,
                     value,
                 }),
-                Found::Undecided(text) => judgement.undecided.push(Undecided {
+                Outcome::Undecided(text) => judgement.undecided.push(Undecided {
                     subject,
                     point,
                     text,
@@ -92,10 +92,10 @@ fn places(plan: &Plan) -> impl Iterator<Item = (PointId, SubjectId)> {
 
 /// Why a threshold cannot be understood: shows it, says what is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no threshold: {why}")]
+#[error("`{text}` is no threshold: {reason}")]
 pub struct ThresholdError {
     text: String,
-    why: String,
+    reason: String,
 }
 
 impl FromStr for Threshold {
@@ -104,14 +104,14 @@ impl FromStr for Threshold {
     /// A name, `>`, `>=`, `<` or `<=`, and a bound with its unit: `p99.9 >= 1s`, `errors>1%`.
     fn from_str(text: &str) -> Result<Threshold, ThresholdError> {
         let text = text.trim();
-        let wrong = |why: String| ThresholdError {
+        let wrong = |reason: String| ThresholdError {
             text: text.escape_default().to_string(),
-            why,
+            reason,
         };
         let at = text.find(['<', '>']).ok_or_else(|| {
             wrong(format!(
                 "it needs `>` or `<` and a bound, such as `p99>20ms`; {}",
-                known()
+                known_names()
             ))
         })?;
         let (name, rest) = text.split_at(at);
@@ -120,7 +120,7 @@ impl FromStr for Threshold {
             wrong(format!(
                 "`{}` is not known; {}",
                 name.trim().escape_default(),
-                known()
+                known_names()
             ))
         })?;
         let (quantity, bound) = quantity.bound(bound.trim()).map_err(wrong)?;
@@ -161,29 +161,29 @@ impl Server<'_> {
 }
 
 /// What a threshold finds at one place.
-enum Found {
+enum Outcome {
     Passed,
     Crossed(f64, String),
     Undecided(String),
 }
 
 impl Threshold {
-    fn found(&self, server: &Server) -> Found {
-        let undecided = |why: String| Found::Undecided(format!("{self}: {why}"));
+    fn outcome(&self, server: &Server) -> Outcome {
+        let undecided = |reason: String| Outcome::Undecided(format!("{self}: {reason}"));
         if !server.is_measured() {
             return undecided("nothing was measured".to_string());
         }
-        let found = match self.quantity.value(server) {
-            Ok(found) => found,
-            Err(why) => return undecided(why),
+        let measured = match self.quantity.value(server) {
+            Ok(measured) => measured,
+            Err(reason) => return undecided(reason),
         };
-        let value = found.value();
+        let value = measured.value();
         if self.comparison.holds(value, self.bound) {
-            return Found::Crossed(value, self.sentence(value, found.interval()));
+            return Outcome::Crossed(value, self.sentence(value, measured.interval()));
         }
         match self.quantity.hidden(server) {
-            Some(why) => undecided(why),
-            None => Found::Passed,
+            Some(reason) => undecided(reason),
+            None => Outcome::Passed,
         }
     }
 
@@ -272,7 +272,7 @@ const TIMES: [(&str, f64); 6] = [
     ("m", 60e9),
 ];
 
-fn known() -> String {
+fn known_names() -> String {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
     format!("known are {}", names.join(", "))
 }
@@ -347,7 +347,7 @@ impl Quantity {
             let share = error_share(errors, served).map(Value::Reading);
             return share.ok_or_else(|| "no request came to an end".into());
         };
-        let why = || match beyond(metric) {
+        let reason = || match beyond(metric) {
             _ if served == 0 && *metric != Metric::THREADS => "nothing was served".to_string(),
             Some(_) if server.results.is_overloaded(server.subject, server.point) => {
                 "the server was overloaded: it has no percentiles".to_string()
@@ -358,7 +358,7 @@ impl Quantity {
             }
             None => UNKNOWN_SERVER.into(),
         };
-        server.value(metric).ok_or_else(why)
+        server.value(metric).ok_or_else(reason)
     }
 
     /// Why a time that lies within its bound says nothing: as many requests failed as lie beyond it, and
@@ -400,8 +400,8 @@ impl Quantity {
 
 /// Of a quantile of response times, how many in 10,000 do not exceed it.
 fn beyond(metric: &Metric) -> Option<u32> {
-    let which = RESPONSE_TIMES.iter().position(|known| known == metric)?;
-    Some(quantiles::PARTS.get(which).copied().unwrap_or(10_000))
+    let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
+    Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))
 }
 
 const UNKNOWN_SERVER: &str =
@@ -416,7 +416,7 @@ fn in_unit(value: f64, units: &[(&str, f64)]) -> String {
 
 /// With three significant digits, or all before the point.
 fn digits(value: f64) -> String {
-    let whole = value.abs().max(1e-3).log10().floor() as i32;
-    let text = format!("{value:.*}", (2 - whole).clamp(0, 5) as usize);
+    let exponent = value.abs().max(1e-3).log10().floor() as i32;
+    let text = format!("{value:.*}", (2 - exponent).clamp(0, 5) as usize);
     trimmed(&text).to_string()
 }

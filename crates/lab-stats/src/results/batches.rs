@@ -17,8 +17,8 @@ use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectPoint
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
 /// The mean times of a visit, pauses and all.
-const WALL: fn(&Visit) -> f64 = |visit| visit.whole_wall_ns;
-const CPU: fn(&Visit) -> f64 = |visit| visit.whole_cpu_ns;
+const WALL: fn(&Visit) -> f64 = |visit| visit.mean_wall_ns;
+const CPU: fn(&Visit) -> f64 = |visit| visit.mean_cpu_ns;
 
 /// The results of a run on one target, under its own numbers; `share`: its part of the run's alpha.
 pub(crate) fn results(run: &Run, share: f64) -> Results {
@@ -27,8 +27,8 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     };
     let basis = Basis::new(run, plan, share * spending::alpha(run, plan));
     let table = Table::new(run, plan);
-    let told = calls::observed(run);
-    let compared = compared(&basis, &table, &told);
+    let observed = calls::observed(run);
+    let compared = compared(&basis, &table, &observed);
     let mut results = Results {
         bests: compared.bests,
         controls: compared.controls,
@@ -39,14 +39,14 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         fits: sweeps::fits(run, plan, &table),
         effects: effects(&basis, plan.answer(), |subject, point| {
             match plan.case(point).rate {
-                Some(_) => told.of(subject, Some(point), &Metric::P99).to_vec(),
+                Some(_) => observed.of(subject, Some(point), &Metric::P99).to_vec(),
                 None => of(table.visits(subject, point), |v| Some(v.wall_ns)),
             }
         }),
         scalings: scaling::scalings(run, plan, &table),
         ..Results::default()
     };
-    figures(&basis, &table, &told, &mut results);
+    figures(&basis, &table, &observed, &mut results);
     results
         .pausing
         .extend(pauses::most(&basis, &table, &results.cells));
@@ -55,25 +55,25 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
 
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
-pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
-    family(basis, table, told).judged()
+pub(crate) fn compared(basis: &Basis, table: &Table, observed: &Observed) -> Compared {
+    family(basis, table, observed).judged()
 }
 
 /// The same before it is judged.
 pub(crate) fn family<'b, 'r>(
     basis: &'b Basis<'r>,
     table: &Table,
-    told: &Observed,
+    observed: &Observed,
 ) -> Family<'b, 'r> {
     let mut family = Family::new(basis);
     let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
         let case = basis.plan.case(point);
-        let own = case.metrics.iter().chain(calls::judged(case));
-        let own = own.filter(|metric| metric.better != Direction::Neither);
+        let metrics = case.metrics.iter().chain(calls::judged(case));
+        let metrics = metrics.filter(|metric| metric.better != Direction::Neither);
         // At a fixed rate an operation takes as long as the rate says.
         let typical = TYPICAL.iter().filter(|_| case.rate.is_none());
-        let judged: Vec<Metric> = typical.chain(own).cloned().collect();
+        let judged: Vec<Metric> = typical.chain(metrics).cloned().collect();
         let question = Question {
             point: Some(point),
             judged: &judged,
@@ -87,14 +87,17 @@ pub(crate) fn family<'b, 'r>(
                     unlike: false,
                 }
             } else {
-                told.logs(basis.plan, subject, Some(point), metric).into()
+                observed
+                    .logs(basis.plan, subject, Some(point), metric)
+                    .into()
             }
         });
         for subject in basis.candidates().filter(|_| case.rate.is_none()) {
             for (metric, time) in [(Metric::MEAN_WALL, WALL), (Metric::MEAN_CPU, CPU)] {
-                let [mine, base] = table.both(subject, baseline, point, time);
-                let ratio = mean::ratio_of_means(&mine, &base, basis.plan.seed, basis.alpha);
-                family.beside((subject, point, &metric), &Metric::WALL, ratio, mine.len());
+                let [times, baseline_times] = table.paired_times(subject, baseline, point, time);
+                let ratio =
+                    mean::ratio_of_means(&times, &baseline_times, basis.plan.seed, basis.alpha);
+                family.beside((subject, point, &metric), &Metric::WALL, ratio, times.len());
             }
         }
     }
@@ -102,7 +105,7 @@ pub(crate) fn family<'b, 'r>(
         &mut family,
         &one_at_a_time(basis.plan),
         |subject, point| match basis.plan.case(point).rate {
-            Some(_) => told.logs(basis.plan, subject, Some(point), &Metric::P99),
+            Some(_) => observed.logs(basis.plan, subject, Some(point), &Metric::P99),
             None => table.log_ratios(subject, baseline, point),
         },
     );
@@ -142,7 +145,7 @@ fn of<'t>(
 }
 
 /// Every figure of every subject at every point that did not fail there, and over the whole run.
-fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results) {
+fn figures(basis: &Basis, table: &Table, observed: &Observed, results: &mut Results) {
     let (run, plan) = (basis.run, basis.plan);
     let mut levels = Levels {
         alpha: plan.measure.alpha,
@@ -156,7 +159,7 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
             let place = (subject, point);
             times(basis, table, place, &mut levels, results);
             for metric in &plan.case(point).metrics {
-                let blocks = told.of(subject, Some(point), metric);
+                let blocks = observed.of(subject, Some(point), metric);
                 levels.add(key(subject, point, metric), calls::summary(metric), blocks);
             }
             let counted = latencies.iter().map(|block| block.get(&place));
@@ -219,9 +222,9 @@ fn times(
     let Some(service) = target.map(|target| target.kind.is_service()) else {
         return;
     };
-    let mut known = visits.iter().flatten();
+    let mut measured = visits.iter().flatten();
     // Where a server's CPU time is not known, the rest of the wall time is not either.
-    if service && !known.all(|visit| visit.whole_server_ns.is_some()) {
+    if service && !measured.all(|visit| visit.mean_server_ns.is_some()) {
         return;
     }
     let mut add = |metric: &Metric, value: &dyn Fn(&Visit) -> f64| {
@@ -229,7 +232,7 @@ fn times(
         levels.add(key(subject, point, metric), Summary::Mean, &blocks);
     };
     if service {
-        add(&Metric::SERVER_CPU, &|v| v.whole_server_ns.unwrap_or(0.0));
+        add(&Metric::SERVER_CPU, &|v| v.mean_server_ns.unwrap_or(0.0));
     }
     add(&Metric::WAITING, &|visit| visit.idle_ns().max(0.0));
     add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));

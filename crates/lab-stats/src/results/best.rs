@@ -26,20 +26,20 @@ pub(crate) fn ask(
     };
     let most = |subject| most_of(basis, sweep, subject, &rate);
     let control = basis.plan.control().and_then(most);
-    let known = basis.plan.compared().filter_map(|s| Some((s, most(s)?)));
-    let known: Vec<(SubjectId, Most)> = known.collect();
-    let base = known.iter().find(|(s, _)| *s == basis.plan.baseline);
+    let subjects = basis.plan.compared().filter_map(|s| Some((s, most(s)?)));
+    let subjects: Vec<(SubjectId, Most)> = subjects.collect();
+    let base = subjects.iter().find(|(s, _)| *s == basis.plan.baseline);
     if let Some((_, base)) = base {
-        let floor = control.and_then(|own| {
-            let logs: Vec<f64> = logs(&own, base).into_iter().flatten().collect();
+        let floor = control.and_then(|most| {
+            let logs: Vec<f64> = logs(&most, base).into_iter().flatten().collect();
             noise_floor(&logs, basis.plan)
         });
-        let others = known.iter().filter(|(s, _)| *s != basis.plan.baseline);
-        let others = others.map(|(s, own)| (*s, logs(own, base))).collect();
+        let others = subjects.iter().filter(|(s, _)| *s != basis.plan.baseline);
+        let others = others.map(|(s, most)| (*s, logs(most, base))).collect();
         let margin = basis.margin(floor.as_ref());
         family.ranked_by(Over::Best(first), metric, margin, others);
     }
-    let best = known.into_iter().filter_map(|(subject, most)| {
+    let best = subjects.into_iter().filter_map(|(subject, most)| {
         let values: Vec<f64> = most.by_block.into_iter().flatten().collect();
         Some(Best {
             subject,
@@ -69,34 +69,35 @@ fn most_of(
 ) -> Option<Most> {
     let points = sweep.points.iter().map(|&(point, _)| point);
     let points = points.filter(|&p| basis.compares(subject, Some(p)));
-    let known: Vec<(PointId, Blocks)> = points.map(|p| (p, rate(subject, p))).collect();
+    let by_point: Vec<(PointId, Blocks)> = points.map(|p| (p, rate(subject, p))).collect();
     let best = |counts: &dyn Fn(usize) -> bool| {
         let median = |rates: &Blocks| {
             let some = rates.iter().enumerate().filter(|(block, _)| counts(*block));
             let some: Vec<f64> = some.filter_map(|(_, rate)| *rate).collect();
             order::median(&some).filter(|rate| *rate > 0.0)
         };
-        let medians = known
+        let medians = by_point
             .iter()
             .filter_map(|(p, rates)| Some((p, rates, median(rates)?)));
         medians.max_by(|a, b| a.2.total_cmp(&b.2))
     };
     let (&point, all, _) = best(&|_| true)?;
     let halves = [1, 0].map(|other| best(&|block| block % 2 == other));
-    let own = |block: usize| {
+    let rate_in_block = |block: usize| {
         let rates = halves[block % 2].map_or(all, |(_, rates, _)| rates);
         rates[block].filter(|rate| *rate > 0.0)
     };
     Some(Most {
         point,
-        by_block: (0..all.len()).map(own).collect(),
+        by_block: (0..all.len()).map(rate_in_block).collect(),
     })
 }
 
 /// The logarithm of the time of one / that of the other.
-fn logs(mine: &Most, base: &Most) -> Blocks {
-    let both = zip(&mine.by_block, &base.by_block);
-    both.map(|(mine, base)| Some(((*base)? / (*mine)?).ln()))
+fn logs(subject: &Most, base: &Most) -> Blocks {
+    let blocks = zip(&subject.by_block, &base.by_block);
+    blocks
+        .map(|(subject, base)| Some(((*base)? / (*subject)?).ln()))
         .collect()
 }
 
@@ -107,8 +108,8 @@ pub(super) fn unlimited(
     limited: &HashSet<(SubjectId, PointId)>,
 ) {
     if let Over::Best(first) = ranking.over {
-        let here = bests.iter().filter(|b| b.first == first);
-        let limited = here.filter(|b| limited.contains(&(b.subject, b.point)));
+        let of_sweep = bests.iter().filter(|b| b.first == first);
+        let limited = of_sweep.filter(|b| limited.contains(&(b.subject, b.point)));
         let limited: HashSet<SubjectId> = limited.map(|b| b.subject).collect();
         ranking
             .apart

@@ -33,8 +33,8 @@ struct Turns {
 /// Of batches and of whole commands.
 pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
-        let known = block.samples.iter().filter(|s| s.point < plan.points.len());
-        let turns = known.map(|s| Turn {
+        let planned = block.samples.iter().filter(|s| s.point < plan.points.len());
+        let turns = planned.map(|s| Turn {
             point: s.point,
             subject: s.subject,
             pass: s.pass,
@@ -46,17 +46,17 @@ pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
         }
     };
     let blocks: Vec<Turns> = run.complete_blocks().map(of).collect();
-    let mut found = of_turns(plan, &blocks);
-    found.extend(core_effects(plan, &blocks));
-    found.extend(helpers(run, plan));
-    found
+    let mut biases = of_turns(plan, &blocks);
+    biases.extend(core_effects(plan, &blocks));
+    biases.extend(helpers(run, plan));
+    biases
 }
 
 /// Of a load in a closed loop; in an open one the rate is given.
 pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
-        let known = block.slices.iter().filter(|s| s.point < plan.points.len());
-        let closed = known.filter(|s| !plan.is_open(s.point));
+        let planned = block.slices.iter().filter(|s| s.point < plan.points.len());
+        let closed = planned.filter(|s| !plan.is_open(s.point));
         let served = closed.filter(|slice| slice.served > 0);
         let turns = served.map(|s| Turn {
             point: s.point,
@@ -70,9 +70,9 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
         }
     };
     let blocks: Vec<Turns> = run.complete_blocks().map(of).collect();
-    let mut found = of_turns(plan, &blocks);
-    found.extend(redone(run, plan));
-    found
+    let mut biases = of_turns(plan, &blocks);
+    biases.extend(redone(run, plan));
+    biases
 }
 
 /// Turns that others disturbed were taken again: what the disturbed ones would change.
@@ -96,10 +96,10 @@ fn of_redone(plan: &Plan, block: &Block, subject: SubjectId) -> Option<f64> {
         (served > 0.0 && ns > 0.0).then(|| ns / served)
     };
     average((0..plan.points.len()).filter_map(|point| {
-        let mine = |s: &&Slice| (s.subject, s.point) == (subject, point);
-        let counted: Vec<&Slice> = block.slices.iter().filter(mine).collect();
-        let again = block.redone_slices.iter().filter(mine);
-        let all: Vec<&Slice> = counted.iter().copied().chain(again).collect();
+        let is_at_point = |s: &&Slice| (s.subject, s.point) == (subject, point);
+        let counted: Vec<&Slice> = block.slices.iter().filter(is_at_point).collect();
+        let redone = block.redone_slices.iter().filter(is_at_point);
+        let all: Vec<&Slice> = counted.iter().copied().chain(redone).collect();
         Some((cost(&all)? / cost(&counted)?).ln())
     }))
 }
@@ -127,7 +127,7 @@ type Difference = fn(&[Turn], SubjectId) -> Option<f64>;
 
 /// Of mirrored passes the last of the first begins the second, and so follows itself.
 fn carry_over(turns: &[Turn], subject: SubjectId) -> Option<f64> {
-    let own = turns.windows(2).filter_map(|two| match two {
+    let differences = turns.windows(2).filter_map(|two| match two {
         [before, after]
             if before.subject == subject
                 && after.subject == subject
@@ -139,7 +139,7 @@ fn carry_over(turns: &[Turn], subject: SubjectId) -> Option<f64> {
         }
         _ => None,
     });
-    order::interquartile_mean(&own.collect::<Vec<f64>>())
+    order::interquartile_mean(&differences.collect::<Vec<f64>>())
 }
 
 /// The mean over points of what lies between the halves of their turns.
@@ -214,21 +214,21 @@ fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
         .flat_map(|&core| plan.compared().map(move |s| (core, s)))
         .collect();
     let of = |&(core, subject): &(u32, SubjectId)| {
-        let (here, elsewhere): (Vec<&Turns>, Vec<&Turns>) =
+        let (on_core, elsewhere): (Vec<&Turns>, Vec<&Turns>) =
             blocks.iter().partition(|turns| turns.core == core);
         let values = |side: &[&Turns]| -> Vec<f64> {
             side.iter().filter_map(|t| value(t, subject)).collect()
         };
-        let (here, elsewhere) = (values(&here), values(&elsewhere));
-        let enough = here.len().min(elsewhere.len()) >= LEAST_BLOCKS;
-        let at = |alpha| rank_sum::shift(&elsewhere, &here, alpha).map(|c| exponent(c.interval));
+        let (on_core, elsewhere) = (values(&on_core), values(&elsewhere));
+        let enough = on_core.len().min(elsewhere.len()) >= LEAST_BLOCKS;
+        let at = |alpha| rank_sum::shift(&elsewhere, &on_core, alpha).map(|c| exponent(c.interval));
         let together = at(plan.measure.alpha / places.len() as f64)?;
-        let known = together.level >= Interval::level_of(plan.measure.alpha);
+        let has_level = together.level >= Interval::level_of(plan.measure.alpha);
         enough.then_some(Bias {
             subject,
             kind: BiasKind::Core(core),
             ratio: at(plan.measure.alpha)?,
-            stands_out: known && exceeds(&together, plan.measure.margin),
+            stands_out: has_level && exceeds(&together, plan.measure.margin),
         })
     };
     places.iter().filter_map(of).collect()
@@ -249,8 +249,8 @@ fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |subject: SubjectId| {
         let blocks = run.complete_blocks().filter_map(|block| {
             let samples = block.samples.iter();
-            let mine = samples.filter(|s| s.subject == subject && alone(s.point));
-            let sums = mine.fold((0.0, 0.0), |(cpu, wall), s| {
+            let of_subject = samples.filter(|s| s.subject == subject && alone(s.point));
+            let sums = of_subject.fold((0.0, 0.0), |(cpu, wall), s| {
                 (cpu + s.batch.cpu_ns as f64, wall + s.batch.wall_ns as f64)
             });
             (sums.1 > 0.0).then_some(sums)

@@ -35,9 +35,9 @@ pub(crate) fn judged(case: &Case) -> &'static [Metric] {
 
 /// What the readings of a run's turns say, and the latencies that are compared.
 pub(crate) fn observed(run: &Run) -> Observed {
-    let told = readings(run).into_iter().chain(p99s(run));
-    let told = told.map(|o| (o.key, o.block, o.value));
-    Observed::new(run.complete_blocks().count(), told)
+    let observations = readings(run).into_iter().chain(p99s(run));
+    let observations = observations.map(|o| (o.key, o.block, o.value));
+    Observed::new(run.complete_blocks().count(), observations)
 }
 
 /// The latency of which each block has 99 % of its calls or operations at most.
@@ -130,13 +130,13 @@ fn add_wrong(
 
 /// Blocks and the count of each metric of [`Metric::EFFECTS`], where there were calls.
 fn counts(cells: &[Cell], subject: SubjectId, point: PointId) -> Option<[(u32, f64); KINDS]> {
-    let mut found = [(0, 0.0); KINDS];
-    for (found, metric) in found.iter_mut().zip(&Metric::EFFECTS) {
-        let wanted = key(subject, point, metric);
-        let cell = cells.iter().find(|cell| cell.key == wanted)?;
+    let mut counts = [(0, 0.0); KINDS];
+    for (slot, metric) in counts.iter_mut().zip(&Metric::EFFECTS) {
+        let key = key(subject, point, metric);
+        let cell = cells.iter().find(|cell| cell.key == key)?;
         if let Value::Reading(count) = cell.value {
-            *found = (cell.blocks, count);
+            *slot = (cell.blocks, count);
         }
     }
-    (found[0].1 > 0.0).then_some(found)
+    (counts[0].1 > 0.0).then_some(counts)
 }

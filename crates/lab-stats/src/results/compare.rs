@@ -49,7 +49,7 @@ type Within = Vec<(SubjectId, usize)>;
 pub(crate) struct Family<'b, 'r> {
     pub basis: &'b Basis<'r>,
     pub members: Vec<Logs>,
-    pub asked: Vec<PendingComparison<'b>>,
+    pub pending: Vec<PendingComparison<'b>>,
     controls: Vec<Control>,
     overall: Vec<(Overall, Option<usize>, Margin)>,
     rankings: Vec<Order>,
@@ -78,7 +78,7 @@ pub(crate) enum Source<'b> {
     /// One of the family, compared by all requests of all blocks.
     Pooled(Pooled<'b>),
     /// Known by itself.
-    Own(Ratio),
+    ByItself(Ratio),
 }
 
 /// By what a subject is ranked over several points.
@@ -95,7 +95,7 @@ impl<'b, 'r> Family<'b, 'r> {
         Family {
             basis,
             members: Vec::new(),
-            asked: Vec::new(),
+            pending: Vec::new(),
             controls: Vec::new(),
             overall: Vec::new(),
             rankings: Vec::new(),
@@ -119,7 +119,7 @@ impl<'b, 'r> Family<'b, 'r> {
             let floor = floors.iter().find(|(known, _)| known == metric);
             basis.margin(floor.map(|(_, floor)| floor))
         };
-        let first = self.asked.len();
+        let first = self.pending.len();
         for subject in basis.candidates() {
             for metric in question.judged {
                 if let Some(logs) = logs(subject, metric) {
@@ -158,7 +158,7 @@ impl<'b, 'r> Family<'b, 'r> {
             let margin = basis.margin(floor.as_ref());
             let floors = floor.map(|floor| (metric.clone(), floor));
             self.controls.extend(controls(point, floors));
-            let first = self.asked.len();
+            let first = self.pending.len();
             for subject in basis.candidates().filter(|s| compares(*s)) {
                 if let Some(pooled) = against(subject, metric) {
                     let place = (subject, Some(point), metric);
@@ -192,15 +192,19 @@ impl<'b, 'r> Family<'b, 'r> {
         interval: Option<Interval>,
         blocks: usize,
     ) {
-        let mut asked = self.asked.iter().rev();
-        let found = asked.find(|asked| {
-            let key = &asked.comparison.key;
+        let mut pending = self.pending.iter().rev();
+        let found = pending.find(|pending| {
+            let key = &pending.comparison.key;
             (key.subject, key.point, &key.metric) == (subject, Some(point), judged)
         });
         if let (Some(found), Some(interval)) = (found, interval) {
             let margin = found.margin;
-            let ratio = Ratio::known(interval, blocks as u32);
-            self.ask((subject, Some(point), metric), margin, Source::Own(ratio));
+            let ratio = Ratio::without_verdict(interval, blocks as u32);
+            self.ask(
+                (subject, Some(point), metric),
+                margin,
+                Source::ByItself(ratio),
+            );
         }
     }
 
@@ -220,7 +224,7 @@ impl<'b, 'r> Family<'b, 'r> {
             point,
             metric: metric.clone(),
         };
-        self.asked.push(PendingComparison {
+        self.pending.push(PendingComparison {
             comparison: skeleton(key, self.basis.plan.baseline, margin),
             margin,
             ratio,
@@ -231,15 +235,15 @@ impl<'b, 'r> Family<'b, 'r> {
     /// other only where there is no other point: at many, that would cost each comparison some of its power, and who
     /// is ahead there follows from the ratios to the baseline.
     fn rank(&mut self, over: Over, metric: &Metric, margin: Margin, first: usize) {
-        let asked = self.asked.iter().enumerate().skip(first);
-        let mine = asked.filter(|(_, asked)| asked.comparison.key.metric == *metric);
-        let against = mine.filter_map(|(i, asked)| {
-            let index = match asked.ratio {
+        let pending = self.pending.iter().enumerate().skip(first);
+        let of_metric = pending.filter(|(_, pending)| pending.comparison.key.metric == *metric);
+        let against = of_metric.filter_map(|(i, pending)| {
+            let index = match pending.ratio {
                 Source::Member(member) => Index::Member(member),
                 Source::Pooled(_) => Index::Pending(i),
-                Source::Own(_) => return None,
+                Source::ByItself(_) => return None,
             };
-            Some((asked.comparison.key.subject, index))
+            Some((pending.comparison.key.subject, index))
         });
         let against = against.collect();
         let directly = self.basis.plan.points.len() <= 1;
@@ -333,7 +337,7 @@ impl<'b, 'r> Family<'b, 'r> {
     }
 
     /// Adds a mean that is known by itself.
-    pub fn known(&mut self, overall: Overall) {
+    pub fn add_mean(&mut self, overall: Overall) {
         let margin = Margin::plain(overall.margin);
         self.overall.push((overall, None, margin));
     }
@@ -346,11 +350,11 @@ impl<'b, 'r> Family<'b, 'r> {
         for (metric, floor) in floors {
             let margin = Margin::plain(self.basis.plan.measure.margin);
             let place = (control, None, &metric);
-            self.ask(place, margin, Source::Own(floor.ratio));
-            if let Some(asked) = self.asked.last_mut() {
-                asked.comparison.p = Some(floor.ratio.p);
-                asked.comparison.verdict = Some(floor.verdict(margin.wanted));
-                asked.comparison.margin = floor.margin;
+            self.ask(place, margin, Source::ByItself(floor.ratio));
+            if let Some(pending) = self.pending.last_mut() {
+                pending.comparison.p = Some(floor.ratio.p);
+                pending.comparison.verdict = Some(floor.verdict(margin.wanted));
+                pending.comparison.margin = floor.margin;
             }
         }
     }
@@ -359,20 +363,20 @@ impl<'b, 'r> Family<'b, 'r> {
     /// the run's alpha.
     pub fn judged(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
-        let pooled = |asked: &&PendingComparison| matches!(&asked.ratio, Source::Pooled(p) if p.has_interval);
-        let pooled = self.asked.iter().filter(pooled).count();
+        let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, Source::Pooled(p) if p.has_interval);
+        let pooled = self.pending.iter().filter(pooled).count();
         let each = alpha / (pooled + self.members.len()).max(1) as f64;
         let processes = self.basis.processes();
         let together = each * self.members.len() as f64;
         let ratios = sign_flip::together(&self.members, together, plan.seed, processes);
         let of = |member: usize| ratios[member];
-        let pairs = self.asked.into_iter().map(|asked| {
-            let (ratio, is_judged) = match asked.ratio {
+        let pairs = self.pending.into_iter().map(|pending| {
+            let (ratio, is_judged) = match pending.ratio {
                 Source::Member(member) => (of(member)?, true),
                 Source::Pooled(pooled) => ((pooled.ratio)(each)?.of_family(alpha), true),
-                Source::Own(ratio) => (ratio, false),
+                Source::ByItself(ratio) => (ratio, false),
             };
-            let skeleton = asked.comparison;
+            let skeleton = pending.comparison;
             let comparison = Comparison {
                 blocks: ratio.values,
                 ratio: ratio.interval,
@@ -381,7 +385,7 @@ impl<'b, 'r> Family<'b, 'r> {
                     .filter(|p| is_judged && p.is_finite())
                     .or(skeleton.p),
                 verdict: is_judged
-                    .then(|| verdict(&ratio, asked.margin))
+                    .then(|| verdict(&ratio, pending.margin))
                     .or(skeleton.verdict),
                 ..skeleton
             };
@@ -390,7 +394,7 @@ impl<'b, 'r> Family<'b, 'r> {
         let pairs: Vec<Option<Pair>> = pairs.collect();
         let at = |index| match index {
             Index::Member(member) => of(member),
-            Index::Pending(asked) => Some(pairs[asked].as_ref()?.ratio),
+            Index::Pending(pending) => Some(pairs[pending].as_ref()?.ratio),
         };
         let overall = self
             .overall
@@ -439,9 +443,9 @@ fn controls(
 
 /// The first / the second, in each block that has both.
 fn difference(first: &Logs, second: &Logs) -> Logs {
-    let both = first.by_block.iter().zip(&second.by_block);
+    let blocks = first.by_block.iter().zip(&second.by_block);
     Logs {
-        by_block: both.map(|(a, b)| Some((*a)? - (*b)?)).collect(),
+        by_block: blocks.map(|(a, b)| Some((*a)? - (*b)?)).collect(),
         error: first.error.hypot(second.error),
         unlike: first.unlike || second.unlike,
     }
@@ -471,9 +475,10 @@ fn spread(
     members: Vec<(SubjectId, usize)>,
     of: impl Fn(usize) -> Option<Ratio>,
 ) -> Spread {
-    let known = members.into_iter();
-    let known = known.filter_map(|(subject, member)| Some((subject, of(member)?.interval)));
-    let mut ratios: Vec<(SubjectId, Interval)> = known.collect();
+    let with_ratio = members.into_iter();
+    let with_ratio =
+        with_ratio.filter_map(|(subject, member)| Some((subject, of(member)?.interval)));
+    let mut ratios: Vec<(SubjectId, Interval)> = with_ratio.collect();
     ratios.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
     let ends = ratios.first().zip(ratios.last());
     Spread {

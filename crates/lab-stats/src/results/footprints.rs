@@ -20,8 +20,8 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
         };
         let most = |value: fn(&Resources) -> Option<u64>| {
             over_blocks(&|block| {
-                let known = resources(block, subject).filter_map(value);
-                known.max().map(|n| n as f64)
+                let values = resources(block, subject).filter_map(value);
+                values.max().map(|n| n as f64)
             })
         };
         let startups = over_blocks(&|block| {
@@ -30,8 +30,8 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
             Some(process.startup_ns as f64)
         });
         let held = at_end(run, subject, |r| r.rss_bytes);
-        let known = |blocks: &Blocks| blocks.iter().any(Option::is_some);
-        if !known(&startups) || !known(&held) {
+        let has_values = |blocks: &Blocks| blocks.iter().any(Option::is_some);
+        if !has_values(&startups) || !has_values(&held) {
             continue;
         }
         for (metric, summary, blocks) in [
@@ -130,19 +130,19 @@ pub(crate) fn rank_programs(family: &mut Family) {
         let logs: Vec<f64> = logs(&held(control), &base).into_iter().flatten().collect();
         noise_floor(&logs, plan)
     });
-    let known = |blocks: &Blocks| blocks.iter().any(Option::is_some);
+    let has_values = |blocks: &Blocks| blocks.iter().any(Option::is_some);
     let against = family.basis.candidates();
     let against = against.map(|subject| (subject, logs(&held(subject), &base)));
-    let against = against.filter(|(_, logs)| known(logs)).collect();
+    let against = against.filter(|(_, logs)| has_values(logs)).collect();
     let margin = family.basis.margin(floor.as_ref());
     family.ranked_by(Over::At(None), &Metric::MEMORY, margin, against);
 }
 
 /// The logarithm of one / the other, by block.
-fn logs(mine: &Blocks, base: &Blocks) -> Blocks {
-    let both = mine.iter().zip(base);
+fn logs(subject: &Blocks, base: &Blocks) -> Blocks {
+    let pair = subject.iter().zip(base);
     let log = |(a, b): (&Option<f64>, &Option<f64>)| Some(((*a)? / (*b)?).ln());
-    both.map(|both| log(both).filter(|log| log.is_finite()))
+    pair.map(|pair| log(pair).filter(|log| log.is_finite()))
         .collect()
 }
 
@@ -172,11 +172,11 @@ fn most_of(
 
 /// A server can be started several times in a block.
 fn startup(run: &Run, subject: SubjectId, levels: &mut Levels) {
-    let mine = |block: &Block| -> Vec<f64> {
-        let mine = block.processes.iter().filter(|p| p.subject == subject);
-        mine.map(|process| process.startup_ns as f64).collect()
+    let startups = |block: &Block| -> Vec<f64> {
+        let processes = block.processes.iter().filter(|p| p.subject == subject);
+        processes.map(|process| process.startup_ns as f64).collect()
     };
-    let blocks: Vec<Vec<f64>> = run.complete_blocks().map(mine).collect();
+    let blocks: Vec<Vec<f64>> = run.complete_blocks().map(startups).collect();
     let started = blocks.iter().filter(|times| !times.is_empty()).count();
     if let Some(interval) = order::median_interval(&blocks.concat(), levels.alpha) {
         let startup = key(subject, None, &Metric::STARTUP);

@@ -57,7 +57,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     if plan.serving().is_some() {
         over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
-        told(run, plan, &mut levels);
+        add_reported(run, plan, &mut levels);
         let held = footprints::of_servers(&basis, &visits, &mut levels);
         footprints::ask(&mut family, &held);
     }
@@ -74,9 +74,9 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         .pairs
         .retain(|pair| is_the_servers(plan, &limited, pair));
     for pair in &mut compared.pairs {
-        let found = &mut pair.comparison;
-        let is_hidden = || is_the_generators(plan, &levels, &found.key);
-        found.verdict = found.verdict.map(|v| unless_hidden(v, is_hidden));
+        let comparison = &mut pair.comparison;
+        let is_hidden = || is_the_generators(plan, &levels, &comparison.key);
+        comparison.verdict = comparison.verdict.map(|v| unless_hidden(v, is_hidden));
     }
     results.overall = compared.overall;
     results.rankings = compared.rankings;
@@ -137,9 +137,9 @@ fn at(
         add(levels, place, blocks, figure);
     }
     let of = |metric: &Metric| {
-        let mut mine = levels.cells[first..].iter();
-        let found = mine.find(|cell| cell.key.metric == *metric);
-        found.map_or(0.0, |cell| cell.value.value())
+        let mut cells = levels.cells[first..].iter();
+        let cell = cells.find(|cell| cell.key.metric == *metric);
+        cell.map_or(0.0, |cell| cell.value.value())
     };
     if of(&Metric::GENERATOR_BUSY) > BUSY {
         results.saturated.push((subject, point));
@@ -149,23 +149,24 @@ fn at(
     results.errors.extend(errors);
     let pace = pace.map(|m| (m.is_dependent(), m.unresolved));
     let tails = [median, p99].map(|g| Some((g?.is_dependent(), g?.unresolved)));
-    let found = || [pace].into_iter().chain(tails).flatten();
+    let dependences = || [pace].into_iter().chain(tails).flatten();
     Depending {
         subject,
         point,
-        dependent: found().any(|(dependent, _)| dependent),
-        unresolved: found().any(|(_, unresolved)| unresolved),
+        dependent: dependences().any(|(dependent, _)| dependent),
+        unresolved: dependences().any(|(_, unresolved)| unresolved),
     }
 }
 
 /// What servers told of a block's work when they were closed: medians over blocks.
-fn told(run: &Run, plan: &Plan, levels: &mut Levels) {
+fn add_reported(run: &Run, plan: &Plan, levels: &mut Levels) {
     for metric in plan.serving().into_iter().flat_map(|s| &s.metrics) {
         for subject in plan.compared() {
             let of = |block: &Block| {
-                let mut all = block.readings.iter();
-                let mine = all.find(|r| (r.subject, &*r.metric) == (subject, &*metric.id))?;
-                Some(mine.value)
+                let mut readings = block.readings.iter();
+                let reading =
+                    readings.find(|r| (r.subject, &*r.metric) == (subject, &*metric.id))?;
+                Some(reading.value)
             };
             let blocks: Blocks = run.complete_blocks().map(of).collect();
             levels.add(key(subject, None, metric), Summary::Median, &blocks);
@@ -255,19 +256,19 @@ fn times(
         (&service, Metric::SERVICES, &SERVICE_TIMES),
         (&lag, Metric::LAGS, &LAG_TIMES),
     ];
-    for (found, counted, metrics) in distributions {
-        let known = !overloaded || counted == Metric::LAGS;
+    for (distribution, counted, metrics) in distributions {
+        let has_quantiles = !overloaded || counted == Metric::LAGS;
         let mut add = |metric: &Metric, value: Option<Value>| {
             if let Some(value) = value {
                 levels.push(key(subject, point, metric), blocks.len() as u32, value);
             }
         };
-        let count = (found.count > 0).then_some(Value::Reading(found.count as f64));
+        let count = (distribution.count > 0).then_some(Value::Reading(distribution.count as f64));
         add(&counted, count);
-        let parts = found.parts.map(|part| part.map(Value::Estimate));
-        let max = found.max_ns.map(|ns| Value::Reading(ns as f64));
+        let parts = distribution.parts.map(|part| part.map(Value::Estimate));
+        let max = distribution.max_ns.map(|ns| Value::Reading(ns as f64));
         for (metric, value) in zip(metrics, parts.into_iter().chain([max])) {
-            add(metric, value.filter(|_| known));
+            add(metric, value.filter(|_| has_quantiles));
         }
     }
     depending

@@ -45,8 +45,9 @@ pub(super) fn over_points(family: &mut Family, visits: &Visits) {
     let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
         let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
-        let both = of(plan.baseline).into_iter().zip(of(subject));
-        both.map(|(base, mine)| Some((mine? / base?).ln()))
+        let blocks = of(plan.baseline).into_iter().zip(of(subject));
+        blocks
+            .map(|(base, own)| Some((own? / base?).ln()))
             .collect()
     };
     let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
@@ -91,12 +92,12 @@ fn with_and_without(
     let plan = basis.plan;
     let able =
         |&point: &PointId| plan.takes_part(subject, point) && !failed(basis.run, subject, point);
-    let kept = |point: PointId| {
-        let mut kept = closed_points(plan, Some(plan.points[point].case), true).filter(able);
-        kept.find(|&kept| plan.connections(kept) == plan.connections(point))
+    let with_keep_alive = |point: PointId| {
+        let mut points = closed_points(plan, Some(plan.points[point].case), true).filter(able);
+        points.find(|&p| plan.connections(p) == plan.connections(point))
     };
     let without = closed_points(plan, case, false).filter(able);
     without
-        .filter_map(|point| Some((kept(point)?, point)))
+        .filter_map(|point| Some((with_keep_alive(point)?, point)))
         .collect()
 }

@@ -69,7 +69,7 @@ pub(super) fn ask<'v>(
             against(visits, (subject, plan.baseline), point, metric).into()
         });
         let parts: Vec<u32> = percentiles.iter().filter_map(per_10_000).collect();
-        let known: RefCell<HashMap<SubjectId, Option<Rc<PairPercentiles>>>> = RefCell::default();
+        let pairs: RefCell<HashMap<SubjectId, Option<Rc<PairPercentiles>>>> = RefCell::default();
         family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
             let part = per_10_000(metric)?;
             if [subject, other]
@@ -78,13 +78,13 @@ pub(super) fn ask<'v>(
             {
                 return None;
             }
-            let mut known = known.borrow_mut();
-            let both = known.entry(subject).or_insert_with(|| {
-                let blocks = in_both(visits, (other, subject), point)?;
+            let mut pairs = pairs.borrow_mut();
+            let pair = pairs.entry(subject).or_insert_with(|| {
+                let blocks = common_blocks(visits, (other, subject), point)?;
                 Some(Rc::new(PairPercentiles::new(plan, point, blocks, &parts)))
             });
-            let both = Rc::clone(both.as_ref()?);
-            if both
+            let pair = Rc::clone(pair.as_ref()?);
+            if pair
                 .blocks
                 .iter()
                 .any(|blocks| lacks_percentile(blocks, part))
@@ -92,20 +92,20 @@ pub(super) fn ask<'v>(
                 return None;
             }
             Some(Pooled {
-                has_interval: both.has_interval(part),
-                ratio: Box::new(move |alpha| both.ratio(part, alpha)),
+                has_interval: pair.has_interval(part),
+                ratio: Box::new(move |alpha| pair.ratio(part, alpha)),
             })
         });
-        let known = known.into_inner().into_iter();
-        let shift = |(subject, both): (SubjectId, Option<Rc<PairPercentiles>>)| {
-            let parts = both?.shift.clone();
+        let pairs = pairs.into_inner().into_iter();
+        let shift = |(subject, pair): (SubjectId, Option<Rc<PairPercentiles>>)| {
+            let parts = pair?.shift.clone();
             (parts.len() > 1).then_some(Shift {
                 subject,
                 point,
                 parts,
             })
         };
-        shifts.extend(known.filter_map(shift));
+        shifts.extend(pairs.filter_map(shift));
     }
     shifts.sort_by_key(|shift| (shift.point, shift.subject));
     shifts
@@ -154,15 +154,15 @@ impl<'v, 'r> PairPercentiles<'v, 'r> {
     }
 
     fn ratio(&self, part: u32, alpha: f64) -> Option<Ratio> {
-        let mut known = self.ratios.borrow_mut();
-        if known.as_ref().is_none_or(|(level, _)| *level != alpha) {
+        let mut cached = self.ratios.borrow_mut();
+        if cached.as_ref().is_none_or(|(level, _)| *level != alpha) {
             let tails = tails(&self.blocks, self.alpha);
             let parts = self.parts.iter();
             let ratios = parts.map(|(part, _)| quantiles::ratio(&tails, *part, alpha));
-            *known = Some((alpha, ratios.collect()));
+            *cached = Some((alpha, ratios.collect()));
         }
-        let at = self.parts.iter().position(|(known, _)| *known == part)?;
-        known.as_ref()?.1[at]
+        let at = self.parts.iter().position(|(cached, _)| *cached == part)?;
+        cached.as_ref()?.1[at]
     }
 }
 
@@ -172,13 +172,13 @@ fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
 }
 
 /// The blocks of two servers that have both.
-fn in_both<'v, 'r>(
+fn common_blocks<'v, 'r>(
     visits: &'v Visits<'r>,
     (first, second): (SubjectId, SubjectId),
     point: PointId,
 ) -> Option<[Vec<&'v Visit<'r>>; 2]> {
-    let both = visits.of(first, point).zip(visits.of(second, point));
-    let (a, b): (Vec<_>, Vec<_>) = both.filter_map(|(a, b)| Some((a?, b?))).unzip();
+    let pairs = visits.of(first, point).zip(visits.of(second, point));
+    let (a, b): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
     (!a.is_empty()).then_some([a, b])
 }
 
@@ -221,8 +221,8 @@ pub(super) fn is_the_generators(
             };
             levels.cells.iter().find(of).map(|cell| cell.value.value())
         };
-        let both = of(response).zip(of(lag));
-        both.is_some_and(|(response, lag)| is_generators(load, response, lag))
+        let latencies = of(response).zip(of(lag));
+        latencies.is_some_and(|(response, lag)| is_generators(load, response, lag))
     })
 }
 
@@ -252,9 +252,9 @@ fn against(
     point: PointId,
     metric: &Metric,
 ) -> Blocks {
-    let both = visits.of(subject, point).zip(visits.of(baseline, point));
+    let pairs = visits.of(subject, point).zip(visits.of(baseline, point));
     let log = |a: &Visit, b: &Visit| Some((a.value(metric)? / b.value(metric)?).ln());
-    let logs = both.map(|(a, b)| Some((a?, b?)).map(|(a, b)| log(a, b)));
+    let logs = pairs.map(|(a, b)| Some((a?, b?)).map(|(a, b)| log(a, b)));
     let logs: Vec<Option<Option<f64>>> = logs.collect();
     if logs.iter().flatten().any(Option::is_none) {
         return Blocks::new();

@@ -51,13 +51,13 @@ pub(crate) fn overall(
     let shared = |point: &PointId| candidates.iter().all(|(_, points)| has(points, *point));
     let common = scope.points.iter().copied().filter(shared);
     let common: Vec<PointId> = common.collect();
-    let ranked = |own: &[(PointId, Blocks)]| match common.len() {
-        n if own.len() == n => Ranked::AsItIs,
+    let ranked = |points: &[(PointId, Blocks)]| match common.len() {
+        n if points.len() == n => Ranked::AsItIs,
         n if 2 * n >= most.unwrap_or(0) => {
-            let mine = own.iter().filter(|(point, _)| common.contains(point));
-            Ranked::By(means(mine.map(|(_, logs)| logs)))
+            let of_common = points.iter().filter(|(point, _)| common.contains(point));
+            Ranked::By(means(of_common.map(|(_, logs)| logs)))
         }
-        _ if Some(own.len()) == most => Ranked::AsItIs,
+        _ if Some(points.len()) == most => Ranked::AsItIs,
         _ => Ranked::Not,
     };
     let of = |subject: SubjectId, points: usize, margin: f64| Overall {
@@ -74,27 +74,27 @@ pub(crate) fn overall(
     };
     let control = basis.plan.control().map(|c| (c, points(c)));
     let floor = control.as_ref().and_then(|(_, points)| {
-        let known = means(points.iter().map(|(_, logs)| logs));
-        let known: Vec<f64> = known.into_iter().flatten().collect();
-        noise_floor(&known, basis.plan)
+        let means_of_blocks = means(points.iter().map(|(_, logs)| logs));
+        let means_of_blocks: Vec<f64> = means_of_blocks.into_iter().flatten().collect();
+        noise_floor(&means_of_blocks, basis.plan)
     });
     let margin = basis.margin(floor.as_ref());
-    let shown = control.zip(floor).filter(|_| scope.with_control);
-    if let Some(((control, points), floor)) = shown {
-        let own = of(control, points.len(), floor.margin);
-        family.known(Overall {
+    let shown_control = control.zip(floor).filter(|_| scope.with_control);
+    if let Some(((control, points), floor)) = shown_control {
+        let overall = of(control, points.len(), floor.margin);
+        family.add_mean(Overall {
             ratio: floor.ratio.interval,
             p: Some(floor.ratio.p),
             verdict: Some(floor.verdict(basis.plan.measure.margin)),
-            ..own
+            ..overall
         });
     }
-    let asked = candidates.into_iter().map(|(subject, points)| {
+    let compared = candidates.into_iter().map(|(subject, points)| {
         let overall = of(subject, points.len(), margin.wide);
         let by_block = means(points.iter().map(|(_, logs)| logs));
         (overall, by_block, ranked(&points))
     });
-    family.over(asked.collect(), margin);
+    family.over(compared.collect(), margin);
 }
 
 /// The mean over the points, for each block that has them all.
@@ -119,8 +119,8 @@ pub(crate) fn effect(
         family: 1,
     };
     let logs = |&(from, to): &(PointId, PointId)| -> Blocks {
-        let both = zip(values(from), values(to));
-        both.map(|(from, to)| Some((to? / from?).ln())).collect()
+        let blocks = zip(values(from), values(to));
+        blocks.map(|(from, to)| Some((to? / from?).ln())).collect()
     };
     let logs: Vec<Blocks> = pairs.iter().map(logs).collect();
     Some(Effect {

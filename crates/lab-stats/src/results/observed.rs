@@ -33,8 +33,8 @@ pub struct Observation {
 /// Observations of subjects, points or blocks that the run does not have are left out.
 pub fn observed(run: &Run, observations: &[Observation]) -> Results {
     let of = |part: &Run, place: &PartNumbers, share: f64| {
-        let own = |o: &Observation| Some((place.own(&o.key)?, o.block, o.value));
-        of_part(part, share, observations.iter().filter_map(own))
+        let in_part = |o: &Observation| Some((place.key_in_part(&o.key)?, o.block, o.value));
+        of_part(part, share, observations.iter().filter_map(in_part))
     };
     parts::of(run, |run, _| of(run, &PartNumbers::all(run), 1.0), of)
 }
@@ -43,7 +43,7 @@ pub fn observed(run: &Run, observations: &[Observation]) -> Results {
 pub fn readings(run: &Run) -> Vec<Observation> {
     let blocks = run.complete_blocks().enumerate();
     let all = blocks.flat_map(|(i, block)| block.readings.iter().map(move |r| (i, r)));
-    let known = all.filter_map(|(block, reading)| {
+    let counted = all.filter_map(|(block, reading)| {
         let metric = run.metrics.iter().find(|m| m.id == reading.metric)?;
         Some(Observation {
             key: super::levels::key(reading.subject, Some(reading.point), metric),
@@ -51,7 +51,7 @@ pub fn readings(run: &Run) -> Vec<Observation> {
             value: reading.value,
         })
     });
-    known.collect()
+    counted.collect()
 }
 
 /// The values of a run on one target.
@@ -76,9 +76,10 @@ impl Observed {
         }
         let means = |(key, sums): (Key, Vec<(f64, f64)>)| {
             let is_total = Metric::EFFECTS.contains(&key.metric);
-            let of = |(sum, count)| if is_total { sum } else { sum / count };
-            let known = |both: (f64, f64)| (both.1 > 0.0).then(|| of(both));
-            (key, sums.into_iter().map(known).collect())
+            let mean = |(sum, count): (f64, f64)| {
+                (count > 0.0).then(|| if is_total { sum } else { sum / count })
+            };
+            (key, sums.into_iter().map(mean).collect())
         };
         Observed {
             metrics,
@@ -106,17 +107,21 @@ impl Observed {
         point: Option<PointId>,
         metric: &Metric,
     ) -> Blocks {
-        let [mine, base] = [subject, plan.baseline].map(|s| self.of(s, point, metric));
-        let known = mine.iter().chain(base).flatten();
-        if !known.into_iter().all(|value| *value > 0.0) {
+        let [subject_values, baseline_values] =
+            [subject, plan.baseline].map(|s| self.of(s, point, metric));
+        let values = subject_values.iter().chain(baseline_values).flatten();
+        if !values.into_iter().all(|value| *value > 0.0) {
             return Blocks::new();
         }
         let sign = match metric.better {
             Direction::More => -1.0,
             Direction::Less | Direction::Neither => 1.0,
         };
-        let both = mine.iter().zip(base);
-        both.map(|(mine, base)| Some(sign * ((*mine)? / (*base)?).ln()))
+        let blocks = subject_values.iter().zip(baseline_values);
+        blocks
+            .map(|(subject_values, baseline_values)| {
+                Some(sign * ((*subject_values)? / (*baseline_values)?).ln())
+            })
             .collect()
     }
 }

@@ -79,8 +79,8 @@ impl PartNumbers {
 
     fn new(plan: &Plan, target: TargetId) -> PartNumbers {
         let all = plan.targets.is_empty();
-        let here = |of: TargetId| all || of == target;
-        let points = (0..plan.points.len()).filter(|&p| here(plan.points[p].target));
+        let is_on_target = |of: TargetId| all || of == target;
+        let points = (0..plan.points.len()).filter(|&p| is_on_target(plan.points[p].target));
         let points: Vec<PointId> = points.collect();
         let used = |&case: &usize| all || points.iter().any(|&p| plan.points[p].case == case);
         let subjects = 0..plan.subjects.len();
@@ -88,14 +88,14 @@ impl PartNumbers {
             target,
             cases: (0..plan.cases.len()).filter(used).collect(),
             subjects: subjects
-                .filter(|&s| here(plan.subjects[s].target))
+                .filter(|&s| is_on_target(plan.subjects[s].target))
                 .collect(),
             points,
         }
     }
 
     /// The key of the part for one of the whole run; `None`: it is of another part.
-    pub fn own(&self, key: &Key) -> Option<Key> {
+    pub fn key_in_part(&self, key: &Key) -> Option<Key> {
         let point = |p: PointId| self.points.iter().position(|&known| known == p);
         let subject = self.subjects.iter().position(|&s| s == key.subject)?;
         let point = match key.point {
@@ -234,13 +234,12 @@ impl Results {
 
     /// What holds on several targets is said once, of all.
     fn warn(&mut self, warning: Warning) {
-        let known = self.warnings.iter_mut().find(|known| {
-            (known.kind, known.subject, known.point)
-                == (warning.kind, warning.subject, warning.point)
-                && known.text == warning.text
+        let same = self.warnings.iter_mut().find(|same| {
+            (same.kind, same.subject, same.point) == (warning.kind, warning.subject, warning.point)
+                && same.text == warning.text
         });
-        match known {
-            Some(known) => known.target = None,
+        match same {
+            Some(same) => same.target = None,
             None => self.warnings.push(warning),
         }
     }

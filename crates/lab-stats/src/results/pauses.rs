@@ -10,18 +10,18 @@ use lab_model::Metric;
 
 /// Over the blocks that have the point, how many these are, at a level of `1 - alpha`.
 pub(crate) fn cost(visits: &[Option<&Visit>], seed: u64, alpha: f64) -> Option<(u32, Interval)> {
-    let known = visits.iter().flatten();
-    let (whole, typical): (Vec<f64>, Vec<f64>) = known
-        .map(|visit| (visit.whole_wall_ns, visit.wall_ns))
+    let measured = visits.iter().flatten();
+    let (means, typical): (Vec<f64>, Vec<f64>) = measured
+        .map(|visit| (visit.mean_wall_ns, visit.wall_ns))
         .unzip();
-    let ratio = mean::ratio_of_means(&whole, &typical, seed, alpha)?;
+    let ratio = mean::ratio_of_means(&means, &typical, seed, alpha)?;
     let cost = Interval {
         estimate: ratio.estimate - 1.0,
         low: ratio.low - 1.0,
         high: ratio.high - 1.0,
         level: ratio.level,
     };
-    Some((whole.len() as u32, cost))
+    Some((means.len() as u32, cost))
 }
 
 /// Of the places where pauses cost more than the margin, at a level that holds for all of them together, the one

@@ -32,19 +32,19 @@ impl Order {
         at: impl Fn(Index) -> Option<Ratio>,
         of: impl Fn(usize) -> Option<Ratio>,
     ) -> Option<Ranking> {
-        let known = self.against.iter();
-        let known: Vec<_> = known.filter_map(|&(s, i)| Some((s, at(i)?))).collect();
-        let mut order: Vec<(SubjectId, f64)> = known
+        let ratios = self.against.iter();
+        let ratios: Vec<_> = ratios.filter_map(|&(s, i)| Some((s, at(i)?))).collect();
+        let mut order: Vec<(SubjectId, f64)> = ratios
             .iter()
             .map(|(subject, ratio)| (*subject, ratio.interval.estimate))
             .collect();
         order.push((baseline, 1.0));
         order.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let with_base = known.iter().map(|&(s, ratio)| (s, baseline, ratio));
+        let with_base = ratios.iter().map(|&(s, ratio)| (s, baseline, ratio));
         let directly = self.between.iter();
         let directly = directly.filter_map(|&(a, b, member)| Some((a, b, of(member)?)));
         let others: Vec<_> = if self.between.is_empty() {
-            implied(&known)
+            implied(&ratios)
         } else {
             directly.collect()
         };
@@ -64,10 +64,10 @@ impl Order {
 }
 
 /// What ratios to the baseline say of each pair of subjects: the widest interval that their bounds allow.
-fn implied(known: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
+fn implied(ratios: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
     let mut all = Vec::new();
-    for (i, (a, first)) in known.iter().enumerate() {
-        for (b, second) in &known[i + 1..] {
+    for (i, (a, first)) in ratios.iter().enumerate() {
+        for (b, second) in &ratios[i + 1..] {
             let [x, y] = [first.interval, second.interval];
             let interval = Interval {
                 estimate: x.estimate / y.estimate,

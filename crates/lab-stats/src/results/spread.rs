@@ -14,14 +14,14 @@ use std::iter::zip;
 pub(crate) fn ask(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Blocks) {
     let basis = family.basis;
     let plan = basis.plan;
-    for (from, to) in told(basis.run, plan) {
+    for (from, to) in factor_pairs(basis.run, plan) {
         let able = |s: &SubjectId| {
             let at = |point| plan.takes_part(*s, point) && !failed(basis.run, *s, point);
             at(from) && at(to)
         };
         let logs = |subject: SubjectId| -> Blocks {
-            let both = zip(values(subject, from), values(subject, to));
-            both.map(|(from, to)| Some((to? / from?).ln())).collect()
+            let blocks = zip(values(subject, from), values(subject, to));
+            blocks.map(|(from, to)| Some((to? / from?).ln())).collect()
         };
         let subjects = plan.compared().filter(able);
         let logs = subjects.map(|s| (s, logs(s)));
@@ -30,19 +30,19 @@ pub(crate) fn ask(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Bl
 }
 
 /// Pairs of points of which the second has another value of a factor.
-fn told(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
+fn factor_pairs(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
     let first = plan.points.first().map(|point| point.case);
     let groups = sweeps(plan).into_iter();
     let groups = groups.filter(|s| Some(s.case) == first && plan.cases[s.case].cores == Cores::All);
     let groups: Vec<Sweep> = groups.collect();
-    let Some(x) = told_x(run, &groups) else {
+    let Some(x) = x_of_pairs(run, &groups) else {
         return Vec::new();
     };
     let at = |group: &Sweep| {
         group
             .points
             .iter()
-            .find(|(_, own)| *own == x)
+            .find(|(_, value)| *value == x)
             .map(|(p, _)| *p)
     };
     let others = groups.iter().skip(1).filter_map(at);
@@ -57,7 +57,7 @@ fn told(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
 }
 
 /// The largest value of the sweep that has a core for each, or the least.
-fn told_x(run: &Run, groups: &[Sweep]) -> Option<f64> {
+fn x_of_pairs(run: &Run, groups: &[Sweep]) -> Option<f64> {
     let cores = run.host.cores().unwrap_or(f64::INFINITY);
     let all = groups.iter().flat_map(|group| &group.points);
     let mut all: Vec<f64> = all.map(|(_, x)| *x).collect();

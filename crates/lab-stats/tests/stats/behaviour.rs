@@ -216,9 +216,11 @@ fn whoever_is_ahead_of_the_limit_is_named() {
     assert!(warnings(&results(&run), "no-limit").is_empty());
     plan(&mut run).subjects[0].limit = true;
     let all = results(&run);
-    let said = warnings(&all, "no-limit");
-    assert_eq!(said.len(), 1);
-    assert!(said[0].starts_with("base is to show what the machine allows, and s1 took less time"));
+    let messages = warnings(&all, "no-limit");
+    assert_eq!(messages.len(), 1);
+    assert!(
+        messages[0].starts_with("base is to show what the machine allows, and s1 took less time")
+    );
     // One limit ahead of another says nothing of either.
     plan(&mut run).subjects[1].limit = true;
     assert!(warnings(&results(&run), "no-limit").is_empty());
@@ -236,11 +238,14 @@ fn what_differs_where_the_limit_is_none_is_told() {
         run.settings
             .push(setting(subject, None, "version", version));
     }
-    let said = warnings(&results(&run), "no-limit").concat();
+    let message = warnings(&results(&run), "no-limit").concat();
     let differs = "What differs there: round trips is 3 in base, 2 in s1. ";
-    assert!(said.contains(differs), "{said}");
-    assert!(said.contains("`benchlab explain sql --cases "), "{said}");
-    assert!(said.contains(" --subjects base,s1`"), "{said}");
+    assert!(message.contains(differs), "{message}");
+    assert!(
+        message.contains("`benchlab explain sql --cases "),
+        "{message}"
+    );
+    assert!(message.contains(" --subjects base,s1`"), "{message}");
 }
 
 #[test]
@@ -312,10 +317,10 @@ fn other_settings_are_refused_with_both_values_named() {
     let all = results(&run);
     assert_eq!(judged(&all).len(), 1);
     assert_eq!(all.refusals.len(), 1);
-    let why = &all.refusals[0].why;
+    let reason = &all.refusals[0].why;
     assert!(
-        why.contains("journal_mode is wal, but delete in base"),
-        "{why}"
+        reason.contains("journal_mode is wal, but delete in base"),
+        "{reason}"
     );
     let versions = warnings(&all, "versions");
     assert!(

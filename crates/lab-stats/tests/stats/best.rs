@@ -45,12 +45,12 @@ fn the_choice_of_the_best_point_makes_no_winner() {
         ("three take 25 % more", &slower, 12, true),
     ] {
         let all = documents::runs(1000, 40);
-        let (mut told, mut missed, mut naive) = (0, 0, 0);
+        let (mut with_winner, mut missed, mut naive) = (0, 0, 0);
         for seed in 0..all {
             let found = simulated(world, blocks, seed);
             let ranking = found.rankings.iter().find(|r| r.over == Over::Best(0));
             let ranking = ranking.expect("a ranking");
-            told += u64::from(!ranking.apart.is_empty());
+            with_winner += u64::from(!ranking.apart.is_empty());
             let truth = 1e9 / FIXED;
             let base = found.bests.iter().find(|best| best.subject == 0).unwrap();
             missed += u64::from(base.rate.low > truth || base.rate.high < truth);
@@ -60,18 +60,21 @@ fn the_choice_of_the_best_point_makes_no_winner() {
             let least = times.min_by(|a, b| a.estimate.total_cmp(&b.estimate));
             naive += u64::from(least.is_some_and(|i| 1e9 / i.high > truth || 1e9 / i.low < truth));
         }
-        println!("{name}, {blocks}: {told} {missed} {naive} of {all}");
+        println!("{name}, {blocks}: {with_winner} {missed} {naive} of {all}");
         if differs {
-            assert!(2 * told > all, "{name}: {told} of {all}");
+            assert!(2 * with_winner > all, "{name}: {with_winner} of {all}");
         } else {
-            assert!(told <= most(all, 0.05), "{name}: {told} of {all}");
+            assert!(
+                with_winner <= most(all, 0.05),
+                "{name}: {with_winner} of {all}"
+            );
         }
         assert!(missed <= most(all, 0.05), "{name}: {missed} of {all}");
         let share = |n: u64| percent(n as f64 / all as f64);
         rows.push(vec![
             name.into(),
             blocks.to_string(),
-            share(told),
+            share(with_winner),
             share(missed),
             share(naive),
         ]);

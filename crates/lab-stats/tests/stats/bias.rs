@@ -83,8 +83,8 @@ fn drift_within_a_block_is_seen() {
 #[test]
 fn a_core_that_is_another_to_one_subject_is_seen() {
     let run = simulated(|samples, core| {
-        let mine = samples.iter_mut().filter(|s| core == 1 && s.subject == 1);
-        mine.for_each(|sample| slower(sample, 1.3));
+        let of_subject = samples.iter_mut().filter(|s| core == 1 && s.subject == 1);
+        of_subject.for_each(|sample| slower(sample, 1.3));
     });
     let found = of(&run, 1, BiasKind::Core(1));
     assert!(
@@ -97,8 +97,8 @@ fn a_core_that_is_another_to_one_subject_is_seen() {
 #[test]
 fn helper_threads_are_seen() {
     let run = simulated(|samples, _| {
-        let mine = samples.iter_mut().filter(|s| s.subject == 2);
-        mine.for_each(|sample| sample.batch.cpu_ns = 3 * sample.batch.wall_ns / 2);
+        let of_subject = samples.iter_mut().filter(|s| s.subject == 2);
+        of_subject.for_each(|sample| sample.batch.cpu_ns = 3 * sample.batch.wall_ns / 2);
     });
     let found = of(&run, 2, BiasKind::Helpers);
     assert!(

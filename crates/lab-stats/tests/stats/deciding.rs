@@ -43,14 +43,15 @@ fn so_many_blocks_probably_decide() {
         ("3, of which one is 4 % slower", &[1.0, 1.04, 1.0], 1),
         ("3, of which one is 4 % slower", &[1.0, 1.04, 1.0], 4),
     ];
-    let (mut rows, mut told) = (Vec::new(), Vec::new());
+    let (mut rows, mut forecasts) = (Vec::new(), Vec::new());
     for (i, (name, ratios, points)) in kinds.into_iter().enumerate() {
         let world = World {
             ratios: ratios.to_vec(),
             sweep: (0..points).map(|x| x as f64).collect(),
             ..noisy.clone()
         };
-        let (mut said, mut true_all, mut halves, mut true_half) = (0_u32, 0_u32, 0_u32, 0_u32);
+        let (mut all_forecast, mut true_all, mut half_forecast, mut true_half) =
+            (0_u32, 0_u32, 0_u32, 0_u32);
         for seed in 0..documents::runs(400, if points > 1 { 10 } else { 40 }) {
             let seed = (i as u64) << 32 | seed;
             let (run, first) = measured(&world, seed, 10);
@@ -61,11 +62,11 @@ fn so_many_blocks_probably_decide() {
             let left = |blocks| open(&measured(&world, seed | 1 << 60, blocks).1);
             match by {
                 Deciding::All(blocks) => {
-                    said += 1;
+                    all_forecast += 1;
                     true_all += u32::from(left(blocks) == 0);
                 }
                 Deciding::Half(blocks) => {
-                    halves += 1;
+                    half_forecast += 1;
                     true_half += u32::from(2 * left(blocks) <= open(&first));
                 }
                 Deciding::Hardly => {}
@@ -78,11 +79,11 @@ fn so_many_blocks_probably_decide() {
         rows.push(vec![
             name.to_string(),
             points.to_string(),
-            part(true_all, said),
-            part(true_half, halves),
+            part(true_all, all_forecast),
+            part(true_half, half_forecast),
         ]);
-        told.push((name, true_all, said));
-        told.push((name, true_half, halves));
+        forecasts.push((name, true_all, all_forecast));
+        forecasts.push((name, true_half, half_forecast));
     }
     let head = [
         "subjects",
@@ -93,7 +94,7 @@ fn so_many_blocks_probably_decide() {
     let table = documents::table(&head, &rows);
     println!("{table}");
     documents::update("deciding", &table);
-    for (name, right, of) in told {
+    for (name, right, of) in forecasts {
         // Of 10 forecasts that hold in 80 % of runs, at least half hold in 99.4 % of tests.
         assert!(of < 10 || 2 * right >= of, "{name}: {right} of {of}");
         assert!(of < 100 || 4 * right >= 3 * of, "{name}: {right} of {of}");

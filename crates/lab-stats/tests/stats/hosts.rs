@@ -60,13 +60,13 @@ fn a_host_that_is_unlike_the_others_is_told() {
             "{between:?}"
         );
     }
-    let said = warnings(&run);
-    assert_eq!(said.len(), 1, "{said:?}");
+    let messages = warnings(&run);
+    assert_eq!(messages.len(), 1, "{messages:?}");
     assert!(
-        said[0].starts_with("Hosts differ by more than chance: s1's ratio"),
-        "{said:?}"
+        messages[0].starts_with("Hosts differ by more than chance: s1's ratio"),
+        "{messages:?}"
     );
-    assert!(said[0].contains("1.50 on host 2"), "{said:?}");
+    assert!(messages[0].contains("1.50 on host 2"), "{messages:?}");
 }
 
 /// On the second of two hosts all answers of the first server but the baseline take half as much CPU time again.
@@ -85,9 +85,12 @@ fn servers_have_a_ratio_on_each_host() {
     let plan = run.plan.clone().unwrap();
     let found = effects(&run);
     for (subject, truths, differ) in [(2, [0.8, 1.2], true), (3, [2.0, 2.0], false)] {
-        let own: Vec<_> = found.iter().filter(|e| e.subject == subject).collect();
-        assert!(own.len() > 2 && own[0].point.is_none(), "{own:?}");
-        for effect in own {
+        let of_subject: Vec<_> = found.iter().filter(|e| e.subject == subject).collect();
+        assert!(
+            of_subject.len() > 2 && of_subject[0].point.is_none(),
+            "{of_subject:?}"
+        );
+        for effect in of_subject {
             assert!(effect.point.is_none_or(|point| !plan.is_open(point)));
             assert_eq!(effect.differ, differ, "{effect:?}");
             for (ratio, truth) in effect.ratios.iter().zip(truths) {
@@ -96,11 +99,11 @@ fn servers_have_a_ratio_on_each_host() {
             }
         }
     }
-    let said = warnings(&run);
-    assert_eq!(said.len(), 1, "{said:?}");
+    let messages = warnings(&run);
+    assert_eq!(messages.len(), 1, "{messages:?}");
     assert!(
-        said[0].starts_with("Hosts differ by more than chance"),
-        "{said:?}"
+        messages[0].starts_with("Hosts differ by more than chance"),
+        "{messages:?}"
     );
 }
 
@@ -134,8 +137,11 @@ fn with_processors(mut run: Run, processors: &[&str]) -> Run {
 fn kinds_of_hosts_are_a_factor() {
     let run = measured(&[1.2, 1.5, 1.21, 1.52], 24);
     let run = with_processors(run, &["EPYC", "Xeon"]);
-    let known = hosts(&run);
-    let names: Vec<String> = kinds(&known).into_iter().map(|kind| kind.name).collect();
+    let measuring_hosts = hosts(&run);
+    let names: Vec<String> = kinds(&measuring_hosts)
+        .into_iter()
+        .map(|kind| kind.name)
+        .collect();
     // The system is the same everywhere.
     assert_eq!(names, ["EPYC", "Xeon"]);
     for effect in effects(&run) {
@@ -148,11 +154,11 @@ fn kinds_of_hosts_are_a_factor() {
         }
         assert!(effect.kinds_differ, "{effect:?}");
     }
-    let said = warnings(&run);
+    let messages = warnings(&run);
     assert!(
-        said[1].starts_with("Kinds of hosts differ by more than hosts of one kind: s1's ratio")
-            && said[1].contains("on EPYC and 1.5"),
-        "{said:?}"
+        messages[1].starts_with("Kinds of hosts differ by more than hosts of one kind: s1's ratio")
+            && messages[1].contains("on EPYC and 1.5"),
+        "{messages:?}"
     );
 }
 
@@ -183,9 +189,10 @@ fn a_lost_host_is_named_with_its_block() {
         state: BlockState::Incomplete,
         ..Block::default()
     });
-    let said = warnings(&run);
-    let wanted = "Hosts were lost: host 1 (its process ended; its block 9 was measured elsewhere).";
-    assert_eq!(said[0], wanted);
+    let messages = warnings(&run);
+    let expected =
+        "Hosts were lost: host 1 (its process ended; its block 9 was measured elsewhere).";
+    assert_eq!(messages[0], expected);
     // A run that goes on has new agents on the same hosts.
     run.agents.push(Agent {
         name: "host 1".into(),
@@ -199,10 +206,13 @@ fn a_lost_host_is_named_with_its_block() {
 #[test]
 fn one_host_is_compared_with_nobody() {
     assert_eq!(effects(&measured(&[1.2], 8)), []);
-    let mut own = measured(&[1.2], 8);
-    own.agents.clear();
-    own.blocks.iter_mut().for_each(|block| block.agent = None);
-    assert_eq!(hosts(&own), []);
+    let mut of_one_host = measured(&[1.2], 8);
+    of_one_host.agents.clear();
+    of_one_host
+        .blocks
+        .iter_mut()
+        .for_each(|block| block.agent = None);
+    assert_eq!(hosts(&of_one_host), []);
 }
 
 /// What a reader leaves out is in no figure, and is told.
@@ -211,9 +221,9 @@ fn a_host_is_left_out() {
     let mut run = measured(&[1.2, 1.5], 12);
     run.leave_out(&["host 1".into()]).unwrap();
     assert_eq!(results(&run).blocks, 6);
-    let said = warnings(&run);
+    let messages = warnings(&run);
     assert_eq!(
-        said,
+        messages,
         ["By the reader's wish blocks that host 1 measured are in no figure."]
     );
 }

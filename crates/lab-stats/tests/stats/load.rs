@@ -33,7 +33,7 @@ const IN_TURNS: [Metric; 6] = [
 ];
 
 /// Those of the response times that there are, in their order.
-fn given(results: &Results, subject: SubjectId) -> Vec<Interval> {
+fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = RESPONSE_TIMES[..6]
         .iter()
         .filter_map(|m| maybe(results, subject, 0, m));
@@ -41,7 +41,7 @@ fn given(results: &Results, subject: SubjectId) -> Vec<Interval> {
 }
 
 /// The same of the service times.
-fn given_service(results: &Results, subject: SubjectId) -> Vec<Interval> {
+fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = SERVICE_TIMES[..6]
         .iter()
         .filter_map(|m| maybe(results, subject, 0, m));
@@ -54,7 +54,7 @@ fn reference_run() -> Run {
     let times = lines(NUMPY, "times");
     let mut slices = Vec::new();
     for (facts, times) in lines(NUMPY, "slice").zip(times) {
-        let whole: Vec<u64> = facts.numbers.iter().map(|n| *n as u64).collect();
+        let numbers: Vec<u64> = facts.numbers.iter().map(|n| *n as u64).collect();
         let &[
             wall_ns,
             offered,
@@ -64,9 +64,9 @@ fn reference_run() -> Run {
             cpu_ns,
             busiest_cpu_ns,
             server,
-        ] = &whole[..]
+        ] = &numbers[..]
         else {
-            panic!("{} numbers of a slice", whole.len());
+            panic!("{} numbers of a slice", numbers.len());
         };
         let pairs = times.numbers.chunks(2);
         let response = Counts(pairs.map(|pair| (pair[0] as u64, pair[1] as u64)).collect());
@@ -99,18 +99,18 @@ fn levels_and_quantiles_are_those_of_numpy() {
     let results = results(&reference_run());
     assert_eq!((results.blocks, places(&results).len()), (10, 2));
     for subject in 0..2 {
-        let own = |name: &'static str| {
+        let lines_of = |name: &'static str| {
             lines(NUMPY, name).filter(move |l| l.key("subject") == subject as f64)
         };
-        let expected = own("quantiles").next().unwrap().numbers;
-        let quantiles = given(&results, subject);
+        let expected = lines_of("quantiles").next().unwrap().numbers;
+        let quantiles = response_percentiles(&results, subject);
         let found: Vec<f64> = quantiles.iter().map(|i| i.estimate).collect();
         assert_eq!(found, expected);
-        assert_eq!(quantiles, given_service(&results, subject));
+        assert_eq!(quantiles, service_percentiles(&results, subject));
         let extent = [Metric::RESPONSES, Metric::MAX];
         let extent = extent.map(|metric| reading(&results, subject, 0, &metric).unwrap());
-        assert_eq!(extent[..], own("extent").next().unwrap().numbers);
-        for line in own("level") {
+        assert_eq!(extent[..], lines_of("extent").next().unwrap().numbers);
+        for line in lines_of("level") {
             let metric = match (line.word("of"), line.word("per")) {
                 ("offered", _) => Metric::OFFERED,
                 ("served", _) => Metric::THROUGHPUT,
@@ -200,8 +200,8 @@ fn compared(seed: u64, blocks: u32, ratio: f64) -> Results {
         let first = usize::from(random.uniform() < 0.5);
         for (turn, server) in [first, 1 - first, 1 - first, first].into_iter().enumerate() {
             speed += drift;
-            let own = if server == 1 { ratio } else { 1.0 };
-            let median = 1e6 * own * (speed + 0.01 * random.normal()).exp();
+            let factor = if server == 1 { ratio } else { 1.0 };
+            let median = 1e6 * factor * (speed + 0.01 * random.normal()).exp();
             let response = counts(times(&mut random, 600, median, 0.3));
             slices.push(Slice {
                 pass: turn as u32 / 2,
@@ -270,9 +270,9 @@ fn a_percentile_needs_a_request_that_exceeds_it() {
     let all = results(&run);
     // All requests together are what counts.
     assert_eq!(metrics(&all)[1..], IN_TURNS[1..5]);
-    assert_eq!(given(&all, 1).len(), 6);
+    assert_eq!(response_percentiles(&all, 1).len(), 6);
     run.blocks.truncate(4);
-    let few = given(&results(&run), 0);
+    let few = response_percentiles(&results(&run), 0);
     assert_eq!(few.len(), 5, "8,000 requests have no p99.99");
 }
 
@@ -331,13 +331,13 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
     }
     let measured = results(&run);
     assert!(measured.comparisons.is_empty());
-    let whys: Vec<_> = measured
+    let reasons: Vec<_> = measured
         .refusals
         .iter()
         .map(|r| (r.subject, r.point, r.why.as_str()))
         .collect();
     assert_eq!(
-        whys,
+        reasons,
         [
             (
                 1,
@@ -566,14 +566,14 @@ fn machines_that_are_not_fit_are_those_of_the_load() {
         let results = results(run);
         (warned(&results, "host"), warned(&results, "agents"))
     };
-    let own = Some("own is busy: wait.".to_owned());
-    assert_eq!(warned(&run), (own.clone(), None));
+    let of_own_machine = Some("own is busy: wait.".to_owned());
+    assert_eq!(warned(&run), (of_own_machine.clone(), None));
     run.agents = ["gen1", "gen2"].map(agent).into();
     for (agent, id) in run.agents.iter_mut().zip(["own", "two"]) {
         agent.host = host(id);
     }
     let two = "Hosts are not fit to measure: gen2 (two is busy).".to_owned();
-    assert_eq!(warned(&run), (own, Some(two.clone())));
+    assert_eq!(warned(&run), (of_own_machine, Some(two.clone())));
     run.agents[0].host = host("two");
     assert_eq!(warned(&run), (None, Some(two.replace("gen2", "gen1"))));
 }
@@ -589,7 +589,7 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
     }
     let mut random = Random(1);
     for _ in 0..10 {
-        let own = |agent| AgentSlice {
+        let of_agent = |agent| AgentSlice {
             agent,
             slice: Slice {
                 cpu_ns: 600_000_000,
@@ -600,7 +600,7 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
         let slice = Slice {
             server_cpu_ns: Some(1_300_000_000),
             cpu_ns: 1_200_000_000,
-            agents: vec![own(0), own(1)],
+            agents: vec![of_agent(0), of_agent(1)],
             ..second(0, 0, counts(times(&mut random, 2000, 1e6, 0.3)))
         };
         add(&mut run, vec![slice]);
@@ -617,9 +617,9 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
     };
     for (beside, id, agent) in [(Some("web1"), "two", "gen2"), (None, "one", "local 1")] {
         let text = warned(beside, id).unwrap();
-        let said =
+        let expected =
             format!("on the machine of {agent}, and together they used nearly all of its 2 cores");
-        assert!(text.contains(&said), "{text}");
+        assert!(text.contains(&expected), "{text}");
     }
     assert_eq!(warned(Some("local 1"), "three"), None);
     assert_eq!(warned(None, "three"), None);
@@ -710,7 +710,7 @@ proptest! {
     /// However a block's slices are cut and ordered, and against counting one by one.
     #[test]
     fn quantiles_are_those_of_all_requests(blocks in prop::collection::vec(prop::collection::vec((0..5000u64, 1..400u64), 1..30), 1..12), cut in 0..30usize) {
-        let (mut whole, mut parts) = (run(&["a"], &[64], 1), run(&["a"], &[64], 1));
+        let (mut uncut, mut parts) = (run(&["a"], &[64], 1), run(&["a"], &[64], 1));
         let mut all = Vec::new();
         for pairs in &blocks {
             all.extend(pairs.iter().flat_map(|&(value, n)| std::iter::repeat_n(value, n as usize)));
@@ -719,19 +719,19 @@ proptest! {
                 pairs.sort_unstable();
                 second(0, 0, Counts(pairs))
             };
-            add(&mut whole, vec![slice(pairs)]);
+            add(&mut uncut, vec![slice(pairs)]);
             let (first, last) = pairs.split_at(cut.min(pairs.len()));
             add(&mut parts, vec![slice(last), slice(first)]);
         }
         all.sort_unstable();
-        let (whole, parts) = (results(&whole), results(&parts));
-        prop_assert_eq!(given(&whole, 0), given(&parts, 0));
-        prop_assert_eq!(reading(&whole, 0, 0, &Metric::RESPONSES), Some(all.len() as f64));
-        prop_assert_eq!(reading(&whole, 0, 0, &Metric::MAX), all.last().map(|ns| *ns as f64));
+        let (uncut, parts) = (results(&uncut), results(&parts));
+        prop_assert_eq!(response_percentiles(&uncut, 0), response_percentiles(&parts, 0));
+        prop_assert_eq!(reading(&uncut, 0, 0, &Metric::RESPONSES), Some(all.len() as f64));
+        prop_assert_eq!(reading(&uncut, 0, 0, &Metric::MAX), all.last().map(|ns| *ns as f64));
         let parts = [50_00, 75_00, 90_00, 99_00, 99_90, 99_99];
         let expected = parts.into_iter().filter(|part| all.len() * (10_000 - part) >= 10_000);
         let expected: Vec<f64> = expected.map(|part| all[(all.len() * part).div_ceil(10_000) - 1] as f64).collect();
-        let found: Vec<f64> = given(&whole, 0).iter().map(|i| i.estimate).collect();
+        let found: Vec<f64> = response_percentiles(&uncut, 0).iter().map(|i| i.estimate).collect();
         prop_assert_eq!(found, expected);
     }
 
@@ -767,9 +767,9 @@ fn hostile_run() -> impl Strategy<Value = Run> {
     let number = || prop_oneof![0..10u64, Just(u64::MAX), Just(1 << 62), any::<u64>()];
     let pairs = prop::collection::vec((number(), number()), 0..5);
     let numbers = prop::collection::vec(number(), 10);
-    let known = any::<bool>();
-    let slice = (0..3usize, 0..4usize, numbers, pairs, known).prop_map(
-        |(subject, point, n, pairs, known)| Slice {
+    let has_server = any::<bool>();
+    let slice = (0..3usize, 0..4usize, numbers, pairs, has_server).prop_map(
+        |(subject, point, n, pairs, has_server)| Slice {
             subject,
             point,
             wall_ns: n[0],
@@ -780,8 +780,8 @@ fn hostile_run() -> impl Strategy<Value = Run> {
             received_bytes: n[6],
             cpu_ns: n[7],
             busiest_cpu_ns: n[8],
-            server_cpu_ns: known.then_some(n[9]),
-            server_bytes: known.then_some(n[9]),
+            server_cpu_ns: has_server.then_some(n[9]),
+            server_bytes: has_server.then_some(n[9]),
             response: Counts(pairs.clone()).into(),
             lag: Counts(pairs).into(),
             ..Slice::default()
@@ -960,7 +960,7 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
 fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
     let names = "known are p50, p75, p90, p99, p99.9, p99.99, max, errors, rate, server_cpu, server_cores, \
                  server_memory, server_threads";
-    for (text, why) in [
+    for (text, reason) in [
         (
             "",
             format!("it needs `>` or `<` and a bound, such as `p99>20ms`; {names}"),
@@ -1004,7 +1004,7 @@ fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
         let error = text.parse::<Threshold>().expect_err(text);
         assert_eq!(
             error.to_string(),
-            format!("`{text}` is no threshold: {why}")
+            format!("`{text}` is no threshold: {reason}")
         );
     }
 }
@@ -1107,8 +1107,8 @@ fn answers_that_were_timed_by_reading_are_told_if_they_are_many() {
     let mut slice = second(0, 0, counts([1e6; 1000]));
     slice.read_times = 10;
     add(&mut run, vec![slice]);
-    let told = |run: &Run| warned(&results(run), "late").is_some();
-    assert!(!told(&run));
+    let is_warned = |run: &Run| warned(&results(run), "late").is_some();
+    assert!(!is_warned(&run));
     run.blocks[0].slices[0].read_times = 500;
     let text = warned(&results(&run), "late").unwrap();
     assert!(text.contains("50 %"), "{text}");

@@ -49,8 +49,8 @@ fn intervals_of_ratios_of_means_follow_skew() {
         let (mut missed, mut sum) = (0, 0.0);
         for seed in 0..runs {
             let mut random = Random((i as u64) << 32 | seed);
-            let [mine, base] = world.measured(&mut random);
-            let found = ratio_of_means(&mine, &base, seed, 0.05).unwrap();
+            let [subject, baseline] = world.measured(&mut random);
+            let found = ratio_of_means(&subject, &baseline, seed, 0.05).unwrap();
             let truth = world.truth();
             missed += u64::from(found.low > truth || found.high < truth);
             sum += found.estimate / truth;
@@ -84,7 +84,7 @@ fn intervals_of_ratios_of_means_follow_skew() {
 impl World {
     /// The subject's blocks and the baseline's, on a machine whose speed scatters by 15 % for both alike.
     fn measured(&self, random: &mut Random) -> [Vec<f64>; 2] {
-        let both = (0..self.blocks).map(|_| {
+        let pairs = (0..self.blocks).map(|_| {
             let speed = (0.15 * random.normal()).exp();
             let [a, b] = [0, 1].map(|_| speed * (0.01 * random.normal()).exp());
             let has = random.uniform() <= self.pauses.0;
@@ -96,8 +96,8 @@ impl World {
             let pause = if has { self.pauses.1 * length } else { 0.0 };
             (a * (1.0 + pause), b)
         });
-        let (mine, base) = both.unzip();
-        [mine, base]
+        let (subject, baseline) = pairs.unzip();
+        [subject, baseline]
     }
 
     fn truth(&self) -> f64 {

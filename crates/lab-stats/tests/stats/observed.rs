@@ -80,9 +80,9 @@ fn near(found: f64, truth: f64) -> bool {
 }
 
 fn verdicts(results: &Results, subject: SubjectId) -> Vec<Verdict> {
-    let mine = results.comparisons.iter();
-    let mine = mine.filter(|c| c.key.subject == subject);
-    mine.map(|c| c.verdict.unwrap()).collect()
+    let of_subject = results.comparisons.iter();
+    let of_subject = of_subject.filter(|c| c.key.subject == subject);
+    of_subject.map(|c| c.verdict.unwrap()).collect()
 }
 
 #[test]

@@ -105,10 +105,13 @@ fn the_range_of_a_short_pilot_holds() {
         let blocks = kind.place(*seed, 8).differences[2][0].there;
         blocks.low.is_none_or(|low| low <= truth) && blocks.high.is_none_or(|high| truth <= high)
     };
-    let held = (1..=all).filter(holds).count() as f64 / all as f64;
-    println!("{truth} blocks, within the range in {}", percent(held));
+    let share_held = (1..=all).filter(holds).count() as f64 / all as f64;
+    println!(
+        "{truth} blocks, within the range in {}",
+        percent(share_held)
+    );
     // 80 % are said; 2 standard errors of 30 pilots.
-    assert!((0.65..=0.95).contains(&held), "{held}");
+    assert!((0.65..=0.95).contains(&share_held), "{share_held}");
 }
 
 #[test]
@@ -172,8 +175,12 @@ impl TargetKind {
     }
 
     fn blocks(&self, place: &PlannedComparison) -> Option<u32> {
-        let need = place.differences[self.difference][0];
-        let blocks = if self.beyond { need.beyond } else { need.there };
+        let needed = place.differences[self.difference][0];
+        let blocks = if self.beyond {
+            needed.beyond
+        } else {
+            needed.there
+        };
         blocks.estimate
     }
 

@@ -70,10 +70,10 @@ proptest! {
     fn swapping_two_runs_inverts_the_change(a in blocks_of_times(), b in blocks_of_times()) {
         let (first, mut second) = (two_subjects(&a), two_subjects(&b));
         second.started_unix_s += 1.0;
-        let (there, back) = (change(&first, &second), change(&second, &first));
-        prop_assert!(close(there.estimate, 1.0 / back.estimate));
-        prop_assert!(close(there.low, 1.0 / back.high));
-        prop_assert!(close(there.high, 1.0 / back.low));
+        let (forth, back) = (change(&first, &second), change(&second, &first));
+        prop_assert!(close(forth.estimate, 1.0 / back.estimate));
+        prop_assert!(close(forth.low, 1.0 / back.high));
+        prop_assert!(close(forth.high, 1.0 / back.low));
     }
 
     /// The shift is the median of all differences, found without listing them; p-value and interval
@@ -110,13 +110,13 @@ proptest! {
     #[test]
     fn p_is_honest_with_ties(values in tied_values(3..10)) {
         let p = |values: &[f64]| signed_rank::centre(values, 0.05).unwrap().p;
-        let seen = p(&values);
+        let observed = p(&values);
         let flips = 0..1u32 << values.len();
         let as_small = flips.clone().filter(|signs| {
             let flip = |(i, v): (usize, &f64)| if signs >> i & 1 == 1 { -v } else { *v };
-            p(&values.iter().enumerate().map(flip).collect::<Vec<f64>>()) <= seen
+            p(&values.iter().enumerate().map(flip).collect::<Vec<f64>>()) <= observed
         });
-        prop_assert!(as_small.count() as f64 / flips.len() as f64 <= seen + 1e-12);
+        prop_assert!(as_small.count() as f64 / flips.len() as f64 <= observed + 1e-12);
     }
 
     /// The Hodges-Lehmann estimate is the median of all Walsh averages, found without listing them.

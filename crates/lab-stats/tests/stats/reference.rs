@@ -91,8 +91,12 @@ fn scalability_law_is_that_of_nls_and_near_the_published_one() {
     // the same peak: published at 96.5 systems with 1,883.8 jobs an hour.
     let published = &values("usl_published", 1.0);
     let law = usl::law(&values("usl_n", 1.0), &values("usl_x", 1.0)).unwrap();
-    let theirs = ((1.0 - published[1]) / published[2]).sqrt();
-    assert!((law.peak() / theirs - 1.0).abs() < 0.05, "{}", law.peak());
+    let published_peak = ((1.0 - published[1]) / published[2]).sqrt();
+    assert!(
+        (law.peak() / published_peak - 1.0).abs() < 0.05,
+        "{}",
+        law.peak()
+    );
     assert!((law.peak_throughput() / 1883.8 - 1.0).abs() < 0.05);
 }
 

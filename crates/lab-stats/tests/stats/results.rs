@@ -23,31 +23,31 @@ fn as_in_its_parts(run: &Run) -> Results {
     let (mut cells, mut comparisons, mut controls, mut overall) = (0, 0, 0, 0);
     let (mut fits, mut effects, mut scalings, mut refusals) = (0, 0, 0, 0);
     for part in parts(run) {
-        let own = part.run.plan.as_ref().unwrap();
+        let part_plan = part.run.plan.as_ref().unwrap();
         let target = match part.kind {
             Some(kind) => plan.targets.iter().position(|t| t.kind == kind).unwrap(),
             None => 0,
         };
         // Subjects have one name on one target, and points one place behind those of targets before.
         let subject = |id: SubjectId| {
-            let same = |s: &Subject| s.target == target && s.name == own.subjects[id].name;
+            let same = |s: &Subject| s.target == target && s.name == part_plan.subjects[id].name;
             plan.subjects.iter().position(same).unwrap()
         };
         let first = plan.points.iter().position(|p| p.target == target).unwrap();
         let point = |id: PointId| first + id;
         let place = |key: &Key| (subject(key.subject), key.point.map(point));
-        let found = results(&part.run);
+        let of_part = results(&part.run);
         assert_eq!(
-            (found.blocks, found.disturbed_blocks),
+            (of_part.blocks, of_part.disturbed_blocks),
             (whole.blocks, whole.disturbed_blocks)
         );
-        assert_eq!((found.level, found.margin), (whole.level, whole.margin));
-        for cell in &found.cells {
+        assert_eq!((of_part.level, of_part.margin), (whole.level, whole.margin));
+        for cell in &of_part.cells {
             let (s, p) = place(&cell.key);
             let same = whole.find(s, p, &cell.key.metric).unwrap();
             assert_eq!((same.value, same.blocks), (cell.value, cell.blocks));
         }
-        for c in &found.comparisons {
+        for c in &of_part.comparisons {
             let (s, p) = place(&c.key);
             let same = whole.comparison(s, p, &c.key.metric).unwrap();
             // Of several targets each has its part of the level: none is narrower than by itself.
@@ -63,12 +63,12 @@ fn as_in_its_parts(run: &Run) -> Results {
             let control = whole.control(p.unwrap(), &Metric::WALL);
             assert_eq!(same.margin, control.map_or(whole.margin, |c| c.margin));
         }
-        for c in &found.controls {
+        for c in &of_part.controls {
             let same = whole.control(point(c.point), &Metric::WALL).unwrap();
             let figures = (same.ratio, same.met, same.margin);
             assert_eq!(figures, (c.ratio, c.met, c.margin));
         }
-        for (o, same) in found.overall.iter().zip(&whole.overall[overall..]) {
+        for (o, same) in of_part.overall.iter().zip(&whole.overall[overall..]) {
             assert_eq!((same.subject, same.target), (subject(o.subject), target));
             assert_eq!(
                 (same.ratio.estimate, same.points),
@@ -77,49 +77,49 @@ fn as_in_its_parts(run: &Run) -> Results {
             assert!(same.ratio.low <= o.ratio.low && same.ratio.high >= o.ratio.high);
         }
         let name = |plan: &Plan, case: usize| plan.cases[case].name.clone();
-        for (fit, same) in found.fits.iter().zip(&whole.fits[fits..]) {
+        for (fit, same) in of_part.fits.iter().zip(&whole.fits[fits..]) {
             assert_eq!(same.subject, subject(fit.subject));
-            assert_eq!(name(plan, same.case), name(own, fit.case));
+            assert_eq!(name(plan, same.case), name(part_plan, fit.case));
             assert_eq!(same.fixed_ns, fit.fixed_ns);
             assert_eq!(same.marginal_ns, fit.marginal_ns);
         }
-        for (e, same) in found.effects.iter().zip(&whole.effects[effects..]) {
+        for (e, same) in of_part.effects.iter().zip(&whole.effects[effects..]) {
             let (from, to) = e.pairs[0];
             assert_eq!(same.subject, subject(e.subject));
             assert_eq!(same.pairs, [(point(from), point(to))]);
             assert_eq!((&same.factor, same.ratio), (&e.factor, e.ratio));
         }
-        for (s, same) in found.scalings.iter().zip(&whole.scalings[scalings..]) {
+        for (s, same) in of_part.scalings.iter().zip(&whole.scalings[scalings..]) {
             assert_eq!((same.subject, same.target), (subject(s.subject), target));
-            assert_eq!(name(plan, same.case), name(own, s.case));
+            assert_eq!(name(plan, same.case), name(part_plan, s.case));
             let one = |law: &Option<lab_stats::analysis::ScalingLaw>| law.as_ref().map(|l| l.one);
             assert_eq!(one(&same.law), one(&s.law));
         }
-        for &(s, p, class) in &found.warm_ups {
+        for &(s, p, class) in &of_part.warm_ups {
             assert!(whole.warm_ups.contains(&(subject(s), point(p), class)));
         }
-        for (s, p, statuses) in &found.statuses {
+        for (s, p, statuses) in &of_part.statuses {
             let same = (subject(*s), point(*p), statuses.clone());
             assert!(whole.statuses.contains(&same));
         }
-        for text in texts(&found) {
+        for text in texts(&of_part) {
             assert!(texts(&whole).contains(&text), "{text:?}");
         }
-        for refusal in &found.refusals {
+        for refusal in &of_part.refusals {
             let place = (subject(refusal.subject), refusal.point.map(point));
             let same = |r: &lab_stats::analysis::Refusal| {
                 (r.subject, r.point) == place && r.why == refusal.why
             };
             assert!(whole.refusals.iter().any(same));
         }
-        cells += found.cells.len();
-        comparisons += found.comparisons.len();
-        controls += found.controls.len();
-        overall += found.overall.len();
-        fits += found.fits.len();
-        effects += found.effects.len();
-        scalings += found.scalings.len();
-        refusals += found.refusals.len();
+        cells += of_part.cells.len();
+        comparisons += of_part.comparisons.len();
+        controls += of_part.controls.len();
+        overall += of_part.overall.len();
+        fits += of_part.fits.len();
+        effects += of_part.effects.len();
+        scalings += of_part.scalings.len();
+        refusals += of_part.refusals.len();
     }
     assert_eq!(whole.cells.len(), cells);
     assert_eq!(whole.comparisons.len(), comparisons);
@@ -138,13 +138,13 @@ fn with_processes(run: &mut Run) {
     let places = (0..plan.points.len()).flat_map(|p| (0..plan.subjects.len()).map(move |s| (s, p)));
     let places: Vec<_> = places.filter(|&(s, p)| plan.takes_part(s, p)).collect();
     let mut random = Random(3);
-    let mut some = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
+    let mut scattered = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
     for block in &mut run.blocks {
         for subject in 0..plan.subjects.len() {
             block.processes.push(ProcessStart {
                 subject,
-                startup_ns: some(2e6),
-                startup_cpu_ns: some(1e6),
+                startup_ns: scattered(2e6),
+                startup_cpu_ns: scattered(1e6),
             });
         }
         for &(subject, point) in &places {
@@ -153,14 +153,14 @@ fn with_processes(run: &mut Run) {
             block.resources.push(Resources {
                 subject,
                 point,
-                rss_bytes: some(1e6),
-                peak_rss_bytes: some(2e6),
+                rss_bytes: scattered(1e6),
+                peak_rss_bytes: scattered(2e6),
                 threads: 3,
-                user_ns: some(1e9),
-                sys_ns: some(1e8),
-                voluntary_switches: some(100.0),
-                involuntary_switches: some(10.0),
-                server_bytes: service.then(|| some(1e7)),
+                user_ns: scattered(1e9),
+                sys_ns: scattered(1e8),
+                voluntary_switches: scattered(100.0),
+                involuntary_switches: scattered(10.0),
+                server_bytes: service.then(|| scattered(1e7)),
             });
         }
     }
@@ -174,7 +174,7 @@ fn with_processes(run: &mut Run) {
                 2 => WarmUp::NoSteadyState,
                 _ => WarmUp::Flat,
             },
-            cold_ns: some(1e7),
+            cold_ns: scattered(1e7),
             batches: Vec::new(),
         });
     }
@@ -320,7 +320,7 @@ fn targets() -> Run {
 }
 
 fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
-    let mut found = block(number, Vec::new());
+    let mut visited = block(number, Vec::new());
     for point in 0..plan.points.len() {
         for id in (0..plan.subjects.len()).filter(|&s| plan.takes_part(s, point)) {
             let ratio = if plan.subjects[id].name == "ada" {
@@ -330,14 +330,14 @@ fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
             };
             for pass in 0..16 {
                 let wall = 2e7 * ratio * (0.02 * random.normal()).exp();
-                let mut taken = sample(point, id, pass, id as u32, 1000, wall as u64);
-                taken.batch.cpu_ns = (wall * 0.6) as u64;
+                let mut sample = sample(point, id, pass, id as u32, 1000, wall as u64);
+                sample.batch.cpu_ns = (wall * 0.6) as u64;
                 let server = plan.points[point].target == 1;
-                taken.batch.server_cpu_ns = server.then_some((wall * 0.5) as u64);
-                found.samples.push(taken);
+                sample.batch.server_cpu_ns = server.then_some((wall * 0.5) as u64);
+                visited.samples.push(sample);
             }
             if plan.points[point].x.is_some() {
-                found.latencies.push(Latencies {
+                visited.latencies.push(Latencies {
                     point,
                     subject: id,
                     pass: 0,
@@ -346,7 +346,7 @@ fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
             }
         }
     }
-    found
+    visited
 }
 
 #[test]
@@ -435,8 +435,14 @@ fn of_servers() {
     let plan = run.plan.as_ref().unwrap();
     let results = results(&run);
     assert_eq!(results.effects.len(), 2 * 6);
-    let kept = |&(from, to): &(PointId, PointId)| plan.keeps_alive(from) && !plan.keeps_alive(to);
-    assert!(results.effects.iter().all(|e| e.pairs.iter().all(kept)));
+    let loses_keep_alive =
+        |&(from, to): &(PointId, PointId)| plan.keeps_alive(from) && !plan.keeps_alive(to);
+    assert!(
+        results
+            .effects
+            .iter()
+            .all(|e| e.pairs.iter().all(loses_keep_alive))
+    );
     assert!(results.value(2, None, &Metric::SERVER_MEMORY).is_some());
     let memory = results.comparison(2, None, &Metric::SERVER_MEMORY).unwrap();
     assert!(memory.verdict.is_some());

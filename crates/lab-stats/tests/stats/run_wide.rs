@@ -229,9 +229,11 @@ fn family(
     for _ in 0..points {
         let base: Vec<f64> = (0..blocks).map(|_| each * random.normal()).collect();
         for subject in 0..subjects {
-            let own = if subject % 3 == 2 { each * wild } else { each };
+            let scatter_of_subject = if subject % 3 == 2 { each * wild } else { each };
             let shift = if all.is_empty() { f64::ln(slower) } else { 0.0 };
-            let logs = base.iter().map(|b| Some(shift + own * random.normal() - b));
+            let logs = base
+                .iter()
+                .map(|b| Some(shift + scatter_of_subject * random.normal() - b));
             all.push(Logs {
                 by_block: logs.collect(),
                 ..Logs::default()
@@ -247,8 +249,8 @@ fn with_overall(logs: &[Logs], subjects: usize) -> Vec<Logs> {
     let blocks = logs[0].by_block.len();
     let mean = |subject: usize| -> Vec<f64> {
         let of = |block: usize| {
-            let mine = logs[subject..].iter().step_by(subjects);
-            mine.filter_map(|l| l.by_block[block]).sum::<f64>() / points as f64
+            let of_subject = logs[subject..].iter().step_by(subjects);
+            of_subject.filter_map(|l| l.by_block[block]).sum::<f64>() / points as f64
         };
         (0..blocks).map(of).collect()
     };
@@ -257,8 +259,8 @@ fn with_overall(logs: &[Logs], subjects: usize) -> Vec<Logs> {
     for (i, a) in means.iter().enumerate() {
         all.push(a.iter().map(|v| Some(*v)).collect::<Vec<_>>().into());
         for b in &means[i + 1..] {
-            let both = a.iter().zip(b);
-            all.push(both.map(|(a, b)| Some(a - b)).collect::<Vec<_>>().into());
+            let pairs = a.iter().zip(b);
+            all.push(pairs.map(|(a, b)| Some(a - b)).collect::<Vec<_>>().into());
         }
     }
     all

@@ -65,7 +65,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     let all = judged(&results).into_iter();
     let compared: Vec<_> = all.filter(|(c, _)| c.key.subject == 2).collect();
     for point in 0..plan.points.len() {
-        let here = compared
+        let at_point = compared
             .iter()
             .filter(|(c, _)| c.key.point == Some(point))
             .map(|(c, _)| c.key.metric.clone());
@@ -74,12 +74,17 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
         } else {
             vec![Metric::THROUGHPUT, Metric::SERVER_CPU]
         };
-        assert_eq!(here.collect::<Vec<_>>(), expected, "{}", plan.label(point));
+        assert_eq!(
+            at_point.collect::<Vec<_>>(),
+            expected,
+            "{}",
+            plan.label(point)
+        );
     }
     // Twelve blocks say nothing of what happens in one of ten.
     for (c, verdict) in compared {
-        let known = ![Metric::P90, Metric::P99].contains(&c.key.metric);
-        assert_eq!(verdict == Verdict::Slower, known, "{c:?}");
+        let is_decided = ![Metric::P90, Metric::P99].contains(&c.key.metric);
+        assert_eq!(verdict == Verdict::Slower, is_decided, "{c:?}");
     }
     // A law for each case, with and without keep-alive, and none through rates that were asked for.
     assert_eq!(results.scalings.len(), 2 * 2 * 2);
@@ -124,12 +129,12 @@ fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
         let mut found = found.filter(|r| (r.subject, r.point) == (subject, Some(open)));
         found.next().map(|r| r.why)
     };
-    let why = refused(&run, 2).unwrap();
-    assert!(why.contains("the generator was the limit"), "{why}");
+    let reason = refused(&run, 2).unwrap();
+    assert!(reason.contains("the generator was the limit"), "{reason}");
     assert_eq!(refused(&run, 3), None);
     limited(&mut run, 0, 3);
-    let why = refused(&run, 3).unwrap();
-    assert!(why.contains("nothing to compare it with"), "{why}");
+    let reason = refused(&run, 3).unwrap();
+    assert!(reason.contains("nothing to compare it with"), "{reason}");
     run.blocks.truncate(2);
     assert_eq!(Peaks::of(&plan, &run).at(&plan, 3, open), None);
 }
@@ -204,9 +209,9 @@ fn a_rate_of_the_generator_is_no_rate_of_the_servers() {
     };
     let rates = |results: &Results, subject| {
         let all = judged(results).into_iter();
-        let mine =
+        let of_subject =
             all.filter(|(c, _)| c.key.subject == subject && c.key.metric == Metric::THROUGHPUT);
-        mine.map(|(_, verdict)| verdict).collect::<Vec<_>>()
+        of_subject.map(|(_, verdict)| verdict).collect::<Vec<_>>()
     };
     let results = limited(&[2.0, 1.0, 0.5]);
     assert!(

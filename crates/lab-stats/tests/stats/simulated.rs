@@ -237,14 +237,14 @@ fn derived_intervals_cover_the_truth() {
             cover(&results(&run), &mut covered);
         }
         let mut row = vec![blocks.to_string()];
-        for (what, covered) in ["level", "fixed", "marginal", "overall"]
+        for (name, covered) in ["level", "fixed", "marginal", "overall"]
             .iter()
             .zip(covered)
         {
             let missed = covered.of - covered.hits;
             assert!(
                 missed <= most(covered.of, ALPHA),
-                "{what}, {blocks} blocks: {missed}"
+                "{name}, {blocks} blocks: {missed}"
             );
             row.push(percent(covered.hits as f64 / covered.of as f64));
         }

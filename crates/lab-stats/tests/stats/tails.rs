@@ -72,11 +72,11 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
             (Metric::P999, 0.999),
         ] {
             let truth = world.truth(part);
-            let (mut given, mut missed, mut widths) = (0, 0, Vec::new());
+            let (mut with_interval, mut missed, mut widths) = (0, 0, Vec::new());
             for seed in 0..runs {
                 let found = world.interval((i as u64) << 32 | seed, &metric);
                 if found.level > 0.0 {
-                    given += 1;
+                    with_interval += 1;
                     widths.push(found.high / found.low);
                     // Values are the highest of a bucket: up to 0.1 % too high.
                     let misses = found.low > 1.001 * truth || found.high < truth;
@@ -84,7 +84,7 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
                 }
             }
             println!(
-                "{} {} {:?}: {given} given, {missed} missed",
+                "{} {} {:?}: {with_interval} given, {missed} missed",
                 world.name, world.slices, metric.id
             );
             // Stalls that no slice has move the median, too, if by little: that is published.
@@ -100,7 +100,7 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
                 world.name.to_string(),
                 world.slices.to_string(),
                 metric.title.to_string(),
-                percent(given as f64 / runs as f64),
+                percent(with_interval as f64 / runs as f64),
                 percent(missed as f64 / runs as f64),
                 width,
             ]);

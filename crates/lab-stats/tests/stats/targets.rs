@@ -89,18 +89,18 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
             if !plan.takes_part(id, point) {
                 continue;
             }
-            let luck = (0.003 * random.normal()).exp();
+            let scatter = (0.003 * random.normal()).exp();
             for pass in 0..16 {
                 let n = plan.points[point].x;
                 let (one, contention, coherency) = LAW;
                 let law = n.map(|n| 1e9 / usl::throughput(one, contention, coherency, n));
-                let time = law.unwrap_or(20_000.0) * ratio(&subject.name, slower) * luck;
+                let time = law.unwrap_or(20_000.0) * ratio(&subject.name, slower) * scatter;
                 let wall = (1000.0 * time * (0.01 * random.normal()).exp()) as u64;
-                let mut taken = sample(point, id, pass, id as u32, 1000, wall);
+                let mut sample = sample(point, id, pass, id as u32, 1000, wall);
                 let kind = plan.targets[plan.points[point].target].kind;
-                taken.batch.cpu_ns = wall / 2;
-                taken.batch.server_cpu_ns = kind.is_service().then_some(wall / 3);
-                samples.push(taken);
+                sample.batch.cpu_ns = wall / 2;
+                sample.batch.server_cpu_ns = kind.is_service().then_some(wall / 3);
+                samples.push(sample);
                 if n.is_some() {
                     // 900 operations of 100 ns, 99 of 1,000 ns and one of 1 ms.
                     latencies.push(Latencies {
@@ -119,7 +119,7 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
     }
 }
 
-const BOTH: [TargetKind; 2] = [TargetKind::Sqlite, TargetKind::Postgresql];
+const TWO_KINDS: [TargetKind; 2] = [TargetKind::Sqlite, TargetKind::Postgresql];
 
 /// What was done on a target by itself.
 fn on(run: &Run, kind: TargetKind) -> (Plan, Results) {
@@ -135,9 +135,9 @@ fn named(plan: &Plan, name: &str) -> SubjectId {
 
 #[test]
 fn every_target_has_its_own_baseline_and_verdicts() {
-    let run = run(&BOTH, 12, 1.0);
+    let run = run(&TWO_KINDS, 12, 1.0);
     assert_eq!(parts(&run).len(), 2);
-    for kind in BOTH {
+    for kind in TWO_KINDS {
         let (plan, results) = on(&run, kind);
         assert_eq!(plan.subjects[plan.baseline].name, "c");
         assert_eq!(results.controls.len(), plan.points.len());
@@ -159,7 +159,7 @@ fn every_target_has_its_own_baseline_and_verdicts() {
 
 #[test]
 fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
-    let mut run = run(&BOTH, 12, 1.0);
+    let mut run = run(&TWO_KINDS, 12, 1.0);
     let plan = run.plan.as_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
     // Only those say it that are there, and c says it differently where python is not.
@@ -187,7 +187,7 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
 
 #[test]
 fn what_holds_at_all_points_of_a_subject_is_said_once() {
-    let mut run = run(&BOTH, 8, 1.0);
+    let mut run = run(&TWO_KINDS, 8, 1.0);
     let plan = run.plan.as_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
     let python = plan.subjects.iter().rposition(|s| s.name == "python");
@@ -204,7 +204,7 @@ fn what_holds_at_all_points_of_a_subject_is_said_once() {
 
 #[test]
 fn the_time_of_an_operation_is_split_and_adds_up() {
-    let run = run(&BOTH, 12, 1.0);
+    let run = run(&TWO_KINDS, 12, 1.0);
     let (plan, results) = on(&run, TargetKind::Postgresql);
     let ada = named(&plan, "ada");
     let of = |metric| interval(&results, ada, 1, &metric);
@@ -243,7 +243,7 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
     let mut run = run(&[TargetKind::Mariadb], 8, 1.0);
     run.blocks[3].samples[5].batch.server_cpu_ns = None;
     let (_, results) = on(&run, TargetKind::Mariadb);
-    let known = run.blocks[3].samples[5];
+    let without_server_cpu = run.blocks[3].samples[5];
     let split = |&(subject, point): &(SubjectId, PointId)| {
         let server = maybe(&results, subject, point, &Metric::SERVER_CPU);
         let waiting = maybe(&results, subject, point, &Metric::WAITING);
@@ -251,7 +251,10 @@ fn a_server_whose_cpu_is_unknown_is_not_split() {
         server.is_some()
     };
     let split: Vec<_> = places(&results).into_iter().filter(split).collect();
-    assert!(!split.is_empty() && !split.contains(&(known.subject, known.point)));
+    assert!(
+        !split.is_empty()
+            && !split.contains(&(without_server_cpu.subject, without_server_cpu.point))
+    );
 }
 
 /// The table of docs/protocol.md, and every bucket next to the one before.
@@ -308,9 +311,9 @@ fn latencies_are_quantiles_of_whole_blocks() {
 fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
     let mut run = run(&[TargetKind::Postgresql], 8, 1.0);
     let (_, results) = on(&run, TargetKind::Postgresql);
-    let told = results.cells.iter();
-    let mut told = told.filter(|c| c.key.metric == Metric::ADDED_P99);
-    assert!(told.next().is_none(), "these cannot fail");
+    let added = results.cells.iter();
+    let mut added = added.filter(|c| c.key.metric == Metric::ADDED_P99);
+    assert!(added.next().is_none(), "these cannot fail");
     let plan = run.plan.as_mut().unwrap();
     for case in &mut plan.cases {
         case.check = Check::Effects;
@@ -391,8 +394,8 @@ fn three_points_are_too_few_for_the_law() {
     let (_, results) = on(&run, TargetKind::Postgresql);
     let scaling = &results.scalings[0];
     assert!(scaling.law.is_none());
-    let why = scaling.why.as_deref().unwrap();
-    assert_eq!(why, "the law needs 4 points, and there are 3");
+    let reason = scaling.why.as_deref().unwrap();
+    assert_eq!(reason, "the law needs 4 points, and there are 3");
 }
 
 fn compare(first: &Run, second: &Run) -> Between {
@@ -415,8 +418,8 @@ fn later(mut run: Run) -> Run {
 
 #[test]
 fn two_runs_are_compared_target_by_target() {
-    let first = run(&BOTH, 12, 1.0);
-    let second = later(run(&BOTH, 12, 1.3));
+    let first = run(&TWO_KINDS, 12, 1.0);
+    let second = later(run(&TWO_KINDS, 12, 1.3));
     let found = compare(&first, &second);
     assert_eq!(found.baseline.as_deref(), Some("c"));
     let change = |subject: &str, point: &str| {
@@ -445,7 +448,7 @@ fn two_runs_are_compared_target_by_target() {
 #[test]
 fn a_run_on_one_target_is_compared_with_that_part_of_another() {
     let first = run(&[TargetKind::Sqlite], 12, 1.0);
-    let second = later(run(&BOTH, 12, 1.3));
+    let second = later(run(&TWO_KINDS, 12, 1.3));
     let found = compare(&first, &second);
     let ada = found.judged().find(|c| c.subject == "ada").unwrap();
     assert_eq!(ada.verdict, Some(Verdict::Slower));

@@ -13,12 +13,12 @@ use std::collections::HashMap;
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);
     run.started_unix_s = seed as f64;
-    let asked = PlannedRequest {
+    let request = PlannedRequest {
         method: "GET".into(),
         url: format!("http://{name}:80/a?b"),
         weight: 1,
     };
-    run.plan.as_mut().unwrap().load_mut().unwrap().requests = vec![vec![asked]];
+    run.plan.as_mut().unwrap().load_mut().unwrap().requests = vec![vec![request]];
     let mut random = Random(seed);
     for _ in 0..blocks {
         let mut slice = second(0, 0, counts(times(&mut random, 400, median, 0.3)));
@@ -118,17 +118,17 @@ fn a_stall_in_one_block_is_in_the_percentile_of_all() {
 /// Of equal servers few are told apart: the level holds for all that is said at once.
 #[test]
 fn equal_servers_are_seldom_told_apart() {
-    let (mut wrong, pairs) = (0, 60);
+    let (mut false_changes, pairs) = (0, 60);
     for pair in 0..pairs {
         let first = loaded("a", 2 * pair + 1, 1e6, 12, |_| ());
         let second = loaded("a", 2 * pair + 2, 1e6, 12, |_| ());
         let found = compared(&first, &second).unwrap();
-        let known = |c: &Changed| c.change.level > 0.0;
-        let excludes = |c: &Changed| known(c) && (c.change.low > 1.0 || c.change.high < 1.0);
-        wrong += u64::from(found.changes.iter().any(excludes));
+        let has_level = |c: &Changed| c.change.level > 0.0;
+        let excludes = |c: &Changed| has_level(c) && (c.change.low > 1.0 || c.change.high < 1.0);
+        false_changes += u64::from(found.changes.iter().any(excludes));
     }
     // 5 % would be 3; more than 9 of 60 has a chance of 0.1 %.
-    assert!(wrong <= 9, "{wrong} of {pairs}");
+    assert!(false_changes <= 9, "{false_changes} of {pairs}");
 }
 
 /// Two servers are not alike for being hidden by the same generator.
@@ -146,8 +146,8 @@ fn a_late_generator_makes_no_percentile_equivalent() {
         matches!(verdict, Some(Verdict::Inconclusive { .. })),
         "{verdict:?}"
     );
-    let said = |found: &Between| found.reservations.iter().any(|r| r.kind == "generator");
-    assert_eq!([said(&prompt), said(&late)], [false, true]);
+    let is_reserved = |found: &Between| found.reservations.iter().any(|r| r.kind == "generator");
+    assert_eq!([is_reserved(&prompt), is_reserved(&late)], [false, true]);
 }
 
 #[test]
@@ -162,13 +162,13 @@ fn what_a_run_does_not_have_is_not_compared() {
     let found = compared(&first, &second).unwrap();
     let metrics: Vec<Metric> = found.changes.iter().map(|c| c.metric.clone()).collect();
     // More failed than lie beyond p99.
-    let known = [
+    let comparable = [
         Metric::TIME_PER_REQUEST,
         Metric::P50,
         Metric::P90,
         Metric::SERVER_MEMORY,
     ];
-    assert_eq!(metrics, known);
+    assert_eq!(metrics, comparable);
     let few = compared(&first, &loaded("a", 2, 1e6, 4, |_| ())).unwrap();
     assert!(few.reservations.iter().any(|r| r.kind == "few-blocks"));
     let open = |c: &Changed| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
@@ -185,10 +185,10 @@ fn loads_that_asked_for_something_else_are_refused() {
         compared(&first, &second)
     };
     let path = other(&|load| load.requests[0][0].url = "http://a:80/other".into());
-    let why = path.unwrap_err().to_string();
+    let message = path.unwrap_err().to_string();
     assert!(
-        why.contains("GET /a?b in the first and GET /other"),
-        "{why}"
+        message.contains("GET /a?b in the first and GET /other"),
+        "{message}"
     );
     let stage = Stage {
         from: 500.0,
@@ -201,8 +201,11 @@ fn loads_that_asked_for_something_else_are_refused() {
             stages: vec![stage],
         }
     });
-    let why = rate.unwrap_err().to_string();
-    assert!(why.contains("500/s at random in the second"), "{why}");
+    let message = rate.unwrap_err().to_string();
+    assert!(
+        message.contains("500/s at random in the second"),
+        "{message}"
+    );
     let settings = other(&|load| (load.threads, load.protocol) = (4, Protocol::Http2)).unwrap();
     let differing: Vec<&str> = settings.differences.iter().map(|d| &d.what[..]).collect();
     assert_eq!(differing, ["protocol", "threads of the generator"]);

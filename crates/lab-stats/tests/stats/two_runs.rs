@@ -88,12 +88,12 @@ fn true_changes_are_found() {
         ratios: before(process).ratios.iter().map(|r| 1.05 * r).collect(),
         ..before(process)
     };
-    let both = |process| [before(process), after(process)];
+    let worlds = |process| [before(process), after(process)];
     let rows = [("calm", 0.006, 0.99), ("noisy", 0.02, 0.7)]
         .iter()
         .enumerate()
         .map(|(i, (name, process, power))| {
-            let [before, after] = both(*process);
+            let [before, after] = worlds(*process);
             let scenario = scenario("", [&before, &after], [20, 20]);
             let tally = scenario.tally(100 + i as u64, 1.05);
             let found = tally.named as f64 / tally.changes as f64;
@@ -117,18 +117,18 @@ fn runs_that_scatter_differently_keep_the_level() {
         family: 1,
     };
     const RUNS: u64 = 1000;
-    let (mut alone, mut whole) = (0, 0);
+    let (mut rank_sum_misses, mut change_misses) = (0, 0);
     for seed in 0..RUNS {
         let mut random = Random(seed);
         let few: Vec<f64> = (0..10).map(|_| 3.0 * random.normal()).collect();
         let many: Vec<f64> = (0..40).map(|_| random.normal()).collect();
         let shift = rank_sum::shift(&few, &many, ALPHA).unwrap().interval;
-        alone += u64::from(shift.low > 0.0 || shift.high < 0.0);
+        rank_sum_misses += u64::from(shift.low > 0.0 || shift.high < 0.0);
         let change = change(&few, &many, level).unwrap().interval;
-        whole += u64::from(change.low > 1.0 || change.high < 1.0);
+        change_misses += u64::from(change.low > 1.0 || change.high < 1.0);
     }
-    assert!(alone > most(RUNS, ALPHA), "{alone}");
-    assert!(whole <= most(RUNS, ALPHA), "{whole}");
+    assert!(rank_sum_misses > most(RUNS, ALPHA), "{rank_sum_misses}");
+    assert!(change_misses <= most(RUNS, ALPHA), "{change_misses}");
 }
 
 fn scenario(name: &'static str, worlds: [&World; 2], blocks: [u32; 2]) -> Scenario {

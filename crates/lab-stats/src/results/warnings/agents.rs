@@ -28,7 +28,7 @@ fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
         .filter(|r| r.marks.contains(&AgentTrouble::Lost));
     let each = lost.map(|r| {
         let agent = &run.agents[r.agent];
-        let why = agent.lost.as_deref().unwrap_or_default();
+        let reason = agent.lost.as_deref().unwrap_or_default();
         let not_sent = match r.not_sent {
             0 => String::new(),
             n => format!(
@@ -36,7 +36,7 @@ fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
                 grouped(n)
             ),
         };
-        format!("{} ({why}{not_sent})", run.agent_name(r.agent))
+        format!("{} ({reason}{not_sent})", run.agent_name(r.agent))
     });
     let each: Vec<String> = each.collect();
     if let Some(Missing { blocks, due }) = missing(run, plan) {
@@ -47,9 +47,9 @@ fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
                 grouped(n)
             ),
         };
-        let (there, of) = blocks;
+        let (complete, planned) = blocks;
         return Some(format!(
-            "All agents were lost: {}. The load ended there, after {there} of {of} blocks.{due}",
+            "All agents were lost: {}. The load ended there, after {complete} of {planned} blocks.{due}",
             list(each)
         ));
     }
@@ -87,7 +87,7 @@ pub(super) fn unfit<'a>(agents: impl Iterator<Item = &'a Agent>) -> Option<Strin
 }
 
 fn disturbed_agents(run: &Run, results: &[AgentResult]) -> Option<String> {
-    let said = |r: &AgentResult, mark: &AgentTrouble| match mark {
+    let describe = |r: &AgentResult, mark: &AgentTrouble| match mark {
         AgentTrouble::Lost => None,
         AgentTrouble::BeganLate => Some(format!("began {:.0} ms late", r.late_ns as f64 / 1e6)),
         AgentTrouble::Behind => Some("looked late at what was due".to_string()),
@@ -108,9 +108,13 @@ fn disturbed_agents(run: &Run, results: &[AgentResult]) -> Option<String> {
         )),
     };
     let each = results.iter().filter_map(|r| {
-        let said: Vec<String> = r.marks.iter().filter_map(|mark| said(r, mark)).collect();
+        let texts: Vec<String> = r
+            .marks
+            .iter()
+            .filter_map(|mark| describe(r, mark))
+            .collect();
         let name = run.agent_name(r.agent);
-        (!said.is_empty()).then(|| format!("{name} {}", list(said)))
+        (!texts.is_empty()).then(|| format!("{name} {}", list(texts)))
     });
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| {

@@ -38,27 +38,27 @@ pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
 }
 
 fn interrupted(run: &Run) -> Vec<Warning> {
-    let how = match run.ending {
+    let state = match run.ending {
         Some(Ending::Interrupted) => "was stopped by hand",
         None => "has not ended",
         Some(_) => return Vec::new(),
     };
     let text = format!(
-        "The run {how}: what it has is shown. `benchlab resume {}` goes on.",
+        "The run {state}: what it has is shown. `benchlab resume {}` goes on.",
         run.name
     );
     vec![Warning::new(WarningKind::Interrupted, text)]
 }
 
 fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let (what, needed) = match fewest(pairs.iter().copied()) {
+    let (shortage, needed) = match fewest(pairs.iter().copied()) {
         None => {
             let needed = family::blocks_needed(plan.measure.alpha, 1)?;
             (alone(run, plan, pairs.is_empty())?, needed)
         }
         Some(pair) => (shortfall(pair), pair.ratio.needed),
     };
-    let text = format!("{what}. {}.", more_time(run, plan, needed));
+    let text = format!("{shortage}. {}.", more_time(run, plan, needed));
     Some(Warning::new(WarningKind::FewBlocks, text))
 }
 
@@ -88,22 +88,22 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
         let walls = cells.iter().filter(|c| c.key.metric == Metric::WALL);
         walls.filter_map(|c| Some((c, c.value.interval()?)))
     };
-    let what = if with_shell.is_some() {
+    let overhead = if with_shell.is_some() {
         "starting a shell"
     } else {
         "starting a process"
     };
     let cost_at = |point: Option<PointId>| {
         let starts = || walls().filter(|(c, _)| c.key.subject == start);
-        let here = starts().find(|(c, _)| c.key.point == point);
-        Some(here.or_else(|| starts().next())?.1)
+        let at_point = starts().find(|(c, _)| c.key.point == point);
+        Some(at_point.or_else(|| starts().next())?.1)
     };
-    let mine = walls().filter(|(c, _)| c.key.subject == subject);
-    let shorts = mine.filter_map(|(cell, time)| {
+    let of_subject = walls().filter(|(c, _)| c.key.subject == subject);
+    let shorts = of_subject.filter_map(|(cell, time)| {
         let cost = cost_at(cell.key.point)?;
         let short = time.estimate < SHORT * cost.estimate;
-        let known = time.level > 0.0 && cost.level > 0.0;
-        (short && known).then_some((cell.key.point?, time, cost))
+        let have_intervals = time.level > 0.0 && cost.level > 0.0;
+        (short && have_intervals).then_some((cell.key.point?, time, cost))
     });
     let (point, time, cost) = shorts.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
     let at = if one_place(plan) {
@@ -112,7 +112,7 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
         format!(" at {}", label(plan, point))
     };
     let text = format!(
-        "{}{at} takes {} ms, of which {what} is {} ms: let it do more work in one run.",
+        "{}{at} takes {} ms, of which {overhead} is {} ms: let it do more work in one run.",
         plan.subjects[subject].name,
         milliseconds(time),
         milliseconds(cost),
@@ -162,21 +162,21 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
         let failed = |subject| refusals::failed(run, subject, difference.point);
         if !failed(difference.subject) && !failed(plan.baseline) {
             let value = difference.value.as_deref().unwrap_or("not reported");
-            let said = format!("{} in {}", value, plan.subjects[difference.subject].name);
+            let deviation = format!("{} in {}", value, plan.subjects[difference.subject].name);
             let baseline = difference.baseline.as_deref().unwrap_or("not reported");
             let key = format!(
                 "{} is {baseline} in {}",
                 difference.key, plan.subjects[plan.baseline].name
             );
             let (all, places) = by_key.entry(key).or_default();
-            all.insert(said);
+            all.insert(deviation);
             places.push((difference.subject, Some(difference.point)));
         }
     }
-    let warning = |(key, (said, places)): (String, (BTreeSet<String>, Vec<_>))| {
+    let warning = |(key, (deviations, places)): (String, (BTreeSet<String>, Vec<_>))| {
         let text = format!(
             "{key}, but {}: part of a difference may come from that.",
-            list(said)
+            list(deviations)
         );
         Warning::about(WarningKind::Versions, text, places)
     };
@@ -184,16 +184,19 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
 }
 
 fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
-    let which = |which: fn(&Pair) -> bool| -> Vec<&Pair> {
-        let found = pairs.iter().filter(|pair| which(pair));
-        found.copied().collect()
+    let select = |is_selected: fn(&Pair) -> bool| -> Vec<&Pair> {
+        pairs
+            .iter()
+            .copied()
+            .filter(|pair| is_selected(pair))
+            .collect()
     };
     let named = |pairs: &[&Pair]| list(pairs.iter().map(|pair| at(plan, pair)));
-    let merged = which(|pair| pair.ratio.dependent && !pair.ratio.unresolved);
-    let unmerged = which(|pair| pair.ratio.unresolved);
-    let mut found = Vec::new();
+    let merged = select(|pair| pair.ratio.dependent && !pair.ratio.unresolved);
+    let unmerged = select(|pair| pair.ratio.unresolved);
+    let mut warnings = Vec::new();
     let mut warn = |text, pairs: &[&Pair]| {
-        found.push(Warning::about(
+        warnings.push(Warning::about(
             WarningKind::Dependent,
             text,
             places(pairs.iter().copied()),
@@ -214,7 +217,7 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
         );
         warn(text, &unmerged);
     }
-    found
+    warnings
 }
 
 /// Of whole commands every run is a fresh process, which is all that a pilot could tell.

@@ -9,7 +9,7 @@ use crate::results::{Warning, WarningKind};
 use lab_model::{Plan, Run};
 
 /// Ratios of hosts that differ, in one sentence, at most.
-const SHOWN: usize = 3;
+const MOST_SHOWN: usize = 3;
 
 /// All warnings about hosts, the gravest first.
 pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
@@ -30,18 +30,18 @@ pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
 fn lost(run: &Run) -> Option<String> {
     let hosts = hosts(run);
     let each = hosts.iter().filter_map(|host| {
-        let why = host.agent.lost.as_ref()?;
+        let reason = host.agent.lost.as_ref()?;
         let name = &host.agent.name;
         let redone = host.lost.iter().map(|number| (number + 1).to_string());
         let redone: Vec<String> = redone.collect();
         Some(match redone.len() {
-            0 => format!("{name} ({why})"),
+            0 => format!("{name} ({reason})"),
             1 => format!(
-                "{name} ({why}; its block {} was measured elsewhere)",
+                "{name} ({reason}; its block {} was measured elsewhere)",
                 list(redone)
             ),
             _ => format!(
-                "{name} ({why}; its blocks {} were measured elsewhere)",
+                "{name} ({reason}; its blocks {} were measured elsewhere)",
                 list(redone)
             ),
         })
@@ -62,7 +62,7 @@ fn differ(run: &Run, plan: &Plan, effects: &[HostEffect]) -> Option<String> {
     differ.sort_by(|a, b| a.between.p.total_cmp(&b.between.p));
     let hosts = hosts(run);
     let names: Vec<&str> = hosts.iter().map(|host| host.agent.name.as_str()).collect();
-    let text = some(&differ, |effect| {
+    let text = first_of(&differ, |effect| {
         extremes(plan, effect, &effect.ratios, &names)
     })?;
     Some(format!(
@@ -79,7 +79,7 @@ fn kinds_differ(run: &Run, plan: &Plan, effects: &[HostEffect]) -> Option<String
     });
     let kinds = kinds(&hosts(run));
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-    let text = some(&differ, |effect| {
+    let text = first_of(&differ, |effect| {
         extremes(plan, effect, &effect.on_kinds, &names)
     })?;
     Some(format!(
@@ -88,13 +88,20 @@ fn kinds_differ(run: &Run, plan: &Plan, effects: &[HostEffect]) -> Option<String
 }
 
 /// The first effects in words, and how many there are besides.
-fn some(effects: &[&HostEffect], said: impl Fn(&HostEffect) -> Option<String>) -> Option<String> {
-    let shown: Vec<String> = effects.iter().take(SHOWN).filter_map(|e| said(e)).collect();
-    let more = match effects.len().saturating_sub(shown.len()) {
+fn first_of(
+    effects: &[&HostEffect],
+    describe: impl Fn(&HostEffect) -> Option<String>,
+) -> Option<String> {
+    let texts: Vec<String> = effects
+        .iter()
+        .take(MOST_SHOWN)
+        .filter_map(|e| describe(e))
+        .collect();
+    let more = match effects.len().saturating_sub(texts.len()) {
         0 => String::new(),
         n => format!(", and {n} more"),
     };
-    (!shown.is_empty()).then(|| format!("{}{more}", shown.join("; ")))
+    (!texts.is_empty()).then(|| format!("{}{more}", texts.join("; ")))
 }
 
 /// Where a subject's ratio is least, and where it is greatest.

@@ -64,15 +64,15 @@ fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
         let mut all = ahead.iter();
         all.any(|c| (c.key.subject, c.key.point) == (subject, Some(point)))
     };
-    let mut told = BTreeSet::new();
-    let mut said: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for found in settings::differences(plan, &run.settings, &plan.proof.conditions) {
-        let place = (found.subject, found.point);
-        let (Some(value), Some(base)) = (found.value, found.baseline) else {
+    let mut handled = BTreeSet::new();
+    let mut subjects_of: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for difference in settings::differences(plan, &run.settings, &plan.proof.conditions) {
+        let place = (difference.subject, difference.point);
+        let (Some(value), Some(base)) = (difference.value, difference.baseline) else {
             continue;
         };
-        if is_ahead(place.0, place.1) && told.insert(place) {
-            let names = said.entry((found.key, base)).or_default();
+        if is_ahead(place.0, place.1) && handled.insert(place) {
+            let names = subjects_of.entry((difference.key, base)).or_default();
             names.insert(format!("{value} in {}", plan.subjects[place.0].name));
         }
     }
@@ -84,7 +84,7 @@ fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
             list(others)
         )
     };
-    said.into_iter().map(sentence).collect()
+    subjects_of.into_iter().map(sentence).collect()
 }
 
 /// On a server, subjects that spare most of their time in CPU time of their own: each where it is furthest ahead.
@@ -92,9 +92,9 @@ fn cheaper(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
     for &comparison in ahead.iter().filter(|c| spares_cpu(evidence, c)) {
-        let kept = furthest.entry(comparison.key.subject).or_insert(comparison);
-        if comparison.ratio.estimate < kept.ratio.estimate {
-            *kept = comparison;
+        let furthest_of_subject = furthest.entry(comparison.key.subject).or_insert(comparison);
+        if comparison.ratio.estimate < furthest_of_subject.ratio.estimate {
+            *furthest_of_subject = comparison;
         }
     }
     let sentence = |(subject, c): (SubjectId, &Comparison)| {
@@ -114,9 +114,9 @@ fn cheaper(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
 
 fn spares_cpu(evidence: &Evidence, c: &Comparison) -> bool {
     let spared = |metric: &Metric| {
-        let [base, mine] = [c.baseline, c.key.subject]
+        let [base, own] = [c.baseline, c.key.subject]
             .map(|subject| value(evidence, (subject, c.key.point), metric));
-        base - mine
+        base - own
     };
     let on_server = value(evidence, (c.baseline, c.key.point), &Metric::SERVER_CPU) > 0.0;
     let (wall, cpu) = (spared(&Metric::MEAN_WALL), spared(&Metric::MEAN_CPU));

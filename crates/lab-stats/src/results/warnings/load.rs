@@ -95,11 +95,11 @@ impl Naming<'_> {
     }
 
     /// Of the cells, each with something to say of it.
-    fn each(&self, cells: &[&Server], what: impl Fn(&Server) -> String) -> String {
+    fn each(&self, cells: &[&Server], describe: impl Fn(&Server) -> String) -> String {
         list(
             cells
                 .iter()
-                .map(|cell| format!("{}{}", what(cell), self.at(&[cell]))),
+                .map(|cell| format!("{}{}", describe(cell), self.at(&[cell]))),
         )
     }
 
@@ -117,8 +117,8 @@ impl Naming<'_> {
         };
         let shares = self.each(&failing, |cell| {
             let all = self.evidence.errors.iter();
-            let mine = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
-            let kinds = mine.map(|(.., kind, count)| format!("{count} {}", kind.name()));
+            let of_cell = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
+            let kinds = of_cell.map(|(.., kind, count)| format!("{count} {}", kind.name()));
             format!(
                 "{} ({})",
                 percent_of_errors(cell.error_share()),
@@ -150,8 +150,10 @@ impl Naming<'_> {
     fn came_late(&self, load: &Load) -> Option<Warning> {
         let late = self.late();
         let lags = self.each(&late, |cell| {
-            let own = cell.of_generator(load);
-            list(own.map(|(metric, ns)| format!("{:.2} ms of the {}", ns / 1e6, metric.title)))
+            let latencies = cell.of_generator(load);
+            list(
+                latencies.map(|(metric, ns)| format!("{:.2} ms of the {}", ns / 1e6, metric.title)),
+            )
         });
         warning(WarningKind::Late, &late, || {
             format!(
@@ -167,12 +169,12 @@ impl Naming<'_> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
         let of_agents = (0..self.run.agents.len()).filter_map(|id| {
             let parts = slices().flat_map(|slice| &slice.agents);
-            let own = parts
+            let of_agent = parts
                 .filter(|part| part.agent == id)
                 .map(|part| &part.slice);
             Some(format!(
                 "{} on {}",
-                percent(many_read(own)?),
+                percent(many_read(of_agent)?),
                 self.run.agent_name(id)
             ))
         });
@@ -227,7 +229,7 @@ impl Naming<'_> {
             return None;
         }
         let lines = self.run.log.iter();
-        let why = lines.rev().find_map(LogLine::why_server_unknown)?;
+        let reason = lines.rev().find_map(LogLine::why_server_unknown)?;
         let is_known = |block: &&Block| {
             let mut slices = block.slices.iter();
             slices.all(|slice| slice.server_cpu_ns.is_some())
@@ -235,9 +237,9 @@ impl Naming<'_> {
         let known = self.run.complete_blocks().filter(is_known).count();
         let all = self.run.complete_blocks().count();
         let text = match known {
-            0 => format!("What the server used is not known: {why}."),
+            0 => format!("What the server used is not known: {reason}."),
             _ => format!(
-                "What the server used is known of {known} of {all} blocks only, and its figures are of those: {why}."
+                "What the server used is known of {known} of {all} blocks only, and its figures are of those: {reason}."
             ),
         };
         (known < all).then(|| Warning::new(WarningKind::Agents, text))
@@ -246,13 +248,13 @@ impl Naming<'_> {
     /// Those that put load on from the server's machine, and that machine; of no agents it is the lab itself.
     fn beside_the_server(&self) -> Option<(Vec<AgentId>, &Host)> {
         let (run, host) = (self.run, &self.run.host);
-        let own = host.fact(Host::MACHINE_ID);
+        let machine = host.fact(Host::MACHINE_ID);
         let server = match self.plan.load()?.server_host {
             Some(_) => Some(host.fact(Host::SERVER_MACHINE_ID)?),
-            None => own,
+            None => machine,
         };
         if run.agents.is_empty() {
-            return (server == own).then_some((Vec::new(), host));
+            return (server == machine).then_some((Vec::new(), host));
         }
         let is_beside = |id: &AgentId| run.agents[*id].host.fact(Host::MACHINE_ID) == server;
         let agents: Vec<AgentId> = (0..run.agents.len()).filter(is_beside).collect();
@@ -295,12 +297,12 @@ impl Naming<'_> {
     /// Of the generators' CPU time at a point that of these agents; of none it is the lab's own.
     fn part_of_cpu(&self, cell: &Server, agents: &[AgentId]) -> f64 {
         let slices = self.run.complete_blocks().flat_map(|block| &block.slices);
-        let here =
+        let at_point =
             slices.filter(|slice| (slice.subject, slice.point) == (cell.subject, cell.point));
-        let (mut own, mut all) = (0, 0);
-        for part in here.flat_map(|slice| &slice.agents) {
+        let (mut of_agents, mut all) = (0, 0);
+        for part in at_point.flat_map(|slice| &slice.agents) {
             all += part.slice.cpu_ns;
-            own += if agents.contains(&part.agent) {
+            of_agents += if agents.contains(&part.agent) {
                 part.slice.cpu_ns
             } else {
                 0
@@ -309,7 +311,7 @@ impl Naming<'_> {
         if agents.is_empty() {
             1.0
         } else {
-            own as f64 / all.max(1) as f64
+            of_agents as f64 / all.max(1) as f64
         }
     }
 

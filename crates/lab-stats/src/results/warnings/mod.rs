@@ -69,9 +69,9 @@ fn shortfall(pair: &Pair) -> String {
 /// The percentiles of which some have no interval, and why.
 fn tails(cells: &[Cell]) -> Option<Warning> {
     let without = |metric: &Metric| {
-        let mine = cells.iter().filter(|c| c.key.metric == *metric);
-        let mut known = mine.filter_map(|c| Some((c.blocks, c.value.interval()?.level)));
-        known.find(|(blocks, level)| *blocks > 1 && *level == 0.0)
+        let of_metric = cells.iter().filter(|c| c.key.metric == *metric);
+        let mut intervals = of_metric.filter_map(|c| Some((c.blocks, c.value.interval()?.level)));
+        intervals.find(|(blocks, level)| *blocks > 1 && *level == 0.0)
     };
     let found: Vec<(&Metric, u32)> = RESPONSE_TIMES
         .iter()
@@ -80,8 +80,8 @@ fn tails(cells: &[Cell]) -> Option<Warning> {
     let (_, blocks) = found.first()?;
     let names = list(found.iter().map(|(metric, _)| metric.title.to_string()));
     let needed = found.iter().map(|(metric, _)| match **metric {
-        ref known if *known == Metric::P99 => ("p99 and beyond".to_string(), 9900),
-        ref known => (known.title.to_string(), per_10_000(known).unwrap_or(9999)),
+        ref metric if *metric == Metric::P99 => ("p99 and beyond".to_string(), 9900),
+        ref metric => (metric.title.to_string(), per_10_000(metric).unwrap_or(9999)),
     });
     let needed = needed.filter(|(_, part)| *part <= 9900);
     let needed =
@@ -108,18 +108,18 @@ fn alone(run: &Run, plan: &Plan, nothing_compared: bool) -> Option<String> {
 
 pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
     let failing: BTreeSet<SubjectId> = run.failures.iter().map(|f| f.subject).collect();
-    let known = failing
+    let planned = failing
         .into_iter()
         .filter_map(|subject| Some((subject, plan.subjects.get(subject)?)));
-    known
-        .map(|(subject, named)| {
+    planned
+        .map(|(subject, planned_subject)| {
             let failures = || run.failures.iter().filter(|f| f.subject == subject);
             let first = failures()
                 .next()
                 .map_or(String::new(), |f| f.message.clone());
             let everywhere = failures().any(|f| f.point.is_none());
             let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
-            let name = &named.name;
+            let name = &planned_subject.name;
             let places: Vec<_> = failures().map(|f| (subject, f.point)).collect();
             let warning = |text| Warning::about(WarningKind::Failed, text, places);
             if one_place(plan) {

@@ -46,8 +46,8 @@ impl<'e> Loaded<'e> {
     pub fn late(&self) -> Vec<&Server<'e>> {
         let load = self.plan.load();
         self.cells(|cell| {
-            let own = load.into_iter().flat_map(|load| cell.of_generator(load));
-            self.plan.is_open(cell.point) && own.count() > 0
+            let latencies = load.into_iter().flat_map(|load| cell.of_generator(load));
+            self.plan.is_open(cell.point) && latencies.count() > 0
         })
     }
 
@@ -129,12 +129,12 @@ impl Server<'_> {
 }
 
 pub(super) fn interrupted(run: &Run) -> Option<Warning> {
-    let how = match run.ending {
+    let state = match run.ending {
         Some(Ending::Interrupted) => "was stopped by hand",
         None => "has not ended",
         Some(_) => return None,
     };
-    let text = format!("The run {how}: what it has is shown.");
+    let text = format!("The run {state}: what it has is shown.");
     Some(Warning::new(WarningKind::Interrupted, text))
 }
 

@@ -273,11 +273,11 @@ impl Counting<'_> {
                 None => changing.push((&subject.name, vec![case])),
             }
         }
-        let who = changing.iter();
-        let who = list(who.map(|(name, cases)| format!("{name} ({})", cases.join(", "))));
+        let subjects = changing.iter();
+        let subjects = list(subjects.map(|(name, cases)| format!("{name} ({})", cases.join(", "))));
         let text = (!changing.is_empty()).then(|| {
             format!(
-                "Still changing at the end of the pilot: {who}. Their figures hold for a process of that age."
+                "Still changing at the end of the pilot: {subjects}. Their figures hold for a process of that age."
             )
         });
         Some(Warning::about(WarningKind::NoSteadyState, text?, places))
