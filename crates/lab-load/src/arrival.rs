@@ -27,7 +27,7 @@ const LOOKS: u32 = 4;
 
 /// The clock by which arrivals are noted, as CLOCK_MONOTONIC sees it.
 pub struct ArrivalClock {
-    seen: Offset,
+    offset: Offset,
     /// What was noted around a step of the time of day belongs to no look: until then nothing is believed, ns.
     doubted_until_ns: u64,
 }
@@ -55,7 +55,7 @@ impl Offset {
             if best.took_ns <= GOOD_LOOK_NS {
                 break;
             }
-            best = std::cmp::min_by_key(best, read(), |seen| seen.took_ns);
+            best = std::cmp::min_by_key(best, read(), |offset| offset.took_ns);
         }
         best
     }
@@ -64,7 +64,7 @@ impl Offset {
 impl ArrivalClock {
     pub fn new() -> ArrivalClock {
         ArrivalClock {
-            seen: Offset::read(),
+            offset: Offset::read(),
             doubted_until_ns: 0,
         }
     }
@@ -74,10 +74,10 @@ impl ArrivalClock {
         self.see(Offset::read(), now_ns());
     }
 
-    fn see(&mut self, seen: Offset, now_ns: u64) {
-        let before = std::mem::replace(&mut self.seen, seen);
-        let apart_ns = before.ahead_ns.abs_diff(seen.ahead_ns);
-        if apart_ns > STEP_NS + before.took_ns + seen.took_ns {
+    fn see(&mut self, offset: Offset, now_ns: u64) {
+        let previous = std::mem::replace(&mut self.offset, offset);
+        let apart_ns = previous.ahead_ns.abs_diff(offset.ahead_ns);
+        if apart_ns > STEP_NS + previous.took_ns + offset.took_ns {
             self.doubted_until_ns = now_ns + LOOK_NS;
         }
     }
@@ -92,7 +92,7 @@ impl ArrivalClock {
     }
 
     fn fits(&self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
-        let came_ns = u64::try_from(noted_ns as i64 - self.seen.ahead_ns).ok()?;
+        let came_ns = u64::try_from(noted_ns as i64 - self.offset.ahead_ns).ok()?;
         let fits = (sent_ns..=read_ns + STEP_NS).contains(&came_ns);
         (fits && read_ns >= self.doubted_until_ns).then(|| came_ns.min(read_ns))
     }
@@ -155,11 +155,11 @@ mod tests {
         let now = now_ns();
         for off_ns in [600, -600].map(|s| s * SECOND as i64) {
             let mut clock = ArrivalClock::new();
-            let noted = (now as i64 + clock.seen.ahead_ns - off_ns) as u64;
+            let noted = (now as i64 + clock.offset.ahead_ns - off_ns) as u64;
             assert_eq!(clock.came_ns(noted, now - 1_000_000, now + 1_000_000), None);
         }
         let mut clock = ArrivalClock::new();
-        let noted = (now as i64 + clock.seen.ahead_ns) as u64;
+        let noted = (now as i64 + clock.offset.ahead_ns) as u64;
         let came = clock.came_ns(noted, now - 1_000_000, now + 1_000_000);
         assert_eq!(came, Some(now));
     }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn around_a_step_nothing_is_believed() {
         let mut clock = ArrivalClock {
-            seen: ahead(SECOND as i64),
+            offset: ahead(SECOND as i64),
             doubted_until_ns: 0,
         };
         let (sent, read) = (10 * SECOND, 10 * SECOND + 9_000_000);

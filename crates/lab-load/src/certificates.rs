@@ -14,16 +14,16 @@ use std::sync::Arc;
 /// # Errors
 /// There are none; in words.
 pub fn system_roots() -> Result<RootCertStore, String> {
-    let found = rustls_native_certs::load_native_certs();
+    let loaded = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
+    let (added, _) = roots.add_parsable_certificates(loaded.certs);
     if added > 0 {
         return Ok(roots);
     }
-    let why = found.errors.first().map(|error| format!(" ({error})"));
+    let reason = loaded.errors.first().map(|error| format!(" ({error})"));
     Err(format!(
         "this system has no certificate authorities{}",
-        why.unwrap_or_default()
+        reason.unwrap_or_default()
     ))
 }
 
@@ -55,13 +55,16 @@ impl PresentedCertificate<'_> {
 /// that a handshake costs what it costs.
 pub struct AnyCertificate<F> {
     provider: Arc<CryptoProvider>,
-    shown: F,
+    on_certificate: F,
 }
 
 impl<F: Fn(&PresentedCertificate) + Send + Sync> AnyCertificate<F> {
     /// With the algorithms of this provider.
-    pub fn new(provider: Arc<CryptoProvider>, shown: F) -> AnyCertificate<F> {
-        AnyCertificate { provider, shown }
+    pub fn new(provider: Arc<CryptoProvider>, on_certificate: F) -> AnyCertificate<F> {
+        AnyCertificate {
+            provider,
+            on_certificate,
+        }
     }
 }
 
@@ -80,7 +83,7 @@ impl<F: Fn(&PresentedCertificate) + Send + Sync> ServerCertVerifier for AnyCerti
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        (self.shown)(&PresentedCertificate {
+        (self.on_certificate)(&PresentedCertificate {
             certificate,
             others,
             name,

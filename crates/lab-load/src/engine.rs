@@ -211,8 +211,8 @@ fn worker_lost() -> io::Error {
 /// So many connections are more than it may have.
 pub fn allow_files(connections: u64) -> Result<(), LoadError> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
-    let wanted = connections + OTHER_FILES;
-    if wanted > most {
+    let needed = connections + OTHER_FILES;
+    if needed > most {
         return Err(LoadError::Files {
             connections,
             limit: most,

@@ -21,17 +21,17 @@ pub(crate) fn quoted(text: &str) -> String {
 /// Input with what cannot be printed escaped, and cut if it is long.
 pub(crate) fn escaped(text: &str) -> String {
     const MOST: usize = 120;
-    let mut shown: String = text.chars().take(MOST).flat_map(printable).collect();
+    let mut printed: String = text.chars().take(MOST).flat_map(printable).collect();
     if text.chars().nth(MOST).is_some() {
-        shown.push('…');
+        printed.push('…');
     }
-    shown
+    printed
 }
 
 fn printable(c: char) -> impl Iterator<Item = char> {
     // Not char::escape_debug, which would escape quotes.
     let escaped = c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let (shown, code) = ((!escaped).then_some(c), escaped.then(|| c.escape_unicode()));
-    shown.into_iter().chain(code.into_iter().flatten())
+    let (plain, code) = ((!escaped).then_some(c), escaped.then(|| c.escape_unicode()));
+    plain.into_iter().chain(code.into_iter().flatten())
 }

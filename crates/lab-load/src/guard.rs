@@ -9,7 +9,7 @@ use url::Host;
 /// loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    own: Vec<IpAddr>,
+    own_addresses: Vec<IpAddr>,
     allowed: Option<Host>,
 }
 
@@ -21,7 +21,7 @@ impl Guard {
     /// `allowed` is not the name or address of a host.
     pub fn new(allowed: Option<&str>) -> Result<Guard, JobError> {
         Ok(Guard {
-            own: own_addresses(),
+            own_addresses: own_addresses(),
             allowed: allowed.map(host).transpose()?,
         })
     }
@@ -50,7 +50,10 @@ impl Guard {
 
     fn is_local_network(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        if address.is_loopback() || address.is_unspecified() || self.own.contains(&address) {
+        if address.is_loopback()
+            || address.is_unspecified()
+            || self.own_addresses.contains(&address)
+        {
             return true;
         }
         match address {

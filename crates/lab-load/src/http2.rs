@@ -168,13 +168,15 @@ impl Load {
                 continue;
             };
             let rendered = self.job.requests.get(request.position);
-            let asked = self.places[place].ask(&self.job, &self.meter, rendered);
-            let answer = timeout(self.job.timeout, asked).await.unwrap_or_else(|_| {
-                Err(Fault {
-                    kind: ErrorKind::Timeout,
-                    words: "no complete answer in time".to_owned(),
-                })
-            });
+            let exchange = self.places[place].ask(&self.job, &self.meter, rendered);
+            let answer = timeout(self.job.timeout, exchange)
+                .await
+                .unwrap_or_else(|_| {
+                    Err(Fault {
+                        kind: ErrorKind::Timeout,
+                        words: "no complete answer in time".to_owned(),
+                    })
+                });
             let unconnected = matches!(&answer, Err(fault) if fault.kind == ErrorKind::Connect);
             self.count(request, answer);
             failures = if unconnected { failures + 1 } else { 0 };

@@ -92,12 +92,12 @@ impl Profile {
         let mut left = number - rounds * self.requests;
         let mut ns = rounds * self.length_ns;
         for stage in &self.stages {
-            let here = requests(stage);
-            if left < here {
+            let in_stage = requests(stage);
+            if left < in_stage {
                 ns += within_ns(stage, left);
                 break;
             }
-            left -= here;
+            left -= in_stage;
             ns += stage.length_ns as f64;
         }
         Some(ns as u64)

@@ -55,13 +55,13 @@ impl Ports {
     /// long, to one address and port, on the loopback interface or not.
     pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
         let reused = self.reused(loopback);
-        let kept = if reused { REUSE } else { TIME_WAIT };
+        let kept_s = if reused { REUSE } else { TIME_WAIT };
         let free = (self.count() - if reused { 0.0 } else { f64::from(self.waiting) }).max(0.0);
         let seconds = length.as_secs_f64();
         // Ports come back after `kept`; a load that ends before needs only as many as it has connections.
-        let most = (free / seconds.min(kept)).max(0.0);
+        let most = (free / seconds.min(kept_s)).max(0.0);
         let short = rate.is_none_or(|rate| rate > most);
-        let mut words = vec![self.state(reused, kept)];
+        let mut words = vec![self.state(reused, kept_s)];
         words.push(match rate {
             Some(rate) if !short => format!(
                 "{rate:.0} new connections per second for {seconds:.0} s fit: up to {most:.0} do"
@@ -90,15 +90,15 @@ impl Ports {
         self.timestamps && (self.reuse == 1 || self.reuse == 2 && loopback)
     }
 
-    fn state(&self, reused: bool, kept: f64) -> String {
+    fn state(&self, reused: bool, kept_s: f64) -> String {
         let after = if reused {
             format!(
-                "after {kept:.0} s the kernel takes a port again (tcp_tw_reuse = {})",
+                "after {kept_s:.0} s the kernel takes a port again (tcp_tw_reuse = {})",
                 self.reuse
             )
         } else {
             format!(
-                "one that this side closes first keeps its port for {kept:.0} s, whatever tcp_fin_timeout ({} s) says",
+                "one that this side closes first keeps its port for {kept_s:.0} s, whatever tcp_fin_timeout ({} s) says",
                 self.fin_timeout
             )
         };

@@ -93,8 +93,8 @@ impl Record {
         self.drain_ns = self.drain_ns.max(other.drain_ns);
         self.offered += other.offered;
         self.served += other.served;
-        for (mine, theirs) in self.errors.iter_mut().zip(&other.errors) {
-            *mine += theirs;
+        for (own, others) in self.errors.iter_mut().zip(&other.errors) {
+            *own += others;
         }
         self.connects += other.connects;
         self.received_bytes += other.received_bytes;
@@ -106,11 +106,11 @@ impl Record {
             (&mut self.service, &other.service),
             (&mut self.lag, &other.lag),
         ];
-        for (mine, theirs) in pairs {
-            mine.add(theirs).expect("both have the same bounds");
+        for (own, others) in pairs {
+            own.add(others).expect("both have the same bounds");
         }
-        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
-            *mine = mine.take().or_else(|| theirs.clone());
+        for (own, others) in self.words.iter_mut().zip(&other.words) {
+            *own = own.take().or_else(|| others.clone());
         }
     }
 

@@ -40,7 +40,8 @@ const MOST_BODIES: usize = 256 << 20;
 /// # Errors
 /// It cannot be read, or a line of it is wrong: the error names and shows the line.
 pub fn read_requests(file: &Path, base: Option<&Link>) -> Result<Vec<Request>, JobError> {
-    let bytes = content(file).map_err(|why| JobError::new(format!("{}: {why}", file.display())))?;
+    let bytes =
+        content(file).map_err(|reason| JobError::new(format!("{}: {reason}", file.display())))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let reader = Reader { base, folder };
     reader.requests(&bytes).map_err(|wrong| wrong.of(file))
@@ -50,13 +51,17 @@ pub fn read_requests(file: &Path, base: Option<&Link>) -> Result<Vec<Request>, J
 struct LineError {
     number: usize,
     line: String,
-    why: String,
+    reason: String,
 }
 
 impl LineError {
     fn of(self, file: &Path) -> JobError {
-        let LineError { number, line, why } = self;
-        let mut words = format!("{}:{number}: {why}", file.display());
+        let LineError {
+            number,
+            line,
+            reason,
+        } = self;
+        let mut words = format!("{}:{number}: {reason}", file.display());
         if !line.is_empty() {
             words += &format!("\n  {number} | {}", escaped(&line));
         }
@@ -70,15 +75,15 @@ struct Line<'a> {
     /// Without its end.
     text: &'a str,
     /// With it.
-    whole: &'a str,
+    with_end: &'a str,
 }
 
 impl Line<'_> {
-    fn wrong(&self, why: impl Into<String>) -> LineError {
+    fn wrong(&self, reason: impl Into<String>) -> LineError {
         LineError {
             number: self.number,
             line: self.text.to_owned(),
-            why: why.into(),
+            reason: reason.into(),
         }
     }
 
@@ -164,7 +169,7 @@ impl Reader<'_> {
         let empty = || LineError {
             number: lines.len().max(1),
             line: String::new(),
-            why: "no request is in it; one begins with a line such as `GET /path`".to_owned(),
+            reason: "no request is in it; one begins with a line such as `GET /path`".to_owned(),
         };
         if requests.is_empty() {
             Err(empty())
@@ -181,8 +186,8 @@ impl Reader<'_> {
             [name, place] => (*name, *place),
             [name, place, version] if version.starts_with("HTTP/") => (*name, *place),
             _ => {
-                let why = "a request begins with a method and a path or URL, as `GET /path`";
-                return Err(line.wrong(why));
+                let reason = "a request begins with a method and a path or URL, as `GET /path`";
+                return Err(line.wrong(reason));
             }
         };
         Ok(Request {
@@ -250,21 +255,21 @@ impl Reader<'_> {
                 script.wrong("scripts are not run; `--expect-json` and the like check answers")
             );
         }
-        let text: String = body.iter().map(|line| line.whole).collect();
+        let text: String = body.iter().map(|line| line.with_end).collect();
         request.body = Bytes::from(text.trim_end_matches(['\r', '\n']).to_owned());
         Ok(next)
     }
 
     fn body_file(&self, line: &Line, name: &str) -> Result<Bytes, LineError> {
         if name.is_empty() || name.contains(" = ") {
-            let why =
+            let reason =
                 "a line with @ names the file of a body, as `@body.json`; variables are not known";
-            return Err(line.wrong(why));
+            return Err(line.wrong(reason));
         }
         let bytes = content(&self.folder.join(name));
         bytes
             .map(Bytes::from)
-            .map_err(|why| line.wrong(format!("the body cannot be read: {why}")))
+            .map_err(|reason| line.wrong(format!("the body cannot be read: {reason}")))
     }
 }
 
@@ -300,17 +305,17 @@ fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, LineError> {
             .filter(|b| **b == b'\n')
             .count(),
         line: String::new(),
-        why: "is not UTF-8; put a body of other bytes into a file of its own, as `@body.bin`"
+        reason: "is not UTF-8; put a body of other bytes into a file of its own, as `@body.bin`"
             .to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text
         .split_inclusive('\n')
         .zip(1..)
-        .map(|(whole, number)| Line {
+        .map(|(with_end, number)| Line {
             number,
-            text: whole.trim_end_matches(['\r', '\n']),
-            whole,
+            text: with_end.trim_end_matches(['\r', '\n']),
+            with_end,
         });
     Ok(lines.collect())
 }

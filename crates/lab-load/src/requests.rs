@@ -50,16 +50,16 @@ impl Request {
 
     /// Adds headers that all requests are to have, but for those of names that this one has itself.
     pub fn add_common(&mut self, headers: &[Header]) {
-        let own = self.headers.len();
+        let count = self.headers.len();
         for header in headers {
-            let mut own = self.headers[..own].iter();
-            if own.all(|mine| mine.name != header.name) {
+            let mut own_headers = self.headers[..count].iter();
+            if own_headers.all(|own_header| own_header.name != header.name) {
                 self.headers.push(header.clone());
             }
         }
     }
 
-    fn own(&self, name: &HeaderName) -> Option<&Header> {
+    fn header(&self, name: &HeaderName) -> Option<&Header> {
         self.headers.iter().find(|header| header.name == *name)
     }
 }
@@ -161,7 +161,7 @@ pub struct Requests {
 struct Shared {
     rendered: Vec<Rendered>,
     order: Vec<u32>,
-    asked: Vec<PlannedRequest>,
+    planned: Vec<PlannedRequest>,
 }
 
 /// A request as it is sent.
@@ -191,7 +191,7 @@ impl Requests {
         let shared = Shared {
             rendered: rendered.collect::<Result<_, _>>()?,
             order,
-            asked: planned(list),
+            planned: planned(list),
         };
         Ok(Requests {
             shared: Arc::new(shared),
@@ -213,34 +213,36 @@ impl Requests {
 
     /// What is asked for, without secrets; those that look the same are one.
     pub fn planned(&self) -> &[PlannedRequest] {
-        &self.shared.asked
+        &self.shared.planned
     }
 }
 
 impl fmt::Debug for Requests {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.debug_tuple("Requests").field(&self.shared.asked).finish()
+        f.debug_tuple("Requests")
+            .field(&self.shared.planned)
+            .finish()
     }
 }
 
 fn planned(list: &[Request]) -> Vec<PlannedRequest> {
-    let mut asked: Vec<PlannedRequest> = Vec::new();
+    let mut planned_requests: Vec<PlannedRequest> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for request in list {
         let (method, url) = (request.method.to_string(), request.link.to_string());
         let place = *places
             .entry((method.clone(), url.clone()))
-            .or_insert(asked.len());
-        match asked.get_mut(place) {
+            .or_insert(planned_requests.len());
+        match planned_requests.get_mut(place) {
             Some(same) => same.weight = same.weight.saturating_add(request.weight),
-            None => asked.push(PlannedRequest {
+            None => planned_requests.push(PlannedRequest {
                 method,
                 url,
                 weight: request.weight,
             }),
         }
     }
-    asked
+    planned_requests
 }
 
 /// The order of requests by their numbers: one of weight w has w turns, equally far apart, and where its
@@ -276,8 +278,8 @@ fn gcd(a: u32, b: u32) -> u32 {
 fn render(request: &Request, keep_alive: bool) -> Result<Rendered, JobError> {
     let fields = fields(request)?;
     let authority = request.link.origin.authority();
-    let own = request.own(&HOST).map(|header| header.value.as_bytes());
-    let host = own.unwrap_or(authority.as_bytes());
+    let host_header = request.header(&HOST).map(|header| header.value.as_bytes());
+    let host = host_header.unwrap_or(authority.as_bytes());
     let mut bytes = format!(
         "{} {} HTTP/1.1\r\nHost: ",
         request.method,
@@ -313,16 +315,16 @@ fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     let mut fields = Vec::new();
     for line in [&format!("User-Agent: {USER_AGENT}"), "Accept: */*"] {
         let usual = Header::parse(line)?;
-        if request.own(&usual.name).is_none() {
+        if request.header(&usual.name).is_none() {
             fields.push(usual);
         }
     }
     let authorization = request.link.authorization.as_ref();
-    if let (Some(value), None) = (authorization, request.own(&AUTHORIZATION)) {
+    if let (Some(value), None) = (authorization, request.header(&AUTHORIZATION)) {
         fields.push(Header::parse(&format!("Authorization: {value}"))?);
     }
-    let own = request.headers.iter().filter(|header| header.name != HOST);
-    fields.extend(own.cloned());
+    let other_headers = request.headers.iter().filter(|header| header.name != HOST);
+    fields.extend(other_headers.cloned());
     // RFC 9110, 8.6: a method that is defined to have a body says that there is none.
     let with_body = [Method::POST, Method::PUT, Method::PATCH].contains(&request.method);
     if with_body || !request.body.is_empty() {

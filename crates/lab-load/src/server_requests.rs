@@ -143,7 +143,7 @@ mod tests {
         };
         request.add_common(&[Header::parse("x-Trace:  grün ").unwrap()]);
         let other = Request::new(Link::parse("http://127.0.0.1:8080/").unwrap());
-        let told = ServerRequests {
+        let original = ServerRequests {
             requests: vec![request, other],
             keep_alive: true,
             seed: 7,
@@ -157,19 +157,23 @@ mod tests {
             ),
             i_may_load: None,
         };
-        let text = serde_json::to_string(&told).unwrap();
-        let heard: ServerRequests = serde_json::from_str(&text).unwrap();
-        let (here, there) = (told.rendered().unwrap(), heard.rendered().unwrap());
-        assert_eq!(here.period(), there.period());
-        for position in 0..here.period() {
-            assert_eq!(here.get(position).bytes, there.get(position).bytes);
+        let text = serde_json::to_string(&original).unwrap();
+        let received: ServerRequests = serde_json::from_str(&text).unwrap();
+        let (rendered, rendered_there) =
+            (original.rendered().unwrap(), received.rendered().unwrap());
+        assert_eq!(rendered.period(), rendered_there.period());
+        for position in 0..rendered.period() {
+            assert_eq!(
+                rendered.get(position).bytes,
+                rendered_there.get(position).bytes
+            );
         }
-        let sent = String::from_utf8_lossy(&here.get(0).bytes).into_owned()
-            + &String::from_utf8_lossy(&here.get(1).bytes);
+        let sent = String::from_utf8_lossy(&rendered.get(0).bytes).into_owned()
+            + &String::from_utf8_lossy(&rendered.get(1).bytes);
         assert!(sent.contains("Authorization: Basic bWU6c2VjcmV0"), "{sent}");
         assert!(sent.contains("x-Trace: grün\r\n"), "{sent}");
-        assert_eq!(told.expect.words(), heard.expect.words());
-        assert_eq!(told.address().unwrap(), heard.address().unwrap());
+        assert_eq!(original.expect.words(), received.expect.words());
+        assert_eq!(original.address().unwrap(), received.address().unwrap());
     }
 
     #[test]

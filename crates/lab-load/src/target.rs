@@ -34,10 +34,10 @@ impl Link {
     /// # Errors
     /// It is not a URL of http or https, or has characters that no URL has.
     pub fn parse(text: &str) -> Result<Link, JobError> {
-        let shown = || quoted(&without_user(text));
+        let quoted_url = || quoted(&without_user(text));
         if text.chars().any(char::is_control) {
             let words = "has a control character in it; a URL has none, write it as %XX";
-            return Err(JobError::new(format!("the URL {} {words}", shown())));
+            return Err(JobError::new(format!("the URL {} {words}", quoted_url())));
         }
         let lower = text.to_ascii_lowercase();
         if !lower.starts_with("http://") && !lower.starts_with("https://") {
@@ -49,14 +49,15 @@ impl Link {
                 "has the zone `{zone}` in its address, which HTTP cannot carry; name an address without one: \
                  `ip -6 address show dev {zone} scope global` lists those"
             );
-            return Err(JobError::new(format!("the URL {} {words}", shown())));
+            return Err(JobError::new(format!("the URL {} {words}", quoted_url())));
         }
-        let url = Url::parse(text)
-            .map_err(|error| JobError::new(format!("the URL {} is wrong: {error}", shown())))?;
+        let url = Url::parse(text).map_err(|error| {
+            JobError::new(format!("the URL {} is wrong: {error}", quoted_url()))
+        })?;
         let origin = Origin::of(&url)
-            .ok_or_else(|| JobError::new(format!("the URL {} names no host", shown())))?;
+            .ok_or_else(|| JobError::new(format!("the URL {} names no host", quoted_url())))?;
         // What a browser takes and HTTP does not.
-        let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", shown()));
+        let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", quoted_url()));
         Authority::try_from(origin.authority()).map_err(wrong)?;
         let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
         Ok(Link {
@@ -169,25 +170,25 @@ impl Origin {
     /// # Errors
     /// There is no such host, it has no address of that family, or the guard refuses one of them.
     pub fn address(&self, family: Option<Family>, guard: &Guard) -> Result<SocketAddr, JobError> {
-        let found = self.look_up()?;
-        let wanted: Vec<SocketAddr> = found
+        let addresses = self.look_up()?;
+        let of_family: Vec<SocketAddr> = addresses
             .iter()
             .copied()
             .filter(|address| family.is_none_or(|f| f.has(address.ip())))
             .collect();
-        guard.check(&self.host(), wanted.iter().map(SocketAddr::ip))?;
-        match (wanted.as_slice(), family) {
+        guard.check(&self.host(), of_family.iter().map(SocketAddr::ip))?;
+        match (of_family.as_slice(), family) {
             ([], Some(family)) => Err(JobError::new(format!(
                 "{} has no {} address, only {}; leave `--family` out, or name another host",
                 self.host(),
                 family.name(),
-                list(&found)
+                list(&addresses)
             ))),
             ([], None) => Err(JobError::new(format!("{} has no address", self.host()))),
             ([only], _) => Ok(*only),
             ([first, ..], _) => {
                 let takes = |a: &&SocketAddr| TcpStream::connect_timeout(a, PATIENCE).is_ok();
-                Ok(*wanted.iter().find(takes).unwrap_or(first))
+                Ok(*of_family.iter().find(takes).unwrap_or(first))
             }
         }
     }
@@ -291,16 +292,19 @@ fn authorization(url: &Url) -> Option<String> {
 }
 
 fn not_http(text: &str) -> String {
-    let shown = without_user(text);
+    let without_secrets = without_user(text);
     match scheme(text) {
         Some(scheme) => format!(
             "the scheme of {} is {scheme}; http and https are what can be loaded",
-            quoted(&shown)
+            quoted(&without_secrets)
         ),
         None => format!(
             "{} is no URL; did you mean {}?",
-            quoted(&shown),
-            quoted(&format!("http://{}", shown.trim_start_matches('/')))
+            quoted(&without_secrets),
+            quoted(&format!(
+                "http://{}",
+                without_secrets.trim_start_matches('/')
+            ))
         ),
     }
 }

@@ -110,15 +110,15 @@ fn with_roots(
 }
 
 fn system_roots() -> Result<RootCertStore, JobError> {
-    certificates::system_roots().map_err(|why| {
+    certificates::system_roots().map_err(|reason| {
         JobError::new(format!(
-            "{why}; install `ca-certificates`, or give `--ca FILE`"
+            "{reason}; install `ca-certificates`, or give `--ca FILE`"
         ))
     })
 }
 
 fn roots_of(pem: &[u8], name: &str) -> Result<RootCertStore, JobError> {
-    let wrong = |what: String| JobError::new(format!("{name}: {what}"));
+    let wrong = |fault: String| JobError::new(format!("{name}: {fault}"));
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|error| wrong(format!("is not PEM: {error}")))?;

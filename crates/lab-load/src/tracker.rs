@@ -222,16 +222,17 @@ impl RequestTracker {
         let now = now_ns();
         self.admit_due(now);
         for _ in 0..std::mem::take(&mut self.pending) {
-            let why = || "not answered when the load ended".to_owned();
-            self.record.error(ErrorKind::Unfinished, why);
+            let reason = || "not answered when the load ended".to_owned();
+            self.record.error(ErrorKind::Unfinished, reason);
         }
-        let why = if now < self.period.end_ns {
+        let reason = if now < self.period.end_ns {
             "due, and not sent when the load was stopped"
         } else {
             "due, and never sent, for all connections were busy"
         };
         for _ in 0..self.queue.take().map_or(0, |queue| queue.waiting()) {
-            self.record.error(ErrorKind::Unfinished, || why.to_owned());
+            self.record
+                .error(ErrorKind::Unfinished, || reason.to_owned());
         }
         let end_ns = self.period.end_ns.min(now);
         self.record.wall_ns = end_ns.saturating_sub(self.cut_ns);

@@ -183,8 +183,8 @@ impl Worker {
         } else {
             self.open(i)
         };
-        let asked = self.connections[i].ask(request, &self.job.requests);
-        match (opened, asked) {
+        let sent = self.connections[i].ask(request, &self.job.requests);
+        match (opened, sent) {
             (Err(error), _) => self.fail(i, ErrorKind::Connect, &Words(error)),
             (Ok(()), Err(_)) => self.broken.push(i),
             (Ok(()), Ok(())) => {}
@@ -203,7 +203,7 @@ impl Worker {
     }
 
     /// Ends a connection. What was under way on it will not be answered, all for the same reason.
-    fn fail(&mut self, i: usize, kind: ErrorKind, why: &dyn Display) {
+    fn fail(&mut self, i: usize, kind: ErrorKind, reason: &dyn Display) {
         let connection = &mut self.connections[i];
         if kind == ErrorKind::Connect {
             connection.closed_until_ns = now_ns() + retry_after_ns(connection.failures);
@@ -212,7 +212,7 @@ impl Worker {
         }
         connection.close();
         for _ in connection.give_up() {
-            self.tracker.failed(kind, || why.to_string());
+            self.tracker.failed(kind, || reason.to_string());
             self.idle.push_back(i);
         }
     }

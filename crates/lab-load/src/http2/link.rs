@@ -120,8 +120,8 @@ impl Link {
                 let stream = connector.connect(tls.name.clone(), tcp).await;
                 let stream = stream.map_err(unconnected)?;
                 if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
-                    let why = "the server does not agree on HTTP/2 (ALPN)";
-                    return Err(unconnected(io::Error::other(why)));
+                    let reason = "the server does not agree on HTTP/2 (ALPN)";
+                    return Err(unconnected(io::Error::other(reason)));
                 }
                 Link::shake_hands(stream, meter).await?
             }

@@ -356,14 +356,14 @@ fn more_connections_than_files_are_refused_with_what_to_do() {
 fn large_requests_are_sent_in_parts() {
     let server = Server::raw(|stream| {
         let mut request = vec![0; 65_536];
-        let mut seen = 0;
+        let mut received = 0;
         while let Ok(n) = stream.read(&mut request)
             && n > 0
         {
-            seen += n;
+            received += n;
             if request[..n].ends_with(b"!") {
-                assert!(seen > 3_000_000);
-                seen = 0;
+                assert!(received > 3_000_000);
+                received = 0;
                 stream.write_all(OK).unwrap();
             }
         }

@@ -56,8 +56,8 @@ const TROUBLE: [&str; 22] = [
 
 /// How many damaged streams are read.
 fn cases() -> usize {
-    let wanted = std::env::var("LOAD_FUZZ").ok();
-    wanted.map_or(20_000, |n| n.parse().expect("LOAD_FUZZ is a number"))
+    let count = std::env::var("LOAD_FUZZ").ok();
+    count.map_or(20_000, |n| n.parse().expect("LOAD_FUZZ is a number"))
 }
 
 /// An answer that was complete: its status, its body, and where in the stream it ended.
@@ -104,12 +104,12 @@ fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outc
 
 /// In one piece; it must be the same in any others.
 fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcome {
-    let whole = read(stream, to_head, || usize::MAX / 2);
+    let in_one_piece = read(stream, to_head, || usize::MAX / 2);
     let bytes = read(stream, to_head, || 1);
-    assert_eq!(whole, bytes, "{}", stream.escape_ascii());
+    assert_eq!(in_one_piece, bytes, "{}", stream.escape_ascii());
     let at_random = read(stream, to_head, || dice.random_range(1..40));
-    assert_eq!(whole, at_random, "{}", stream.escape_ascii());
-    whole
+    assert_eq!(in_one_piece, at_random, "{}", stream.escape_ascii());
+    in_one_piece
 }
 
 /// What another parser finds in a stream of which it has the whole: the answers up to the first that is
@@ -235,14 +235,14 @@ fn a_damaged_answer_is_never_one_served() {
             damage(&mut stream, &mut dice);
         }
         let to_head = dice.random_bool(0.05);
-        let ours = read_in_all_ways(&stream, to_head, &mut dice);
-        let theirs = others_reading(&stream, to_head);
-        for (n, answer) in ours.complete.iter().enumerate() {
+        let outcome = read_in_all_ways(&stream, to_head, &mut dice);
+        let reference = others_reading(&stream, to_head);
+        for (n, answer) in outcome.complete.iter().enumerate() {
             let stream = stream.escape_ascii();
-            assert_eq!(Some(answer), theirs.get(n), "answer {n} of {stream}");
+            assert_eq!(Some(answer), reference.get(n), "answer {n} of {stream}");
         }
-        served += ours.complete.len();
-        damaged += usize::from(ours.malformed);
+        served += outcome.complete.len();
+        damaged += usize::from(outcome.malformed);
     }
     // Else the damage is too small or too great for this to show anything.
     assert!(damaged > cases() / 10, "{damaged} malformed");
@@ -255,9 +255,9 @@ fn what_servers_say_is_read_in_any_pieces() {
     let mut dice = SmallRng::seed_from_u64(6);
     for _ in 0..cases() / 10 {
         let stream = recorded(&mut dice);
-        let ours = read_in_all_ways(&stream, false, &mut dice);
-        assert!(!ours.malformed, "{}", stream.escape_ascii());
-        assert_eq!(ours.complete, others_reading(&stream, false));
+        let outcome = read_in_all_ways(&stream, false, &mut dice);
+        assert!(!outcome.malformed, "{}", stream.escape_ascii());
+        assert_eq!(outcome.complete, others_reading(&stream, false));
     }
 }
 
@@ -265,12 +265,12 @@ fn what_servers_say_is_read_in_any_pieces() {
 #[test]
 fn a_truncated_answer_is_never_complete() {
     for stream in RECORDED.map(str::as_bytes) {
-        let whole = read(stream, false, || usize::MAX / 2);
+        let uncut = read(stream, false, || usize::MAX / 2);
         // One without a length ends where the connection does, by RFC 9112, section 6.3.
         if stream.starts_with(b"HTTP/1.0") {
             continue;
         }
-        assert_eq!(whole.complete.len(), 1, "{}", stream.escape_ascii());
+        assert_eq!(uncut.complete.len(), 1, "{}", stream.escape_ascii());
         for end in 0..stream.len() {
             for piece in [1, 7, stream.len()] {
                 let cut = read(&stream[..end], false, || piece);

@@ -24,8 +24,8 @@ fn statuses_are_codes_and_classes() {
     assert_eq!(some.to_string(), "200, 404 or 5xx");
     let some = Expect::new(some, None, Vec::new());
     for status in 0..=999 {
-        let wanted = status == 200 || status == 404 || (500..600).contains(&status);
-        assert_eq!(some.status(status), wanted, "{status}");
+        let expected = status == 200 || status == 404 || (500..600).contains(&status);
+        assert_eq!(some.status(status), expected, "{status}");
     }
     for wrong in [
         "", "200,", "100", "1xx", "6xx", "600", "20x", "-200", "2xxx", "x",

@@ -36,10 +36,10 @@ fn this_host_and_private_networks_are_let_through() {
     ] {
         assert_eq!(checked(&guard, "http://x.test", &[near]), Ok(()), "{near}");
     }
-    let own = nix::ifaddrs::getifaddrs()
+    let own_addresses = nix::ifaddrs::getifaddrs()
         .unwrap()
         .filter_map(|i| i.address);
-    for address in own.filter_map(|a| Some(a.as_sockaddr_in()?.ip().to_string())) {
+    for address in own_addresses.filter_map(|a| Some(a.as_sockaddr_in()?.ip().to_string())) {
         assert_eq!(checked(&guard, "http://x.test", &[&address]), Ok(()));
     }
 }

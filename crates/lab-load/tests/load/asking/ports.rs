@@ -91,7 +91,7 @@ fn without_a_rate_the_limit_is_said() {
 fn this_kernel_is_read() {
     let ports = Ports::read();
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
-    let shown = format!("{}\t{}", ports.range.start(), ports.range.end());
-    assert_eq!(text.trim(), shown);
+    let expected = format!("{}\t{}", ports.range.start(), ports.range.end());
+    assert_eq!(text.trim(), expected);
     assert!(ports.reuse <= 2 && ports.fin_timeout > 0);
 }

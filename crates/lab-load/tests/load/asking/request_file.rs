@@ -64,7 +64,7 @@ impl Folder {
     }
 }
 
-fn shown(request: &Request) -> (String, u32, usize, &[u8]) {
+fn summary(request: &Request) -> (String, u32, usize, &[u8]) {
     let line = format!("{} {}", request.method, request.link);
     (line, request.weight, request.headers.len(), &request.body)
 }
@@ -84,8 +84,8 @@ fn a_file_is_read_as_documented() {
             (format!("GET {}", at("/b")), 2, 0, b""),
             (format!("GET {}", at("/c")), 1, 0, b""),
         ];
-        let found: Vec<_> = requests.iter().map(shown).collect();
-        assert_eq!(found, expected);
+        let summaries: Vec<_> = requests.iter().map(summary).collect();
+        assert_eq!(summaries, expected);
     }
 }
 
@@ -266,8 +266,8 @@ fn mutate(text: &mut Vec<u8>, random: &mut SmallRng) {
         2 => text[place..end].reverse(),
         _ => {
             let piece = text[place..end].to_vec();
-            let there = random.random_range(0..=text.len());
-            drop(text.splice(there..there, piece));
+            let destination = random.random_range(0..=text.len());
+            drop(text.splice(destination..destination, piece));
         }
     }
 }

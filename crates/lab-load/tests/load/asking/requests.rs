@@ -142,11 +142,14 @@ fn the_urls_user_is_authorized() {
         basic.all("authorization"),
         ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="]
     );
-    let own = Request {
+    let with_own_header = Request {
         headers: vec![Header::parse("Authorization: Bearer t").unwrap()],
         ..to(url)
     };
-    assert_eq!(read(own, true).all("authorization"), ["Bearer t"]);
+    assert_eq!(
+        read(with_own_header, true).all("authorization"),
+        ["Bearer t"]
+    );
 }
 
 #[test]
@@ -190,8 +193,8 @@ fn secrets_are_not_shown() {
         ..to("http://me:secret@127.0.0.1/")
     };
     let requests = Requests::new(std::slice::from_ref(&request), true, 1).unwrap();
-    let shown = format!("{request:?} {requests:?} {:?}", requests.planned());
-    assert!(!shown.contains("secret"), "{shown}");
+    let printed = format!("{request:?} {requests:?} {:?}", requests.planned());
+    assert!(!printed.contains("secret"), "{printed}");
     assert_eq!(requests.planned()[0].url, "http://127.0.0.1/");
     let error = Header::parse("Authorization: secret\0")
         .unwrap_err()
@@ -324,10 +327,10 @@ fn weights_are_shortened_and_limited() {
     assert!(Requests::new(&[], true, 1).is_err());
     let same = [to("http://h/1"), to("http://h/1"), to("http://h/2")];
     let requests = Requests::new(&same, true, 1).unwrap();
-    let asked: Vec<(&str, u32)> = requests
+    let planned: Vec<(&str, u32)> = requests
         .planned()
         .iter()
         .map(|a| (a.url.as_str(), a.weight))
         .collect();
-    assert_eq!(asked, [("http://h/1", 2), ("http://h/2", 1)]);
+    assert_eq!(planned, [("http://h/1", 2), ("http://h/2", 1)]);
 }

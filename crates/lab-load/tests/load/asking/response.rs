@@ -22,9 +22,9 @@ fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malf
 fn assert_bodies(stream: &str, bodies: &[&str]) {
     for piece in 1..=stream.len() {
         let answers = read(stream.as_bytes(), piece).unwrap();
-        let found: Vec<_> = answers.iter().map(|(_, body)| &body[..]).collect();
-        let wanted: Vec<_> = bodies.iter().map(|body| body.as_bytes()).collect();
-        assert_eq!(found, wanted, "{piece}");
+        let actual: Vec<_> = answers.iter().map(|(_, body)| &body[..]).collect();
+        let expected: Vec<_> = bodies.iter().map(|body| body.as_bytes()).collect();
+        assert_eq!(actual, expected, "{piece}");
     }
 }
 

@@ -61,8 +61,11 @@ fn what_is_no_url_of_http_says_what_to_do() {
 #[test]
 fn user_and_password_are_sent_and_never_shown() {
     let link = link("http://me:s%40cret@localhost:1/x");
-    let shown = format!("{link} {link:?} {}", link.origin);
-    assert!(!shown.contains("cret") && !shown.contains("me:"), "{shown}");
+    let printed = format!("{link} {link:?} {}", link.origin);
+    assert!(
+        !printed.contains("cret") && !printed.contains("me:"),
+        "{printed}"
+    );
     assert_eq!(link.to_string(), "http://localhost:1/x");
     for wrong in [
         "http://me:secret@localhost:x/",

@@ -7,7 +7,7 @@ use lab_model::Protocol;
 use rustls::{ClientConnection, HandshakeKind, ServerConfig, ServerConnection};
 use std::sync::Arc;
 
-const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
+const HTTP_2_AND_1: &[&[u8]] = &[b"h2", b"http/1.1"];
 
 /// Shakes hands in memory; yields the protocol that both agreed on and how they did.
 fn shake(tls: &Tls, server: Arc<ServerConfig>) -> Result<(Vec<u8>, HandshakeKind), rustls::Error> {
@@ -34,24 +34,26 @@ fn tls(url: &str, protocol: Protocol, trust: &Trust) -> Tls {
 
 #[test]
 fn an_authority_of_the_users_is_believed_and_no_other() {
-    let (mine, other) = (Authority::new(), Authority::new());
-    let trust = Trust::File(mine.file());
+    let (own, other) = (Authority::new(), Authority::new());
+    let trust = Trust::File(own.file());
     let client = tls("https://shop.test/", Protocol::Http2, &trust);
     assert_eq!(
-        shake(&client, mine.server("shop.test", BOTH)).unwrap().0,
+        shake(&client, own.server("shop.test", HTTP_2_AND_1))
+            .unwrap()
+            .0,
         b"h2"
     );
     assert!(
-        shake(&client, other.server("shop.test", BOTH)).is_err(),
+        shake(&client, other.server("shop.test", HTTP_2_AND_1)).is_err(),
         "another authority"
     );
     assert!(
-        shake(&client, mine.server("shop2.test", BOTH)).is_err(),
+        shake(&client, own.server("shop2.test", HTTP_2_AND_1)).is_err(),
         "another name"
     );
     let client = tls("https://[::1]:8443/", Protocol::Http1, &trust);
     assert_eq!(
-        shake(&client, mine.server("::1", BOTH)).unwrap().0,
+        shake(&client, own.server("::1", HTTP_2_AND_1)).unwrap().0,
         b"http/1.1"
     );
     assert_eq!(trust.words(), None);
@@ -62,7 +64,9 @@ fn anybody_is_believed_only_if_asked_for_and_it_is_said() {
     let other = Authority::new();
     let client = tls("https://127.0.0.1/", Protocol::Http2, &Trust::Anybody);
     assert_eq!(
-        shake(&client, other.server("x.test", BOTH)).unwrap().0,
+        shake(&client, other.server("x.test", HTTP_2_AND_1))
+            .unwrap()
+            .0,
         b"h2"
     );
     assert!(Trust::Anybody.words().unwrap().contains("not verified"));
@@ -95,13 +99,13 @@ fn files_without_authorities_are_refused() {
 /// Every connection is one of a new user.
 #[test]
 fn no_handshake_is_resumed() {
-    let mine = Authority::new();
+    let authority = Authority::new();
     let client = tls(
         "https://shop.test/",
         Protocol::Http1,
-        &Trust::File(mine.file()),
+        &Trust::File(authority.file()),
     );
-    let server = mine.server("shop.test", BOTH);
+    let server = authority.server("shop.test", HTTP_2_AND_1);
     for _ in 0..2 {
         let (_, kind) = shake(&client, server.clone()).unwrap();
         assert_eq!(kind, HandshakeKind::Full);

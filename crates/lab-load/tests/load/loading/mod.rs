@@ -81,6 +81,6 @@ pub fn assert_fails(record: &Record, kind: ErrorKind, words: &str) {
     assert!(of_kind > 0, "{errors:?} {:?}", record.words);
     assert_eq!(errors.iter().sum::<u64>(), of_kind, "{errors:?}");
     assert_eq!(record.served, 0);
-    let said = record.words[kind as usize].as_deref().unwrap();
-    assert!(said.contains(words), "{said}");
+    let message = record.words[kind as usize].as_deref().unwrap();
+    assert!(message.contains(words), "{message}");
 }
