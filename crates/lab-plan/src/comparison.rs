@@ -109,7 +109,8 @@ impl Comparison {
 
     fn check_sweeps(&self) -> Result<(), PlanError> {
         for (i, (name, values)) in self.sweeps.iter().enumerate() {
-            let wrong = |why: String| Err(PlanError::of_request(format!("--sweep {name}: {why}")));
+            let wrong =
+                |reason: String| Err(PlanError::of_request(format!("--sweep {name}: {reason}")));
             let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || !name.chars().all(word) {
                 return wrong("a name of letters, digits, `_` and `-` is wanted".into());
@@ -131,7 +132,7 @@ impl Comparison {
 
     fn mentions(&self, parameter: &str) -> bool {
         let place = format!("{{{parameter}}}");
-        let in_command = |given: &GivenCommand| match &given.words {
+        let in_command = |command: &GivenCommand| match &command.words {
             Words::Line(line) => line.contains(&place),
             Words::List(words) => words.iter().any(|w| w.contains(&place)),
         };
@@ -148,11 +149,11 @@ impl Comparison {
         let choices = choices(&words);
         let several = self.commands.len() * choices.len();
         let mut subjects = Vec::new();
-        for (i, given) in self.commands.iter().enumerate() {
+        for (i, command) in self.commands.iter().enumerate() {
             for choice in &choices {
                 let letter = name_of(subjects.len(), several);
                 let values: Vec<&str> = choice.iter().map(|(_, v)| v.as_str()).collect();
-                let name = match (&given.name, values.is_empty()) {
+                let name = match (&command.name, values.is_empty()) {
                     (Some(name), true) => name.clone(),
                     (Some(name), false) => format!("{name} {}", values.join(" ")),
                     (None, false) if self.commands.len() == 1 => values.join(" "),
@@ -173,9 +174,9 @@ impl Comparison {
     }
 
     fn subject(&self, i: usize, name: String, choice: &Values) -> Result<Subject, PlanError> {
-        let given = &self.commands[i];
+        let command = &self.commands[i];
         let parameters: Vec<&str> = self.numeric().map(|(name, _)| name.as_str()).collect();
-        let (program, shell, line) = match &given.words {
+        let (program, shell, line) = match &command.words {
             Words::Line(line) => {
                 let line = filled(line, choice);
                 let (program, shell) = self.words(&line, &parameters)?;
@@ -188,14 +189,14 @@ impl Comparison {
                 (words, false, line)
             }
         };
-        let hook = |lines: &[String], what: &str| {
+        let hook = |lines: &[String], option: &str| {
             let line = match lines {
                 [] => return Ok(None),
                 [line] => line,
                 lines if lines.len() == self.commands.len() => &lines[i],
                 lines => {
                     return Err(PlanError::of_request(format!(
-                        "--{what} is given {} times for {} commands: give it once, or once for each",
+                        "--{option} is given {} times for {} commands: give it once, or once for each",
                         lines.len(),
                         self.commands.len()
                     )));
@@ -210,9 +211,9 @@ impl Comparison {
             command: Some(Command {
                 line,
                 shell,
-                folder: Some(given.folder.display().to_string()),
-                revision: given.revision.clone(),
-                builds: given
+                folder: Some(command.folder.display().to_string()),
+                revision: command.revision.clone(),
+                builds: command
                     .builds
                     .iter()
                     .map(|b| b.display().to_string())
@@ -226,18 +227,19 @@ impl Comparison {
     }
 
     fn words(&self, line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), PlanError> {
-        shell::program(line, parameters)
-            .map_err(|why| PlanError::of_request(format!("the command `{line}` is wrong: {why}")))
+        shell::program(line, parameters).map_err(|reason| {
+            PlanError::of_request(format!("the command `{line}` is wrong: {reason}"))
+        })
     }
 
     fn baseline(&self, subjects: &[Subject]) -> Result<SubjectId, PlanError> {
-        let Some(wanted) = &self.baseline else {
+        let Some(name) = &self.baseline else {
             return Ok(0);
         };
-        let found = subjects.iter().position(|s| s.name == *wanted);
+        let found = subjects.iter().position(|s| s.name == *name);
         found.ok_or_else(|| {
-            PlanError::of_request(format!("--baseline {wanted}: no command has that name"))
-                .known(wanted, subjects.iter().map(|s| s.name.as_str()))
+            PlanError::of_request(format!("--baseline {name}: no command has that name"))
+                .with_nearest(name, subjects.iter().map(|s| s.name.as_str()))
         })
     }
 

@@ -25,9 +25,10 @@ pub fn injections(
     at: At,
 ) -> Result<Vec<(String, Injection)>, PlanError> {
     let understood = |(name, injection): (&String, &toml::Spanned<file::Injection>)| {
-        let made = understood(kind, injection.get_ref());
-        let made = made.map_err(|why| at(injection.span(), format!("`{name}`: {why}")))?;
-        Ok((name.clone(), made))
+        let parsed = understood(kind, injection.get_ref());
+        let parsed =
+            parsed.map_err(|reason| at(injection.span(), format!("`{name}`: {reason}")))?;
+        Ok((name.clone(), parsed))
     };
     target.injection.iter().map(understood).collect()
 }
@@ -84,11 +85,11 @@ pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanErr
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
         if let Some(target) = targets.iter().find(|t| t.effects.is_none()) {
-            let why = format!(
+            let reason = format!(
                 "`check = \"effects\"` needs `effects` in [target.{}]",
                 target.kind.name()
             );
-            return Err(at(span, why));
+            return Err(at(span, reason));
         }
         if targets.is_empty() {
             return Err(at(span, "`check = \"effects\"` needs a target".into()));
@@ -104,33 +105,34 @@ fn known_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError
     let Some(factor) = case.factor.get(FAULT) else {
         return Ok(());
     };
-    let known: BTreeSet<&str> = targets
+    let names: BTreeSet<&str> = targets
         .iter()
         .flat_map(|target| &target.injections)
         .map(|(name, _)| name.as_str())
         .collect();
-    let unknown = faults(case).find(|v| *v != NONE && !known.contains(v));
+    let unknown = faults(case).find(|v| *v != NONE && !names.contains(v));
     unknown.map_or(Ok(()), |value| {
-        let why = format!("no target has an `injection.{value}`");
-        Err(at(factor.span(), why).known(value, known.iter().copied()))
+        let reason = format!("no target has an `injection.{value}`");
+        Err(at(factor.span(), reason).with_nearest(value, names.iter().copied()))
     })
 }
 
 /// What the lab finds of the calls of each batch of a case.
-pub fn found(case: &Case, targets: &[Target]) -> Vec<Metric> {
+pub fn metrics_of(case: &Case, targets: &[Target]) -> Vec<Metric> {
     if case.check != Check::Effects {
         return Vec::new();
     }
-    let mut found = Metric::EFFECTS.to_vec();
+    let mut metrics = Metric::EFFECTS.to_vec();
     if faults(case).any(|fault| is_outage(fault, targets)) {
-        found.extend(Metric::OUTAGE);
+        metrics.extend(Metric::OUTAGE);
     }
-    found
+    metrics
 }
 
 fn is_outage(fault: &str, targets: &[Target]) -> bool {
-    let mut made = targets.iter().flat_map(|target| &target.injections);
-    made.any(|(name, made)| name == fault && matches!(made, Injection::OutageS(_)))
+    let mut injections = targets.iter().flat_map(|target| &target.injections);
+    injections
+        .any(|(name, injections)| name == fault && matches!(injections, Injection::OutageS(_)))
 }
 
 /// The values of a case's factor `fault`.

@@ -66,8 +66,8 @@ impl PlanError {
         // serde writes: unknown field `x`, expected one of `a`, `b`
         let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         let hint = match words.split_first() {
-            Some((wrong, known)) if message.starts_with("unknown") => {
-                nearest(wrong, known.iter().copied())
+            Some((wrong, words_expected)) if message.starts_with("unknown") => {
+                nearest(wrong, words_expected.iter().copied())
             }
             _ => None,
         };
@@ -82,14 +82,14 @@ impl PlanError {
     }
 
     /// Adds the nearest of the known words, or all of them if none is near.
-    pub(crate) fn known<'a>(
+    pub(crate) fn with_nearest<'a>(
         self,
         wrong: &str,
-        known: impl Iterator<Item = &'a str> + Clone,
+        expected: impl Iterator<Item = &'a str> + Clone,
     ) -> PlanError {
-        let hint = nearest(wrong, known.clone())
+        let hint = nearest(wrong, expected.clone())
             .map(did_you_mean)
-            .unwrap_or_else(|| format!("there is: {}", known.collect::<Vec<_>>().join(", ")));
+            .unwrap_or_else(|| format!("there is: {}", expected.collect::<Vec<_>>().join(", ")));
         PlanError {
             hint: Some(hint),
             ..self
@@ -98,9 +98,9 @@ impl PlanError {
 }
 
 /// The known word that is most like a wrong one, if one is alike (Jaro-Winkler similarity over 0.7).
-pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, expected: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &&str| strsim::jaro_winkler(wrong, word);
-    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    let best = expected.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(&best) > 0.7).then_some(best)
 }
 

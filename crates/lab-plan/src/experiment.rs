@@ -78,11 +78,11 @@ type Sweep = Option<(String, Vec<u64>)>;
 impl Experiment {
     /// Reads `experiments/NAME/experiment.toml`. Errors name file, line and the nearest valid word.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
-        let known = project.experiments();
-        if !known.iter().any(|n| n == name) {
+        let names = project.experiments();
+        if !names.iter().any(|n| n == name) {
             return Err(
                 PlanError::of_request(format!("there is no experiment `{name}`"))
-                    .known(name, known.iter().map(String::as_str)),
+                    .with_nearest(name, names.iter().map(String::as_str)),
             );
         }
         let path = Path::new("experiments").join(name).join("experiment.toml");
@@ -102,10 +102,11 @@ impl Experiment {
     /// The subject that a plan's subject is, if it is still there: by name and kind of target.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
-        let wanted = kind(&plan.targets, subject.target);
+        let kind_of_target = kind(&plan.targets, subject.target);
         let name = subject.origin.as_ref().unwrap_or(&subject.name);
-        let same =
-            |s: &&Subject| s.model.name == *name && kind(&self.targets, s.model.target) == wanted;
+        let same = |s: &&Subject| {
+            s.model.name == *name && kind(&self.targets, s.model.target) == kind_of_target
+        };
         self.subjects.iter().find(same)
     }
 
@@ -130,25 +131,25 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
-        effects::understand(&file, &targets, &|span, why| self.at(span, why))?;
-        links::understand(&file, &targets, &|span, why| self.at(span, why))?;
+        effects::understand(&file, &targets, &|span, reason| self.at(span, reason))?;
+        links::understand(&file, &targets, &|span, reason| self.at(span, reason))?;
         let kinds: Vec<TargetKind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
-        let metrics = metrics::understand(&file.metric, &|span, why| self.at(span, why))?;
+        let metrics = metrics::understand(&file.metric, &|span, reason| self.at(span, reason))?;
         let mut cases = file
             .case
             .iter()
             .map(|c| self.case(c, &kinds, &metrics))
             .collect::<Result<Vec<_>, _>>()?;
         for (case, written) in cases.iter_mut().zip(&file.case) {
-            case.metrics.extend(effects::found(written, &targets));
-            case.metrics.extend(links::found(written, &targets));
+            case.metrics.extend(effects::metrics_of(written, &targets));
+            case.metrics.extend(links::metric_of(written, &targets));
         }
         effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
-        let [quick, usual] =
-            tables.map(|table| extent::understand(table, &cases, &|span, why| self.at(span, why)));
+        let [quick, usual] = tables
+            .map(|table| extent::understand(table, &cases, &|span, reason| self.at(span, reason)));
         for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
             (case.quick, case.usual) = (quick, usual);
         }
@@ -177,7 +178,7 @@ impl Reader<'_> {
                         named.span(),
                         format!("there is no subject `{}`", named.get_ref()),
                     )
-                    .known(named.get_ref(), names()));
+                    .with_nearest(named.get_ref(), names()));
             }
         }
         Ok(Experiment {
@@ -211,14 +212,20 @@ impl Reader<'_> {
         cases: &[Case],
         metrics: &[Metric],
     ) -> Result<Option<Serving>, PlanError> {
-        let told = file.server.iter().flat_map(|s| &s.get_ref().metrics);
-        let told: Vec<_> = told.cloned().collect();
+        let names = file.server.iter().flat_map(|s| &s.get_ref().metrics);
+        let names: Vec<_> = names.cloned().collect();
         let read = |path: &str| {
             let folder = self.path.parent().unwrap_or(Path::new(""));
             std::fs::read_to_string(self.project.folder().join(folder).join(path))
         };
         let at = |span, message: String| self.at(span, message);
-        serving::understand(file, cases, self.told(&told, metrics)?, &read, &at)
+        serving::understand(
+            file,
+            cases,
+            self.named_metrics(&names, metrics)?,
+            &read,
+            &at,
+        )
     }
 
     fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
@@ -240,12 +247,13 @@ impl Reader<'_> {
             ));
         };
         if target.table.is_some() != kind.is_database() {
-            let why = "a database has a `table`, a folder and a link have none";
-            return Err(self.at(span, why));
+            let reason = "a database has a `table`, a folder and a link have none";
+            return Err(self.at(span, reason));
         }
         if kind.is_service() && target.settings.is_none() {
-            let why = format!("[target.{name}] needs `settings`, the query that reads them back");
-            return Err(self.at(span, why));
+            let reason =
+                format!("[target.{name}] needs `settings`, the query that reads them back");
+            return Err(self.at(span, reason));
         }
         self.known_needs(&target.needs)?;
         Ok(Target {
@@ -254,8 +262,8 @@ impl Reader<'_> {
             rows: target.rows,
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
-            injections: effects::injections(kind, target, &|span, why| self.at(span, why))?,
-            shapes: links::shapes(kind, target, &|span, why| self.at(span, why))?,
+            injections: effects::injections(kind, target, &|span, reason| self.at(span, reason))?,
+            shapes: links::shapes(kind, target, &|span, reason| self.at(span, reason))?,
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),
@@ -277,8 +285,8 @@ impl Reader<'_> {
             return Ok((0..kinds.len().max(1)).collect());
         }
         let place = |named: &Spanned<TargetKind>| {
-            let found = kinds.iter().position(|k| k == named.get_ref());
-            found.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
+            let place = kinds.iter().position(|k| k == named.get_ref());
+            place.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
         };
         named.iter().map(place).collect()
     }
@@ -287,7 +295,7 @@ impl Reader<'_> {
         let name = kind.name();
         let message = format!("`{name}` is not among the experiment's `targets`");
         self.at(span, message)
-            .known(name, kinds.iter().map(|k| k.name()))
+            .with_nearest(name, kinds.iter().map(|k| k.name()))
     }
 
     fn case(
@@ -332,7 +340,7 @@ impl Reader<'_> {
             quick: None,
             usual: None,
             compare: case.compare,
-            metrics: self.told(&case.metrics, metrics)?,
+            metrics: self.named_metrics(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,
             reads: match &case.reads {
                 Some(reads) => self.count(reads, &sweep)?,
@@ -356,20 +364,21 @@ impl Reader<'_> {
     }
 
     /// The metrics that a case names.
-    fn told(
+    fn named_metrics(
         &self,
         named: &[Spanned<String>],
         metrics: &[Metric],
     ) -> Result<Vec<Metric>, PlanError> {
         let ids = || metrics.iter().map(|metric| &*metric.id);
-        let told = |name: &Spanned<String>| {
+        let metric = |name: &Spanned<String>| {
             let found = metrics.iter().find(|m| m.id == **name.get_ref());
             found.cloned().ok_or_else(|| {
-                let why = format!("there is no [[metric]] `{}`", name.get_ref());
-                self.at(name.span(), why).known(name.get_ref(), ids())
+                let reason = format!("there is no [[metric]] `{}`", name.get_ref());
+                self.at(name.span(), reason)
+                    .with_nearest(name.get_ref(), ids())
             })
         };
-        named.iter().map(told).collect()
+        named.iter().map(metric).collect()
     }
 
     fn factor(
@@ -385,12 +394,12 @@ impl Reader<'_> {
         };
         let distinct: HashSet<_> = values.iter().collect();
         if values.len() < 2 || distinct.len() < values.len() {
-            let why = format!("factor `{name}` needs two or more different values");
-            return Err(self.at(span, why));
+            let reason = format!("factor `{name}` needs two or more different values");
+            return Err(self.at(span, reason));
         }
         let place = |kind: &TargetKind| {
-            let found = kinds.iter().position(|k| k == kind);
-            found.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
+            let index = kinds.iter().position(|k| k == kind);
+            index.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
         };
         let targets: Vec<TargetId> = targets.iter().map(place).collect::<Result<_, _>>()?;
         Ok(Factor {
@@ -478,10 +487,10 @@ impl Reader<'_> {
         (name, least): (&str, u64),
     ) -> Result<Vec<u64>, PlanError> {
         let wrong = || {
-            let why = "each larger than the one before it";
+            let order = "each larger than the one before it";
             self.at(
                 span.clone(),
-                format!("`{name}` needs whole numbers from {least}, {why}"),
+                format!("`{name}` needs whole numbers from {least}, {order}"),
             )
         };
         let numbers: Option<Vec<u64>> = values
@@ -515,16 +524,16 @@ impl Reader<'_> {
         };
         let one = |(name, values): (&str, &[i64])| {
             if !names().any(|factor| factor == name) {
-                let why = format!("`{name}` is not a factor of this case");
-                return Err(self.at(thin.span(), why).known(name, names()));
+                let reason = format!("`{name}` is not a factor of this case");
+                return Err(self.at(thin.span(), reason).with_nearest(name, names()));
             }
-            let kept = match values {
+            let numbers = match values {
                 [] => Vec::new(),
                 values => self.numbers(values, thin.span(), ("thin", 0))?,
             };
-            match kept.iter().find(|v| !sweep.contains(v)) {
+            match numbers.iter().find(|v| !sweep.contains(v)) {
                 Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
-                None => Ok((name.to_owned(), kept)),
+                None => Ok((name.to_owned(), numbers)),
             }
         };
         each.into_iter().map(one).collect()
@@ -548,28 +557,29 @@ impl Reader<'_> {
         file: &File,
         kinds: &[TargetKind],
     ) -> Result<Vec<Subject>, PlanError> {
-        let own = TargetKind::ALL
+        let tables = TargetKind::ALL
             .into_iter()
             .filter_map(|k| Some((k, subject.on(k)?)));
-        let own: Vec<_> = own.collect();
-        if let Some((kind, made)) = own.iter().find(|(k, _)| !kinds.contains(k)) {
-            return Err(self.no_target(made.span(), *kind, kinds));
+        let tables: Vec<_> = tables.collect();
+        if let Some((kind, table)) = tables.iter().find(|(k, _)| !kinds.contains(k)) {
+            return Err(self.no_target(table.span(), *kind, kinds));
         }
         let on = |target: TargetId| {
             let kind = kinds.get(target).copied();
-            let made = own.iter().find(|(k, _)| Some(*k) == kind);
-            if made.is_none() && !own.is_empty() {
+            let table = tables.iter().find(|(k, _)| Some(*k) == kind);
+            if table.is_none() && !tables.is_empty() {
                 return Ok(None);
             }
-            let made = subject.made(made.map(|(_, m)| m.get_ref().clone()).unwrap_or_default());
+            let overrides =
+                subject.overridden_by(table.map(|(_, m)| m.get_ref().clone()).unwrap_or_default());
             let needs = kind.and_then(|k| file.target.get(&k)).map(|t| &t.needs[..]);
-            self.subject(subject, &made, target, needs.unwrap_or_default())
+            self.subject(subject, &overrides, target, needs.unwrap_or_default())
                 .map(Some)
         };
-        let found = (0..kinds.len().max(1))
+        let subjects = (0..kinds.len().max(1))
             .map(on)
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(found.into_iter().flatten().collect())
+        Ok(subjects.into_iter().flatten().collect())
     }
 
     fn known_needs(&self, needs: &[Spanned<String>]) -> Result<(), PlanError> {
@@ -581,7 +591,7 @@ impl Reader<'_> {
                     need.span(),
                     format!("experiments/toolchains.toml has no `{}`", need.get_ref()),
                 )
-                .known(need.get_ref(), self.toolchains.names())),
+                .with_nearest(need.get_ref(), self.toolchains.names())),
         }
     }
 
@@ -593,9 +603,9 @@ impl Reader<'_> {
         {
             None => Ok(()),
             Some(unknown) => {
-                let why = format!("there is no case `{}`", unknown.get_ref());
-                let error = self.at(unknown.span(), why);
-                Err(error.known(unknown.get_ref(), names()))
+                let reason = format!("there is no case `{}`", unknown.get_ref());
+                let error = self.at(unknown.span(), reason);
+                Err(error.with_nearest(unknown.get_ref(), names()))
             }
         }
     }
@@ -603,17 +613,17 @@ impl Reader<'_> {
     fn subject(
         &self,
         subject: &file::Subject,
-        made: &file::TargetOverrides,
+        overrides: &file::TargetOverrides,
         target: TargetId,
         services: &[Spanned<String>],
     ) -> Result<Subject, PlanError> {
-        let needs = made.needs.as_deref().unwrap_or_default();
-        let sources = made.sources.as_deref().unwrap_or_default();
+        let needs = overrides.needs.as_deref().unwrap_or_default();
+        let sources = overrides.sources.as_deref().unwrap_or_default();
         self.known_needs(needs)?;
-        let there = |path: &str| self.project.folder().join(path).exists();
-        if let Some(source) = sources.iter().find(|s| !there(s.get_ref())) {
-            let why = format!("there is no `{}` in the project", source.get_ref());
-            return Err(self.at(source.span(), why));
+        let exists = |path: &str| self.project.folder().join(path).exists();
+        if let Some(source) = sources.iter().find(|s| !exists(s.get_ref())) {
+            let reason = format!("there is no `{}` in the project", source.get_ref());
+            return Err(self.at(source.span(), reason));
         }
         let words = |names: &[Spanned<String>]| {
             names
@@ -625,14 +635,14 @@ impl Reader<'_> {
             model: lab_model::Subject {
                 name: subject.name.get_ref().clone(),
                 language: subject.language.clone(),
-                driver: made.driver.clone().unwrap_or_default(),
-                statements: made.statements.clone().unwrap_or_default(),
+                driver: overrides.driver.clone().unwrap_or_default(),
+                statements: overrides.statements.clone().unwrap_or_default(),
                 limit: subject.role == Some(Role::Limit),
-                program: self.program(subject, made)?,
+                program: self.program(subject, overrides)?,
                 listing: subject.listing.clone(),
                 target,
                 cases: words(&subject.cases),
-                without: self.without(made.without.as_deref().unwrap_or_default())?,
+                without: self.without(overrides.without.as_deref().unwrap_or_default())?,
                 host: self.host(subject)?,
                 ..lab_model::Subject::default()
             },
@@ -642,7 +652,7 @@ impl Reader<'_> {
                 needs: words(needs),
                 services: words(services),
                 sources: sources.iter().map(|s| s.get_ref().into()).collect(),
-                build: made.build.clone().unwrap_or_default(),
+                build: overrides.build.clone().unwrap_or_default(),
             },
         })
     }
@@ -650,10 +660,10 @@ impl Reader<'_> {
     fn program(
         &self,
         subject: &file::Subject,
-        made: &file::TargetOverrides,
+        overrides: &file::TargetOverrides,
     ) -> Result<Vec<String>, PlanError> {
-        let span = made.program.as_ref().map(|p| p.span());
-        let program = made.program.as_ref().map(|p| p.get_ref().clone());
+        let span = overrides.program.as_ref().map(|p| p.span());
+        let program = overrides.program.as_ref().map(|p| p.get_ref().clone());
         let program = program.unwrap_or_default();
         match program.first() {
             Some(name) if !name.is_empty() => Ok(program),
@@ -668,10 +678,10 @@ impl Reader<'_> {
     fn host(&self, subject: &file::Subject) -> Result<Vec<(String, String)>, PlanError> {
         let setting = |(name, value): (&Spanned<String>, &String)| {
             let word = name.get_ref();
-            let known = word.split_once('.').is_some_and(|(group, name)| {
+            let is_known = word.split_once('.').is_some_and(|(group, name)| {
                 ["queue", "vm"].contains(&group) && metrics::is_key(name)
             });
-            if known {
+            if is_known {
                 Ok((word.clone(), value.clone()))
             } else {
                 Err(self.at(
@@ -695,9 +705,9 @@ impl Reader<'_> {
     fn unique<'n>(
         &self,
         names: impl Iterator<Item = &'n Spanned<String>>,
-        what: &str,
+        kind: &str,
     ) -> Result<(), PlanError> {
-        let mut seen = HashSet::new();
+        let mut names_before = HashSet::new();
         for name in names {
             let word = name.get_ref();
             let form = word.starts_with(|c: char| c.is_ascii_lowercase())
@@ -710,8 +720,8 @@ impl Reader<'_> {
                     format!("`{word}` is no name: small letters, digits, - and _, a letter first"),
                 ));
             }
-            if !seen.insert(word) {
-                return Err(self.at(name.span(), format!("two {what}s are named `{word}`")));
+            if !names_before.insert(word) {
+                return Err(self.at(name.span(), format!("two {kind}s are named `{word}`")));
             }
         }
         Ok(())

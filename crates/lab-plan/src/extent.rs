@@ -20,19 +20,19 @@ pub fn understand(
     if table.is_empty() {
         return Ok(vec![Some(Values::new()); cases.len()]);
     }
-    let mut said = vec![None; cases.len()];
+    let mut by_case = vec![None; cases.len()];
     for (name, values) in table {
         let Some(index) = cases.iter().position(|case| case.name == **name.get_ref()) else {
-            let known = cases.iter().map(|case| case.name.as_str());
-            let why = format!("there is no case `{}`", name.get_ref());
-            return Err(at(name.span(), why).known(name.get_ref(), known));
+            let names = cases.iter().map(|case| case.name.as_str());
+            let reason = format!("there is no case `{}`", name.get_ref());
+            return Err(at(name.span(), reason).with_nearest(name.get_ref(), names));
         };
         let chosen = values
             .iter()
             .map(|(key, values)| one(&cases[index], key, values, at));
-        said[index] = Some(chosen.collect::<Result<_, _>>()?);
+        by_case[index] = Some(chosen.collect::<Result<_, _>>()?);
     }
-    Ok(said)
+    Ok(by_case)
 }
 
 fn one(
@@ -42,11 +42,11 @@ fn one(
     at: &dyn Fn(Range<usize>, String) -> PlanError,
 ) -> Result<(String, Vec<String>), PlanError> {
     let name = key.get_ref();
-    let Some(known) = values_of(case, name) else {
+    let Some(allowed) = values_of(case, name) else {
         let names = case.sweep.iter().map(|(name, _)| name.as_str());
         let names = names.chain(case.factors.iter().map(|f| f.name.as_str()));
-        let why = format!("case `{}` has no `{name}`", case.name);
-        return Err(at(key.span(), why).known(name, names));
+        let reason = format!("case `{}` has no `{name}`", case.name);
+        return Err(at(key.span(), reason).with_nearest(name, names));
     };
     let words = values.iter().map(|value| match value {
         Value::Number(number) => number.to_string(),
@@ -56,10 +56,10 @@ fn one(
     if words.is_empty() {
         return Err(at(key.span(), format!("`{name}` needs a value")));
     }
-    match words.iter().find(|word| !known.contains(word)) {
+    match words.iter().find(|word| !allowed.contains(word)) {
         Some(wrong) => Err(
             at(key.span(), format!("{wrong} is not a value of `{name}`"))
-                .known(wrong, known.iter().map(String::as_str)),
+                .with_nearest(wrong, allowed.iter().map(String::as_str)),
         ),
         None => Ok((name.clone(), words)),
     }

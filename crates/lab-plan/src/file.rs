@@ -278,16 +278,16 @@ impl Subject {
     }
 
     /// What is said of all targets, with what is said of one in its place.
-    pub fn made(&self, own: TargetOverrides) -> TargetOverrides {
+    pub fn overridden_by(&self, on_target: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
         TargetOverrides {
-            driver: own.driver.or(all.driver),
-            statements: own.statements.or(all.statements),
-            needs: own.needs.or(all.needs),
-            sources: own.sources.or(all.sources),
-            build: own.build.or(all.build),
-            program: own.program.or(all.program),
-            without: own.without.or(all.without),
+            driver: on_target.driver.or(all.driver),
+            statements: on_target.statements.or(all.statements),
+            needs: on_target.needs.or(all.needs),
+            sources: on_target.sources.or(all.sources),
+            build: on_target.build.or(all.build),
+            program: on_target.program.or(all.program),
+            without: on_target.without.or(all.without),
         }
     }
 }

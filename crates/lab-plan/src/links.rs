@@ -16,7 +16,7 @@ pub fn shapes(
     at: At,
 ) -> Result<Vec<(String, Shape)>, PlanError> {
     let understood = |(name, shape): (&String, &toml::Spanned<Shape>)| {
-        let wrong = |why: &str| at(shape.span(), format!("`{name}`: {why}"));
+        let wrong = |reason: &str| at(shape.span(), format!("`{name}`: {reason}"));
         if kind != TargetKind::Link {
             return Err(wrong("only a link has a shape"));
         }
@@ -34,25 +34,25 @@ pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanErr
     else {
         return Ok(());
     };
-    let known = || target.shapes.iter().map(|(name, _)| name.as_str());
+    let names = || target.shapes.iter().map(|(name, _)| name.as_str());
     for case in file.case.iter().filter(|case| is_on_link(case)) {
         let Some(factor) = case.factor.get(LINK) else {
-            let why = format!("a case on a link needs `factor.{LINK}`, the names of shapes");
-            return Err(at(case.name.span(), why));
+            let reason = format!("a case on a link needs `factor.{LINK}`, the names of shapes");
+            return Err(at(case.name.span(), reason));
         };
         let unknown = values(factor.get_ref())
             .iter()
-            .find(|value| !known().any(|name| name == value.as_str()));
+            .find(|value| !names().any(|name| name == value.as_str()));
         if let Some(value) = unknown {
-            let why = format!("[target.link] has no `shape.{value}`");
-            return Err(at(factor.span(), why).known(value, known()));
+            let reason = format!("[target.link] has no `shape.{value}`");
+            return Err(at(factor.span(), reason).with_nearest(value, names()));
         }
     }
     Ok(())
 }
 
 /// What the lab finds of each batch of a case over a link.
-pub fn found(case: &Case, targets: &[Target]) -> Option<Metric> {
+pub fn metric_of(case: &Case, targets: &[Target]) -> Option<Metric> {
     let has_link = targets.iter().any(|target| target.kind == TargetKind::Link);
     (has_link && is_on_link(case)).then_some(Metric::LINK_BYTES)
 }

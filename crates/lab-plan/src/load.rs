@@ -123,7 +123,7 @@ impl Loading {
     }
 
     fn check(&self) -> Result<(), PlanError> {
-        let wrong = |why: &str| Err(PlanError::of_request(why));
+        let wrong = |reason: &str| Err(PlanError::of_request(reason));
         let Load {
             keep_alive,
             pipeline,
@@ -155,7 +155,7 @@ impl Loading {
 
     /// The numbers of connections, ascending.
     fn connections(&self) -> Result<Vec<u32>, PlanError> {
-        let wrong = |why: String| Err(PlanError::of_request(why));
+        let wrong = |reason: String| Err(PlanError::of_request(reason));
         let (name, values) = match &self.sweeps[..] {
             [] => return Ok(vec![self.connections]),
             [one] => one,

@@ -7,7 +7,7 @@ use lab_model::{Metric, Unit};
 use std::ops::Range;
 
 /// Arguments of `ran` that mean something already (docs/protocol.md).
-const TAKEN: [&str; 10] = [
+const RESERVED: [&str; 10] = [
     "start",
     "end",
     "operations",
@@ -25,29 +25,29 @@ type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
 /// Error: a name that is no key of the protocol, that the lab uses itself, or that is there twice.
 pub fn understand(metrics: &[file::Metric], at: At) -> Result<Vec<Metric>, PlanError> {
-    let mut known: Vec<Metric> = Vec::new();
+    let mut read: Vec<Metric> = Vec::new();
     for metric in metrics {
         let name = metric.name.get_ref();
-        let wrong = |why: String| Err(at(metric.name.span(), why));
+        let wrong = |reason: String| Err(at(metric.name.span(), reason));
         if !is_key(name) {
             return wrong(format!(
                 "`{name}` is no metric's name: small letters, digits and _, a letter first"
             ));
         }
-        if TAKEN.contains(&name.as_str()) || Metric::KNOWN.iter().any(|m| m.id == **name) {
+        if RESERVED.contains(&name.as_str()) || Metric::KNOWN.iter().any(|m| m.id == **name) {
             return wrong(format!("`{name}` is a word of the lab's own"));
         }
-        if known.iter().any(|m| m.id == **name) {
+        if read.iter().any(|m| m.id == **name) {
             return wrong(format!("there are two metrics `{name}`"));
         }
-        known.push(Metric {
+        read.push(Metric {
             id: name.clone().into(),
             title: metric.title.clone().into(),
             unit: unit(&metric.unit),
             better: metric.better,
         });
     }
-    Ok(known)
+    Ok(read)
 }
 
 /// Whether it can be the key of an argument (docs/protocol.md).

@@ -15,10 +15,10 @@ impl Project {
     pub fn find(from: &Path) -> Result<Project, PlanError> {
         // Subjects are started in the project's folder, so that their paths must not hang on this one.
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_path_buf());
-        let found = from
+        let folder = from
             .ancestors()
             .find(|folder| folder.join("experiments").is_dir());
-        found.map(|folder| Project { folder: folder.to_path_buf() }).ok_or_else(|| {
+        folder.map(|folder| Project { folder: folder.to_path_buf() }).ok_or_else(|| {
             PlanError::of_request(format!(
                 "{} is not in a benchlab project (no `experiments` folder here or above); go to the \
                  project's folder or name it with --project",

@@ -65,8 +65,8 @@ impl Selection {
         self.known_parameters(experiment)?;
         let cases = self.cases(experiment)?;
         with_one_answer(&cases)?;
-        let wanted = self.wanted_subjects(experiment)?;
-        let chosen = |s: &&experiment::Subject| wanted.contains(&s.model.name);
+        let names = self.subject_names(experiment)?;
+        let chosen = |s: &&experiment::Subject| names.contains(&s.model.name);
         let chosen: Vec<_> = experiment.subjects.iter().filter(chosen).collect();
         let (mut places, mut points) = (Vec::new(), Vec::new());
         for place in self.places(experiment, &cases, &chosen)? {
@@ -194,21 +194,21 @@ impl Selection {
         let names = kinds.iter().map(|k| k.name());
         if let Some(unknown) = self.targets.iter().find(|t| !kinds.contains(t)) {
             let name = unknown.name();
-            let what = format!("`{}` has no target `{name}`", experiment.name);
-            return Err(PlanError::of_request(what).known(name, names));
+            let message = format!("`{}` has no target `{name}`", experiment.name);
+            return Err(PlanError::of_request(message).with_nearest(name, names));
         }
         if subjects.is_empty() {
             let name = &experiment.name;
-            let what = format!("no subject of `{name}` is selected; name some with --subjects");
-            return Err(PlanError::of_request(what));
+            let message = format!("no subject of `{name}` is selected; name some with --subjects");
+            return Err(PlanError::of_request(message));
         }
-        let asked = |place: TargetId| {
+        let is_requested = |place: TargetId| {
             let kind = kinds.get(place);
             self.targets.is_empty() || kind.is_some_and(|k| self.targets.contains(k))
         };
         let all = 0..kinds.len().max(1);
         let places: Vec<TargetId> = all
-            .filter(|&place| asked(place))
+            .filter(|&place| is_requested(place))
             .filter(|place| cases.iter().any(|c| c.targets.contains(place)))
             .filter(|&place| subjects.iter().any(|s| s.model.target == place))
             .collect();
@@ -230,11 +230,11 @@ impl Selection {
         };
         named(name).ok_or_else(|| {
             PlanError::of_request(format!("the baseline `{name}` is not among the subjects"))
-                .known(name, subjects.iter().map(|s| s.name.as_str()))
+                .with_nearest(name, subjects.iter().map(|s| s.name.as_str()))
         })
     }
 
-    fn wanted_subjects(&self, experiment: &Experiment) -> Result<Vec<String>, PlanError> {
+    fn subject_names(&self, experiment: &Experiment) -> Result<Vec<String>, PlanError> {
         if self.subjects.is_empty() {
             if let Some(named) = experiment.selections.get(self.extent.table()) {
                 return Ok(named.clone());
@@ -242,23 +242,23 @@ impl Selection {
             let chosen = experiment.subjects.iter().filter(|s| s.default);
             return Ok(chosen.map(|s| s.model.name.clone()).collect());
         }
-        let mut wanted = Vec::new();
+        let mut names = Vec::new();
         for name in &self.subjects {
             if let Some(members) = experiment.selections.get(name) {
-                wanted.extend(members.iter().cloned());
+                names.extend(members.iter().cloned());
             } else if experiment.subjects.iter().any(|s| s.model.name == *name) {
-                wanted.push(name.clone());
+                names.push(name.clone());
             } else {
-                let names = experiment.subjects.iter().map(|s| s.model.name.as_str());
-                let known = names.chain(experiment.selections.keys().map(String::as_str));
+                let subjects = experiment.subjects.iter().map(|s| s.model.name.as_str());
+                let words = subjects.chain(experiment.selections.keys().map(String::as_str));
                 return Err(PlanError::of_request(format!(
                     "`{}` has no subject `{name}`",
                     experiment.name
                 ))
-                .known(name, known));
+                .with_nearest(name, words));
             }
         }
-        Ok(wanted)
+        Ok(names)
     }
 
     fn cases<'e>(&self, experiment: &'e Experiment) -> Result<Vec<&'e Case>, PlanError> {
@@ -272,7 +272,7 @@ impl Selection {
                 "`{}` has no case `{wrong}`",
                 experiment.name
             ))
-            .known(wrong, names));
+            .with_nearest(wrong, names));
         }
         let chosen = |c: &&Case| self.has(c);
         Ok(experiment.cases.iter().filter(chosen).collect())
@@ -299,7 +299,7 @@ impl Selection {
                     "--set {key}=…: no case of `{}` has `{key}`",
                     experiment.name
                 ))
-                .known(key, experiment::parameters(experiment)));
+                .with_nearest(key, experiment::parameters(experiment)));
             }
             let has = |c: &&Case| parameter_names(c).any(|n| n == key);
             if !self.cases(experiment)?.iter().any(has) {
@@ -347,8 +347,8 @@ impl Selection {
             !usual && !is_set(name) && is_named(name) == is_named(sweep)
         };
         factors.iter().any(|(name, value)| {
-            let kept = case.thin.get(name);
-            further(name, value) && kept.is_some_and(|kept| !kept.contains(&x))
+            let thin = case.thin.get(name);
+            further(name, value) && thin.is_some_and(|thin| !thin.contains(&x))
         })
     }
 
@@ -362,10 +362,10 @@ impl Selection {
         let Some((name, values)) = &case.sweep else {
             return Ok(vec![None]);
         };
-        if let Some(asked) = self.requested_values(case, name).filter(|a| *a != ["all"]) {
-            let all = asked_values(name, asked, *values.first().unwrap_or(&1))?;
-            let is_kept = |x: &Option<u64>| x.is_none_or(|x| !self.thins(case, factors, x));
-            let kept: Vec<Option<u64>> = all.iter().copied().filter(is_kept).collect();
+        if let Some(requested) = self.requested_values(case, name).filter(|a| *a != ["all"]) {
+            let all = requested_numbers(name, requested, *values.first().unwrap_or(&1))?;
+            let is_measured = |x: &Option<u64>| x.is_none_or(|x| !self.thins(case, factors, x));
+            let kept: Vec<Option<u64>> = all.iter().copied().filter(is_measured).collect();
             return Ok(if kept.is_empty() { all } else { kept });
         }
         let thinned = |x: &&u64| !self.thins(case, factors, **x);
@@ -387,13 +387,15 @@ impl Selection {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);
         let offered = load.is_some_and(|load| match self.requested_values(case, LOAD) {
-            Some(asked) => asked == ["all"] || asked.iter().any(|value| value.ends_with('%')),
+            Some(requested) => {
+                requested == ["all"] || requested.iter().any(|value| value.ends_with('%'))
+            }
             None => has_part(&load.values),
         });
         let is_closed = factors
             .iter()
             .any(|(name, value)| name == LOAD && value == CLOSED);
-        offered && is_closed && case.thin.get(LOAD).is_some_and(|kept| kept.contains(&x))
+        offered && is_closed && case.thin.get(LOAD).is_some_and(|thin| thin.contains(&x))
     }
 
     fn factor_choices(
@@ -402,34 +404,34 @@ impl Selection {
         place: TargetId,
     ) -> Result<Vec<Vec<(String, String)>>, PlanError> {
         let mut choices = vec![Vec::new()];
-        let here = case.factors.iter().filter(|f| f.targets.contains(&place));
-        for factor in here {
+        let on_target = case.factors.iter().filter(|f| f.targets.contains(&place));
+        for factor in on_target {
             let Factor { name, values, .. } = factor;
             let chosen: Vec<String> =
                 match self.requested_values(case, name).filter(|a| *a != ["all"]) {
                     None => values.clone(),
-                    Some(asked) => {
-                        if let Some(wrong) = asked.iter().find(|a| !values.contains(a)) {
+                    Some(requested) => {
+                        if let Some(wrong) = requested.iter().find(|a| !values.contains(a)) {
                             return Err(PlanError::of_request(format!(
                                 "--set {name}={wrong}: no such value"
                             ))
-                            .known(wrong, values.iter().map(String::as_str)));
+                            .with_nearest(wrong, values.iter().map(String::as_str)));
                         }
                         values
                             .iter()
-                            .filter(|v| asked.contains(v))
+                            .filter(|v| requested.contains(v))
                             .cloned()
                             .collect()
                     }
                 };
-            let is_there = |value: &&String| {
+            let is_present = |value: &&String| {
                 !factor.absent.contains(&(place, (*value).clone()))
                     && !self.absent.contains(&(name.clone(), (*value).clone()))
             };
             choices = choices
                 .iter()
                 .flat_map(|rest| {
-                    chosen.iter().filter(is_there).map(move |value| {
+                    chosen.iter().filter(is_present).map(move |value| {
                         let mut choice = rest.clone();
                         choice.push((name.clone(), value.clone()));
                         choice
@@ -490,10 +492,14 @@ fn nothing_in_common(experiment: &Experiment) -> String {
 }
 
 /// Values of a sweep in words, sorted, each once.
-fn asked_values(name: &str, asked: &[String], first: u64) -> Result<Vec<Option<u64>>, PlanError> {
+fn requested_numbers(
+    name: &str,
+    words: &[String],
+    first: u64,
+) -> Result<Vec<Option<u64>>, PlanError> {
     let least = first.min(1);
     let mut numbers = Vec::new();
-    for word in asked {
+    for word in words {
         let number = word.parse().ok();
         let number = number.filter(|n| (least..=MOST_ASKED).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
@@ -539,12 +545,12 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
 /// By target, and within one in the order of the experiment.
 fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject> {
     let on = |(target, place): (TargetId, &TargetId)| {
-        let there = chosen.iter().filter(|s| s.model.target == *place);
+        let on_place = chosen.iter().filter(|s| s.model.target == *place);
         let subject = |s: &&experiment::Subject| Subject {
             target,
             ..s.model.clone()
         };
-        there.map(subject).collect::<Vec<_>>()
+        on_place.map(subject).collect::<Vec<_>>()
     };
     places.iter().enumerate().flat_map(on).collect()
 }
@@ -553,8 +559,8 @@ fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject
 fn keep_those_with_cases(plan: &mut Plan) {
     let cases: Vec<&str> = plan.cases.iter().map(|c| c.name.as_str()).collect();
     plan.subjects.retain(|subject| {
-        let mut own = subject.cases.iter();
-        own.len() == 0 || own.any(|name| cases.contains(&name.as_str()))
+        let mut cases_of_subject = subject.cases.iter();
+        cases_of_subject.len() == 0 || cases_of_subject.any(|name| cases.contains(&name.as_str()))
     });
 }
 

@@ -61,8 +61,8 @@ pub fn understand(
         let requests = written.request.iter().map(|r| asking.example(r));
         let requests: Vec<Example> = requests.collect::<Result<_, _>>()?;
         if requests.is_empty() {
-            let why = "a case of servers needs a `[[case.request]]`, which load is put on with";
-            return Err(at(written.name.span(), why.into()));
+            let reason = "a case of servers needs a `[[case.request]]`, which load is put on with";
+            return Err(at(written.name.span(), reason.into()));
         }
         examples.push(requests);
     }
@@ -100,10 +100,10 @@ pub fn servers(serving: Serving) -> Servers {
 
 /// Error: a part of a peak is asked for, and not the load that finds the peak.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
-    let lost = |&point: &usize| {
+    let has_no_peak = |&point: &usize| {
         plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
     };
-    match (0..plan.points.len()).find(lost) {
+    match (0..plan.points.len()).find(has_no_peak) {
         None => Ok(()),
         Some(point) => Err(PlanError::of_request(format!(
             "{}: a part of what a server serves at the most needs the load that finds it: ask for \
@@ -122,7 +122,7 @@ fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError>
         budget_s,
         metrics: _,
     } = server.get_ref();
-    let wrong = |why: String| Err(at(server.span(), why));
+    let wrong = |reason: String| Err(at(server.span(), reason));
     let numbers = [
         ("workers", *workers),
         ("warm_up_s", warm_up_s.unwrap_or(1)),
@@ -155,7 +155,7 @@ fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError>
 /// Servers are swept over their connections alone, and know two factors; any other stands in the path of the
 /// request that load is put on with.
 fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError> {
-    let wrong = |why: String| Err(at(written.name.span(), why));
+    let wrong = |reason: String| Err(at(written.name.span(), reason));
     if case
         .sweep
         .as_ref()
@@ -189,12 +189,13 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
     }
     for request in &written.request {
         let line = &request.get_ref().request;
-        let known = |word: &str| case.factors.iter().any(|factor| factor.name == word);
+        let is_factor = |word: &str| case.factors.iter().any(|factor| factor.name == word);
         let mut braced = line.get_ref().split('{').skip(1);
-        if let Some(word) = braced.find(|word| !word.split_once('}').is_some_and(|(w, _)| known(w)))
+        if let Some(word) =
+            braced.find(|word| !word.split_once('}').is_some_and(|(w, _)| is_factor(w)))
         {
-            let why = format!("`{{{word}`: no factor of this case stands in these braces");
-            return Err(at(line.span(), why));
+            let reason = format!("`{{{word}`: no factor of this case stands in these braces");
+            return Err(at(line.span(), reason));
         }
     }
     Ok(())
@@ -213,14 +214,14 @@ struct RequestContext<'a> {
 
 impl RequestContext<'_> {
     fn example(&self, written: &Spanned<file::Request>) -> Result<Example, PlanError> {
-        let asked = written.get_ref();
-        let (method, path) = self.line(&asked.request)?;
-        let body = asked
+        let request = written.get_ref();
+        let (method, path) = self.line(&request.request)?;
+        let body = request
             .body
             .as_ref()
             .map(|name| self.file(name))
             .transpose()?;
-        if !(200..=599).contains(&asked.status) {
+        if !(200..=599).contains(&request.status) {
             return Err((self.at)(
                 written.span(),
                 "`status` is from 200 to 599".into(),
@@ -229,9 +230,9 @@ impl RequestContext<'_> {
         Ok(Example {
             method,
             path,
-            status: asked.status,
+            status: request.status,
             answer: self.answer(written, &body)?,
-            headers: asked
+            headers: request
                 .headers
                 .iter()
                 .map(|header| self.header(header))
@@ -246,7 +247,7 @@ impl RequestContext<'_> {
             .get_ref()
             .split_once(": ")
             .is_some_and(|(name, value)| {
-                let own = [
+                let reserved = [
                     "host",
                     "connection",
                     "content-length",
@@ -256,15 +257,15 @@ impl RequestContext<'_> {
                 let token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
                 !name.is_empty()
                     && name.bytes().all(token)
-                    && !own.contains(&name.to_ascii_lowercase().as_str())
+                    && !reserved.contains(&name.to_ascii_lowercase().as_str())
                     && value.bytes().all(|b| (b' '..=b'~').contains(&b))
             });
-        let why = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
+        let reason = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
                    Content-Type and Transfer-Encoding are the lab's own";
         if sound {
             Ok(header.get_ref().clone())
         } else {
-            Err((self.at)(header.span(), why.into()))
+            Err((self.at)(header.span(), reason.into()))
         }
     }
 
@@ -274,8 +275,8 @@ impl RequestContext<'_> {
             is_path(path) && !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase())
         });
         let (method, path) = sound.ok_or_else(|| {
-            let why = "`request` is a method and a path, such as \"GET /api\"";
-            (self.at)(line.span(), why.into())
+            let reason = "`request` is a method and a path, such as \"GET /api\"";
+            (self.at)(line.span(), reason.into())
         })?;
         Ok((method.to_owned(), path.to_owned()))
     }
@@ -290,30 +291,30 @@ impl RequestContext<'_> {
         written: &Spanned<file::Request>,
         body: &Option<String>,
     ) -> Result<Content, PlanError> {
-        let asked = written.get_ref();
-        let text = asked.text.clone().map(Content::Text);
-        let json = asked
+        let request = written.get_ref();
+        let text = request.text.clone().map(Content::Text);
+        let json = request
             .json
             .as_ref()
             .map(|json| self.json(json))
             .transpose()?;
-        let file = asked
+        let file = request
             .file
             .as_ref()
             .map(|name| self.served(name))
             .transpose()?;
-        let echo = body.clone().filter(|_| asked.echo).map(Content::Json);
-        let mut said = [text, json, file, echo].into_iter().flatten();
-        match (said.next(), said.next()) {
+        let echo = body.clone().filter(|_| request.echo).map(Content::Json);
+        let mut contents = [text, json, file, echo].into_iter().flatten();
+        match (contents.next(), contents.next()) {
             (Some(_), Some(_)) => Err((self.at)(
                 written.span(),
                 "one of `text`, `json`, `file` and `echo` says what the answer is".into(),
             )),
-            (None, _) if asked.echo => Err((self.at)(
+            (None, _) if request.echo => Err((self.at)(
                 written.span(),
                 "`echo` needs `body`, a file of the experiment's folder".into(),
             )),
-            (said, _) => Ok(said.unwrap_or_default()),
+            (contents, _) => Ok(contents.unwrap_or_default()),
         }
     }
 

@@ -129,17 +129,17 @@ fn stages_are_gone_through_as_a_whole() {
 
 #[test]
 fn what_does_not_go_together_is_refused() {
-    let refused = |loading: Loading, why: &str| {
-        let error = loading.plan().expect_err(why).to_string();
-        assert!(error.contains(why), "{error}");
+    let refused = |loading: Loading, reason: &str| {
+        let error = loading.plan().expect_err(reason).to_string();
+        assert!(error.contains(reason), "{error}");
     };
     let base = || loading(1);
     let even = true;
     refused(Loading { even, ..base() }, "give --rate or --stages too");
     let load = |change: fn(&mut Load)| {
-        let mut asked = base();
-        change(&mut asked.load);
-        asked
+        let mut loading_with = base();
+        change(&mut loading_with.load);
+        loading_with
     };
     let no_reuse = load(|load| (load.pipeline, load.keep_alive) = (2, false));
     refused(no_reuse, "leave one of them out");

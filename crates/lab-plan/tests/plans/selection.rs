@@ -270,13 +270,13 @@ fn points_of(
 fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
     let lines = "swept = { n = [10], how = [\"usual\", \"third\"] }\nplain = {}";
     let named = ["swept n=10 how=usual", "swept n=10 how=third", "plain"];
-    let asked = || Selection {
+    let requested = || Selection {
         cases: words(&["swept", "written"]),
         set: vec![set("how", &["other"])],
         ..all()
     };
-    let whole = points_of(EXPERIMENT, Extent::Thorough, all()).unwrap();
-    let wanted = [
+    let thorough = points_of(EXPERIMENT, Extent::Thorough, all()).unwrap();
+    let expected = [
         "swept n=10 how=other",
         "written rows_tx=1",
         "written rows_tx=10",
@@ -285,10 +285,13 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
         let table = extent.table();
         let experiment = with_table(table, lines);
         assert_eq!(points_of(&experiment, extent, all()).unwrap(), named);
-        assert_eq!(points_of(&experiment, extent, asked()).unwrap(), wanted);
+        assert_eq!(
+            points_of(&experiment, extent, requested()).unwrap(),
+            expected
+        );
         assert_eq!(
             points_of(&experiment, Extent::Thorough, all()).unwrap(),
-            whole
+            thorough
         );
     }
 }
@@ -326,7 +329,7 @@ fn a_selection_named_for_an_extent_has_its_subjects() {
 
 #[test]
 fn a_wrong_name_among_the_few_points_is_named_with_its_neighbour() {
-    for (lines, wanted) in [
+    for (lines, expected) in [
         ("swapt = {}", "there is no case `swapt`"),
         ("swept = { m = [1] }", "case `swept` has no `m`"),
         ("swept = { n = [7] }", "7 is not a value of `n`"),
@@ -339,7 +342,7 @@ fn a_wrong_name_among_the_few_points_is_named_with_its_neighbour() {
         let error = points_of(&with_table("quick", lines), Extent::Quick, all())
             .unwrap_err()
             .to_string();
-        assert!(error.contains(wanted), "{error}");
+        assert!(error.contains(expected), "{error}");
         assert!(error.contains("experiment.toml:"), "{error}");
     }
 }
@@ -381,14 +384,14 @@ fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
     );
     assert_eq!(others.control(), Some(2));
     // In the experiment's order, however they are named.
-    let asked = Selection {
+    let requested = Selection {
         subjects: words(&["c", "a", "c"]),
         baseline: Some("c".into()),
         ..all()
     };
-    let asked = plan(&asked).unwrap();
-    assert_eq!((names(&asked), asked.baseline), (vec!["a", "c"], 1));
-    assert_eq!(asked.control(), None);
+    let requested = plan(&requested).unwrap();
+    assert_eq!((names(&requested), requested.baseline), (vec!["a", "c"], 1));
+    assert_eq!(requested.control(), None);
 }
 
 const TARGETS: &str = r#"
