@@ -372,13 +372,13 @@ impl Selection {
         let kept: Vec<&u64> = values.iter().filter(thinned).collect();
         let few = self.extent == Extent::Quick && self.requested_values(case, name).is_none();
         let ends = |of: &[&u64]| [of.first(), of.last()].map(|x| x.map(|x| **x));
-        let wanted = match ends(&values.iter().collect::<Vec<_>>()) {
+        let endpoints = match ends(&values.iter().collect::<Vec<_>>()) {
             ends if kept.iter().any(|x| ends.contains(&Some(**x))) => ends,
             _ => ends(&kept),
         };
-        let kept = kept
-            .into_iter()
-            .filter(|x| !few || wanted.contains(&Some(**x)) || self.finds_peak(case, factors, **x));
+        let kept = kept.into_iter().filter(|x| {
+            !few || endpoints.contains(&Some(**x)) || self.finds_peak(case, factors, **x)
+        });
         Ok(kept.copied().map(Some).collect())
     }
 

@@ -28,7 +28,7 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
                         profile.add(function, place, &counted)?;
                         None
                     }
-                    (_, _, Err(why)) => Some(why),
+                    (_, _, Err(reason)) => Some(reason),
                     (None, ..) => Some("its line number is too great"),
                     (_, None, _) => Some("it has costs before a line `fn=`"),
                 }
@@ -52,14 +52,14 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
                         summary = Some(counted.clone());
                         None
                     }
-                    Err(why) => Some(why),
+                    Err(reason) => Some(reason),
                 },
                 None => Some("it is nothing that Cachegrind writes"),
             },
         };
-        if let Some(why) = fault {
+        if let Some(reason) = fault {
             return Err(if lines.ended {
-                lines.wrong(why)
+                lines.wrong(reason)
             } else {
                 ProfileError::Truncated(format!("line {} is not whole", lines.number))
             });
@@ -88,7 +88,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<CostProfile, ProfileError>
         } else if let (Some(rest), Some(command)) = (line.strip_prefix(b"events:"), &command) {
             let events: Vec<&[u8]> = words(rest).collect();
             let profile = CostProfile::with_events(&events);
-            let mut profile = profile.map_err(|why| lines.wrong(why))?;
+            let mut profile = profile.map_err(|reason| lines.wrong(reason))?;
             (profile.command, profile.description) = (command.clone(), description);
             return Ok(profile);
         } else {

@@ -124,7 +124,7 @@ impl<R: BufRead> Parts<R> {
                         "line {number} is not whole"
                     )));
                 }
-                Err(why) => return Err(self.lines.wrong(why)),
+                Err(reason) => return Err(self.lines.wrong(reason)),
             }
         }
         if self.lines.number == 0 {
@@ -134,8 +134,8 @@ impl<R: BufRead> Parts<R> {
             return Err(ProfileError::Truncated("there is no line `events:`".into()));
         }
         if self.calls.is_some() {
-            let why = "the costs of its last call are missing";
-            return Err(ProfileError::Truncated(why.into()));
+            let reason = "the costs of its last call are missing";
+            return Err(ProfileError::Truncated(reason.into()));
         }
         self.end_part()
     }
@@ -169,7 +169,7 @@ impl<R: BufRead> Parts<R> {
                 return Err(ProfileError::TooNew {
                     tool: TOOL,
                     found: text(value),
-                    known: VERSION,
+                    supported: VERSION,
                 });
             }
             b"cmd" => self.profile.command = text(value),
@@ -191,8 +191,8 @@ impl<R: BufRead> Parts<R> {
             b"events" => return self.events(value),
             b"summary" | b"totals" => {
                 let width = self.profile.events.len();
-                if let Err(why) = costs(value, width, &mut self.counted) {
-                    return Ok(Err(why));
+                if let Err(reason) = costs(value, width, &mut self.counted) {
+                    return Ok(Err(reason));
                 }
                 let costs = Some(self.counted.clone());
                 match key {
@@ -211,10 +211,10 @@ impl<R: BufRead> Parts<R> {
         let events: Vec<&[u8]> = words(value).collect();
         if self.profile.events.is_empty() {
             let profile = CostProfile::with_events(&events);
-            let profile = profile.map_err(|why| self.lines.wrong(why))?;
-            let known = std::mem::replace(&mut self.profile, profile);
-            self.profile.command = known.command;
-            self.profile.description = known.description;
+            let profile = profile.map_err(|reason| self.lines.wrong(reason))?;
+            let header = std::mem::replace(&mut self.profile, profile);
+            self.profile.command = header.command;
+            self.profile.description = header.description;
         } else if !events
             .iter()
             .copied()
@@ -238,8 +238,8 @@ impl<R: BufRead> Parts<R> {
         self.leave_object();
         let (summary, totals) = (self.summary.take(), self.totals.take());
         if totals.is_some_and(|totals| totals != self.summed) {
-            let why = "the totals of the part are not the sum of its lines";
-            return Err(self.lines.wrong(why));
+            let reason = "the totals of the part are not the sum of its lines";
+            return Err(self.lines.wrong(reason));
         }
         let is_some = |costs: &Vec<u64>| costs.iter().any(|cost| *cost > 0);
         let total = summary
@@ -284,7 +284,7 @@ impl<R: BufRead> Parts<R> {
         };
         let name = match self.uncompressed(kind, value)? {
             Ok(name) => name,
-            Err(why) => return Ok(Err(why)),
+            Err(reason) => return Ok(Err(reason)),
         };
         match key {
             b"fl" => (self.file, self.name) = (Some(name), None),
@@ -330,15 +330,15 @@ impl<R: BufRead> Parts<R> {
             return self.profile.name(value).map(Ok);
         };
         if name.is_empty() {
-            let known = self.names[kind].get(&id).copied();
-            return Ok(known.ok_or("its number stands for no name"));
+            let name = self.names[kind].get(&id).copied();
+            return Ok(name.ok_or("its number stands for no name"));
         }
         let name = self.profile.name(name)?;
         if self.names[kind].len() >= MOST_IDS {
-            let what = "names";
+            let items = "names";
             return Err(ProfileError::TooMuch {
                 most: MOST_IDS,
-                what,
+                items,
             });
         }
         self.names[kind].insert(id, name);
@@ -369,8 +369,8 @@ impl<R: BufRead> Parts<R> {
             self.line = line;
         }
         let width = self.summed.len();
-        if let Err(why) = costs(rest, width, &mut self.counted) {
-            return Ok(Err(why));
+        if let Err(reason) = costs(rest, width, &mut self.counted) {
+            return Ok(Err(reason));
         }
         let place = if self.has_line { self.line } else { 0 };
         let Ok(place) = u32::try_from(place) else {

@@ -196,10 +196,10 @@ impl CostProfile {
             return costs.get(place).copied();
         }
         let (_, parts) = SUMS.iter().find(|(name, _)| *name == event)?;
-        let known = parts.iter().filter_map(|part| self.event(part));
-        let known: Vec<usize> = known.collect();
-        let sum = known.iter().map(|&place| costs[place]);
-        (known.len() == parts.len()).then(|| sum.fold(0, u64::saturating_add))
+        let recorded = parts.iter().filter_map(|part| self.event(part));
+        let recorded: Vec<usize> = recorded.collect();
+        let sum = recorded.iter().map(|&place| costs[place]);
+        (recorded.len() == parts.len()).then(|| sum.fold(0, u64::saturating_add))
     }
 
     /// The program's total of an event or a sum.
@@ -289,7 +289,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
     }
 
     #[inline]
-    fn slot(&mut self, key: K, what: &'static str) -> Result<u32, ProfileError> {
+    fn slot(&mut self, key: K, items: &'static str) -> Result<u32, ProfileError> {
         // Instructions of one line follow each other, and the parts of a file have the same order.
         for near in [self.last, self.last + 1] {
             if self.keys.get(near) == Some(&key) {
@@ -297,10 +297,10 @@ impl<K: Copy + Eq + Hash> Counts<K> {
                 return Ok(near as u32);
             }
         }
-        self.searched(key, what)
+        self.searched(key, items)
     }
 
-    fn searched(&mut self, key: K, what: &'static str) -> Result<u32, ProfileError> {
+    fn searched(&mut self, key: K, items: &'static str) -> Result<u32, ProfileError> {
         if let Some(slot) = self.slots.get(&key) {
             self.last = *slot as usize;
             return Ok(*slot);
@@ -308,7 +308,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
         let slot = self.keys.len();
         self.last = slot;
         if slot >= MOST {
-            return Err(ProfileError::TooMuch { most: MOST, what });
+            return Err(ProfileError::TooMuch { most: MOST, items });
         }
         self.keys.push(key);
         self.sums.resize(self.sums.len() + self.width, 0);
@@ -352,8 +352,8 @@ impl Names {
         }
         self.bytes += name.len();
         if self.bytes > MOST_BYTES || self.names.len() >= MOST {
-            let what = "names";
-            return Err(ProfileError::TooMuch { most: MOST, what });
+            let items = "names";
+            return Err(ProfileError::TooMuch { most: MOST, items });
         }
         let number = self.names.len() as u32;
         self.names.push((*name).into());

@@ -86,14 +86,14 @@ impl Point {
             (self.peak_bytes, self.peak_blocks),
             (self.end_bytes, self.end_blocks),
         ];
-        let mut known = moments.into_iter().filter(|(_, blocks)| *blocks > 0);
+        let mut counted = moments.into_iter().filter(|(_, blocks)| *blocks > 0);
         let is_mean = |(bytes, blocks): (u64, u64)| {
             bytes.checked_mul(self.blocks) == self.bytes.checked_mul(blocks)
         };
         self.one_size
-            || known
+            || counted
                 .next()
-                .is_some_and(|first| is_mean(first) && known.all(is_mean))
+                .is_some_and(|first| is_mean(first) && counted.all(is_mean))
                 && self.bytes.is_multiple_of(self.blocks.max(1))
     }
 
@@ -151,7 +151,7 @@ pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
         (Some(found), _) if found > VERSION => Err(ProfileError::TooNew {
             tool: TOOL,
             found: found.to_string(),
-            known: VERSION,
+            supported: VERSION,
         }),
         (_, "" | "heap" | "rust-heap") => Ok(dhat),
         (_, mode) => Err(ProfileError::Foreign {
@@ -169,7 +169,7 @@ fn wrong(error: serde_json::Error) -> ProfileError {
         }
         _ => ProfileError::Line {
             line: error.line() as u64,
-            why: error.to_string(),
+            reason: error.to_string(),
         },
     }
 }
@@ -210,8 +210,8 @@ impl<'de> Visitor<'de> for File {
             }
         }
         dhat.knows_most = version == Some(1);
-        let known = dhat.frames.len() as u32;
-        let outside = |point: &Point| point.stack.iter().any(|frame| *frame >= known);
+        let frame_count = dhat.frames.len() as u32;
+        let outside = |point: &Point| point.stack.iter().any(|frame| *frame >= frame_count);
         if dhat.points.iter().any(outside) {
             return Err(A::Error::custom(
                 "a stack names a frame that is not in `ftbl`",

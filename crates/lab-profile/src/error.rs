@@ -5,12 +5,12 @@
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// A line is not as the format has it.
-    #[error("line {line}: {why}")]
+    #[error("line {line}: {reason}")]
     Line {
         /// From 1.
         line: u64,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// The file ends too early.
     #[error("it ends too early: {0}; was the program or Valgrind killed while it was written?")]
@@ -25,7 +25,7 @@ pub enum ProfileError {
     },
     /// It is of a version that is not known.
     #[error(
-        "it has version {found} of {tool}'s format, and up to version {known} is known: update benchlab"
+        "it has version {found} of {tool}'s format, and up to version {supported} is known: update benchlab"
     )]
     TooNew {
         /// Whose format.
@@ -33,15 +33,15 @@ pub enum ProfileError {
         /// What the file says.
         found: String,
         /// The newest that is known.
-        known: u32,
+        supported: u32,
     },
     /// It holds more than fits into memory.
-    #[error("it holds more than {most} {what}: profile a shorter part of the program")]
+    #[error("it holds more than {most} {items}: profile a shorter part of the program")]
     TooMuch {
         /// The limit.
         most: usize,
         /// Of what.
-        what: &'static str,
+        items: &'static str,
     },
     /// The disk or the pipe.
     #[error("it cannot be read: {0}")]

@@ -132,10 +132,11 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
         if !is_touched || !(SHARE..=1.0 + NEAR).contains(&share) {
             return None;
         }
-        let off = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
+        let deviation = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
         let functions = costs.functions().map(|f| (f.name, f.costs[event]));
-        let (name, simulated) = functions.min_by(|a, b| off(a.1).total_cmp(&off(b.1)))?;
-        (off(simulated) <= NEAR).then(|| Explanation {
+        let (name, simulated) =
+            functions.min_by(|a, b| deviation(a.1).total_cmp(&deviation(b.1)))?;
+        (deviation(simulated) <= NEAR).then(|| Explanation {
             churn,
             touch,
             passes,

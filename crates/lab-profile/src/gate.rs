@@ -10,7 +10,7 @@ use std::str::FromStr;
 const BYTES: [&str; 2] = ["peak", "total"];
 
 /// Figures that a condition may name.
-const KNOWN: [&str; 24] = [
+const FIGURES: [&str; 24] = [
     "peak",
     "total",
     "allocations",
@@ -118,26 +118,26 @@ impl FromStr for Condition {
     /// `peak>2MB`, `D1mw>+5%`, `Ir<1000000`.
     fn from_str(text: &str) -> Result<Condition, String> {
         let text = text.trim();
-        let wanted = "a figure, > or <, and a bound are wanted, such as 'peak>2MB' or 'D1mw>+5%'";
-        let at = text.find(['>', '<']).ok_or(wanted)?;
+        let usage = "a figure, > or <, and a bound are wanted, such as 'peak>2MB' or 'D1mw>+5%'";
+        let at = text.find(['>', '<']).ok_or(usage)?;
         let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
-        let figure = KNOWN.into_iter().find(|known| *known == name);
+        let figure = FIGURES.into_iter().find(|known| *known == name);
         let figure = figure.ok_or_else(|| {
             format!(
                 "no figure is called `{name}`; known are {}",
-                KNOWN.join(", ")
+                FIGURES.join(", ")
             )
         })?;
         let bound = match rest.strip_suffix('%') {
             Some(percent) if percent.starts_with(['+', '-']) => {
-                Bound::Change(percent.trim().parse::<f64>().map_err(|_| wanted)? / 100.0)
+                Bound::Change(percent.trim().parse::<f64>().map_err(|_| usage)? / 100.0)
             }
             Some(_) => return Err("a change has a sign, such as 'D1mw>+5%'".into()),
             None => Bound::Value(size(rest, BYTES.contains(&figure))?),
         };
         let (Bound::Value(number) | Bound::Change(number)) = bound;
         if !number.is_finite() {
-            return Err(wanted.into());
+            return Err(usage.into());
         }
         Ok(Condition {
             text: text.into(),

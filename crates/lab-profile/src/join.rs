@@ -47,10 +47,10 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
         |(_, name)| ("", name),
     ];
     for stage in stages {
-        let there = unique(&new, stage);
-        let here = unique(&old, stage);
-        for (key, old_key) in here {
-            let Some(new_key) = there.get(&key) else {
+        let unique_new = unique(&new, stage);
+        let unique_old = unique(&old, stage);
+        for (key, old_key) in unique_old {
+            let Some(new_key) = unique_new.get(&key) else {
                 continue;
             };
             let (file, name) = *new_key;
@@ -62,10 +62,11 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
             });
         }
     }
-    let gone = old.into_iter().map(|(key, costs)| (key, Some(costs), None));
-    let come = new.into_iter().map(|(key, costs)| (key, None, Some(costs)));
+    let removed = old.into_iter().map(|(key, costs)| (key, Some(costs), None));
+    let added = new.into_iter().map(|(key, costs)| (key, None, Some(costs)));
     joined.extend(
-        gone.chain(come)
+        removed
+            .chain(added)
             .map(|((file, name), before, after)| FunctionPair {
                 file: file.into(),
                 name: name.into(),

@@ -34,10 +34,10 @@ impl<R: BufRead> Lines<R> {
             let buffer = self.from.fill_buf()?;
             let end = memchr::memchr(b'\n', buffer).map(|end| end + 1);
             let room = (LONGEST as usize).saturating_sub(line.len());
-            let taken = end.unwrap_or(buffer.len()).min(room);
-            line.extend_from_slice(&buffer[..taken]);
-            self.from.consume(taken);
-            if taken == 0 || end == Some(taken) {
+            let length = end.unwrap_or(buffer.len()).min(room);
+            line.extend_from_slice(&buffer[..length]);
+            self.from.consume(length);
+            if length == 0 || end == Some(length) {
                 break;
             }
         }
@@ -54,10 +54,10 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// An error about this line.
-    pub fn wrong(&self, why: impl Into<String>) -> ProfileError {
+    pub fn wrong(&self, reason: impl Into<String>) -> ProfileError {
         ProfileError::Line {
             line: self.number,
-            why: why.into(),
+            reason: reason.into(),
         }
     }
 }

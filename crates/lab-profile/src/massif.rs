@@ -112,19 +112,19 @@ impl Massif {
 pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
     let mut lines = Lines::new(from);
     let mut massif = header(&mut lines)?;
-    let mut now: Option<Snapshot> = None;
+    let mut current: Option<Snapshot> = None;
     // Which of a snapshot's five fields were there, by bits.
-    let (mut fields, mut kept, mut has_peak) = (0u8, false, false);
+    let (mut fields, mut is_kept, mut has_peak) = (0u8, false, false);
     // Lines of a tree that are still to come, as those before say.
-    let mut owed = 0u64;
+    let mut tree_lines_due = 0u64;
     let mut line = Vec::new();
     while lines.next(&mut line)? {
         if line.is_empty() || line.starts_with(b"#") {
             continue;
         }
         if let Some((children, site)) = site(&line) {
-            owed = owed.saturating_add(children).saturating_sub(1);
-            if kept && site.depth > 0 && massif.sites.len() < MOST_SITES {
+            tree_lines_due = tree_lines_due.saturating_add(children).saturating_sub(1);
+            if is_kept && site.depth > 0 && massif.sites.len() < MOST_SITES {
                 massif.sites.push(site);
             }
             continue;
@@ -132,25 +132,29 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
         let stop = line.iter().position(|c| *c == b'=');
         let (key, value) = line.split_at(stop.unwrap_or(line.len()));
         let value = value.get(1..).unwrap_or(&[]);
-        match (key, number(value), &mut now) {
-            (b"snapshot", Some(_), _) if owed == 0 => {
-                massif.keep(now.replace(Snapshot::default()), fields)?;
+        match (key, number(value), &mut current) {
+            (b"snapshot", Some(_), _) if tree_lines_due == 0 => {
+                massif.keep(current.replace(Snapshot::default()), fields)?;
                 fields = 0;
             }
-            (b"time", Some(time), Some(now)) => (now.time, fields) = (time, fields | 1),
-            (b"mem_heap_B", Some(bytes), Some(now)) => (now.heap, fields) = (bytes, fields | 2),
-            (b"mem_heap_extra_B", Some(bytes), Some(now)) => {
-                (now.extra, fields) = (bytes, fields | 4);
+            (b"time", Some(time), Some(current)) => (current.time, fields) = (time, fields | 1),
+            (b"mem_heap_B", Some(bytes), Some(current)) => {
+                (current.heap, fields) = (bytes, fields | 2)
             }
-            (b"mem_stacks_B", Some(bytes), Some(now)) => (now.stacks, fields) = (bytes, fields | 8),
+            (b"mem_heap_extra_B", Some(bytes), Some(current)) => {
+                (current.extra, fields) = (bytes, fields | 4);
+            }
+            (b"mem_stacks_B", Some(bytes), Some(current)) => {
+                (current.stacks, fields) = (bytes, fields | 8)
+            }
             (b"heap_tree", None, Some(_)) if lines.ended => {
                 fields |= 16;
                 // The tree of the peak, or the last one where no snapshot is called the peak.
                 let is_peak = value == b"peak";
-                owed = u64::from(value != b"empty");
-                kept = is_peak || (value == b"detailed" && !has_peak);
+                tree_lines_due = u64::from(value != b"empty");
+                is_kept = is_peak || (value == b"detailed" && !has_peak);
                 has_peak |= is_peak;
-                if kept {
+                if is_kept {
                     massif.sites.clear();
                 }
             }
@@ -163,11 +167,11 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
             _ => return Err(lines.wrong("it is nothing that Massif writes")),
         }
     }
-    if owed > 0 || !lines.ended {
-        let why = "the tree of its last snapshot is not whole";
-        return Err(ProfileError::Truncated(why.into()));
+    if tree_lines_due > 0 || !lines.ended {
+        let reason = "the tree of its last snapshot is not whole";
+        return Err(ProfileError::Truncated(reason.into()));
     }
-    massif.keep(now, fields)?;
+    massif.keep(current, fields)?;
     match massif.snapshots.len() {
         0 => Err(ProfileError::Truncated("there are no snapshots".into())),
         _ => Ok(massif),
@@ -182,13 +186,13 @@ impl Massif {
         };
         if fields != 31 {
             let number = self.snapshots.len();
-            let why = format!("snapshot {number} is not whole");
-            return Err(ProfileError::Truncated(why));
+            let reason = format!("snapshot {number} is not whole");
+            return Err(ProfileError::Truncated(reason));
         }
         if self.snapshots.len() >= MOST_SNAPSHOTS {
             return Err(ProfileError::TooMuch {
                 most: MOST_SNAPSHOTS,
-                what: "snapshots",
+                items: "snapshots",
             });
         }
         self.snapshots.push(snapshot);

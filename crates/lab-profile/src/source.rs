@@ -79,11 +79,11 @@ impl Sources {
         }
         let full = full_names(profile);
         for frame in allocating(profile) {
-            let known = full.get(base_name(frame)).copied().flatten();
+            let full_name = full.get(base_name(frame)).copied().flatten();
             names.insert(if frame.contains('/') {
                 frame
             } else {
-                known.unwrap_or(frame)
+                full_name.unwrap_or(frame)
             });
         }
         let texts = names
@@ -130,9 +130,9 @@ fn full_names(profile: &Profile) -> HashMap<&str, Option<&str>> {
     let mut names: HashMap<&str, Option<&str>> = HashMap::new();
     for function in profile.costs().into_iter().flat_map(CostProfile::functions) {
         let file = function.file;
-        let known = names.entry(base_name(file)).or_insert(Some(file));
-        if known.is_some_and(|known| known != file) {
-            *known = None;
+        let name = names.entry(base_name(file)).or_insert(Some(file));
+        if name.is_some_and(|name| name != file) {
+            *name = None;
         }
     }
     names

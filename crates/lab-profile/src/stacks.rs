@@ -37,14 +37,14 @@ impl Dhat {
 /// A function with what it costs by itself, with all that it calls, and its calls.
 #[derive(Default)]
 struct Node {
-    own: f64,
+    self_cost: f64,
     called: f64,
     calls: Vec<(usize, f64)>,
 }
 
 impl Node {
     fn inclusive(&self) -> f64 {
-        self.own + self.calls.iter().map(|(_, cost)| cost).sum::<f64>()
+        self.self_cost + self.calls.iter().map(|(_, cost)| cost).sum::<f64>()
     }
 }
 
@@ -55,9 +55,9 @@ impl CostProfile {
     pub fn stacks(&self, event: &str) -> Vec<Stack> {
         let mut graph = Graph::default();
         for function in self.functions() {
-            let own = self.value(event, function.costs).unwrap_or(0) as f64;
+            let self_cost = self.value(event, function.costs).unwrap_or(0) as f64;
             let node = graph.node(function.name);
-            graph.nodes[node].own += own;
+            graph.nodes[node].self_cost += self_cost;
         }
         for call in self.calls() {
             let (caller, callee) = (graph.node(call.caller.1), graph.node(call.callee.1));
@@ -109,23 +109,23 @@ impl<'p> Graph<'p> {
         let Some(node) = path.last().map(|last| &self.nodes[*last]) else {
             return;
         };
-        let mut own = node.own * part;
+        let mut self_cost = node.self_cost * part;
         for &(callee, cost) in &node.calls {
             let cost = cost * part;
             let below = &self.nodes[callee];
             if cost < least || path.len() >= DEEPEST || path.contains(&callee) {
-                own += cost;
+                self_cost += cost;
                 continue;
             }
             path.push(callee);
             self.descend(path, (cost / below.inclusive()).min(1.0), least, stacks);
             path.pop();
         }
-        if own >= 1.0 {
+        if self_cost >= 1.0 {
             let names = path
                 .iter()
                 .map(|function| clean(self.names[*function]).to_owned());
-            stacks.push((names.collect(), own.round() as u64));
+            stacks.push((names.collect(), self_cost.round() as u64));
         }
     }
 }

@@ -25,15 +25,15 @@ pub fn misfit(run: &Run) -> Option<String> {
         ));
     }
     plan.and_then(plan_misfit).or_else(|| {
-        ids(run).find_map(|(what, subject, point)| {
+        ids(run).find_map(|(row_kind, subject, point)| {
             if subject >= subjects {
                 Some(format!(
-                    "{what} is of subject {subject}, and there are {subjects}"
+                    "{row_kind} is of subject {subject}, and there are {subjects}"
                 ))
             } else {
                 let point = point.filter(|&p| p >= points)?;
                 Some(format!(
-                    "{what} is of point {point}, and there are {points}"
+                    "{row_kind} is of point {point}, and there are {points}"
                 ))
             }
         })

@@ -33,9 +33,9 @@ const BY_NUMBER: [&str; 2] = ["failure", "log"];
 /// Adds the records of the run file at `from`; its blocks are of this agent.
 pub fn merge(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
     db.execute("ATTACH ? AS other", [from.to_string_lossy()])?;
-    let taken = copy(db, agent);
+    let copied = copy(db, agent);
     let detached = db.execute("DETACH other", []);
-    taken.and(detached.map(drop))
+    copied.and(detached.map(drop))
 }
 
 fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
@@ -49,8 +49,8 @@ fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
         slice: last("slice")?,
     };
     // What a server says of itself replaces what it said before.
-    let known = "DELETE FROM main.service WHERE target IN (SELECT target FROM other.service)";
-    db.execute(known, [])?;
+    let delete = "DELETE FROM main.service WHERE target IN (SELECT target FROM other.service)";
+    db.execute(delete, [])?;
     for table in TABLES {
         let columns = columns(db, table)?;
         let values = columns.iter().map(|column| ids.value(table, column));

@@ -145,8 +145,8 @@ impl Progress {
 ///
 /// Closes the file: see [`load`] for who must not ask.
 pub fn is_measured(path: &Path) -> bool {
-    let taken = |file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
-    std::fs::metadata(path).is_ok_and(|m| m.is_file()) && File::open(path).is_ok_and(taken)
+    let is_locked = |file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
+    std::fs::metadata(path).is_ok_and(|m| m.is_file()) && File::open(path).is_ok_and(is_locked)
 }
 
 /// The programs' SHA-256 as kept when the run began, by path.
@@ -188,7 +188,7 @@ pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
 
 /// Opens a file for reading if it is a run file that this lab can read.
 pub(crate) fn check(path: &Path) -> Result<Connection> {
-    let not_a_run = |why: &str| StoreError::NotARun(path.to_path_buf(), why.into());
+    let not_a_run = |reason: &str| StoreError::NotARun(path.to_path_buf(), reason.into());
     let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
     // Before it is opened: to open a pipe would wait for its other end.
     let meta = std::fs::metadata(path).map_err(|e| match e.kind() {
@@ -269,13 +269,13 @@ fn cut_off(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
     } else {
         u64::from(page_size)
     };
-    let wanted = u64::from(pages) * page_size;
+    let expected = u64::from(pages) * page_size;
     let mut wal = path.as_os_str().to_owned();
     wal.push("-wal");
     let in_wal = std::fs::metadata(wal).is_ok_and(|m| m.len() > 0);
-    if length < wanted && !in_wal {
-        let why = format!("it has {length} bytes of {wanted}");
-        return Err(StoreError::Damaged(path.to_path_buf(), why));
+    if length < expected && !in_wal {
+        let reason = format!("it has {length} bytes of {expected}");
+        return Err(StoreError::Damaged(path.to_path_buf(), reason));
     }
     Ok(())
 }
@@ -370,8 +370,10 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
 
 /// Files that hold none may be older than its table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
-    let whole: Option<String> = meta(db, "audit")?;
-    let Some(whole) = whole else { return Ok(None) };
+    let json_text: Option<String> = meta(db, "audit")?;
+    let Some(json_text) = json_text else {
+        return Ok(None);
+    };
     let sql = "SELECT rule, area, title, place, state, weight, seen, cost, why, fixes, see, source, evidence
                FROM finding ORDER BY rowid";
     let findings = rows(db, sql, |r| {
@@ -393,7 +395,7 @@ fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     })?;
     Ok(Some(Audit {
         findings,
-        ..json(&whole)?
+        ..json(&json_text)?
     }))
 }
 
@@ -597,14 +599,14 @@ fn slices(
     }
     for (slice, part) in agent_slices(db, file)? {
         if let Some(&(block, at)) = places.get(&slice) {
-            let whole = &mut blocks[block].slices[at];
+            let combined = &mut blocks[block].slices[at];
             let slice = Slice {
-                point: whole.point,
-                subject: whole.subject,
-                pass: whole.pass,
+                point: combined.point,
+                subject: combined.subject,
+                pass: combined.pass,
                 ..part.slice
             };
-            whole.agents.push(AgentSlice { slice, ..part });
+            combined.agents.push(AgentSlice { slice, ..part });
         }
     }
     Ok(())

@@ -22,8 +22,9 @@ pub(crate) fn rows<T>(
 }
 
 pub(crate) fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
-    let bad =
-        |why: String| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, why.into());
+    let bad = |reason: String| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, reason.into())
+    };
     let blob = r.get_ref(column)?.as_blob_or_null();
     match blob.map_err(|e| bad(e.to_string()))? {
         Some(blob) => histogram::decode(blob).map_err(bad),

@@ -139,6 +139,7 @@ pub fn read(db: &Connection) -> Result<Option<Watched>> {
 }
 
 fn blob(counts: &Counts) -> Result<Option<Vec<u8>>> {
-    let beyond = |why: String| rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, why.into());
+    let beyond =
+        |reason: String| rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, reason.into());
     histogram::encode(counts).map_err(beyond)
 }

@@ -39,10 +39,10 @@ impl RunWriter {
     /// Makes a new run file. Errors: it exists, its folder does not, or the disk is full; nothing
     /// is left then.
     pub fn create(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
-        let other = |why: String| StoreError::Other(path.to_path_buf(), why);
+        let other = |reason: String| StoreError::Other(path.to_path_buf(), reason);
         File::create_new(path).map_err(|e| other(e.to_string()))?;
-        let made = Self::fill_new(path, lab_version, started_unix_s);
-        made.map_err(|e| {
+        let writer = Self::fill_new(path, lab_version, started_unix_s);
+        writer.map_err(|e| {
             let _ = std::fs::remove_file(path);
             match e {
                 StoreError::Full(path) => StoreError::NoRoom(path),
@@ -156,12 +156,12 @@ impl RunWriter {
 
     /// Keeps what an audit found, all or nothing.
     pub fn audit(&self, audit: &Audit) -> Result<()> {
-        let whole = Audit {
+        let without_findings = Audit {
             findings: Vec::new(),
             ..audit.clone()
         };
         self.in_transaction(|| {
-            self.set("audit", as_json(&whole))?;
+            self.set("audit", as_json(&without_findings))?;
             for f in &audit.findings {
                 let row = params![
                     f.rule,
@@ -242,8 +242,11 @@ impl RunWriter {
     }
 
     /// Keeps why an agent was lost.
-    pub fn agent_lost(&self, id: AgentId, why: &str) -> Result<()> {
-        self.execute("UPDATE agent SET lost = ? WHERE id = ?", params![why, id])
+    pub fn agent_lost(&self, id: AgentId, reason: &str) -> Result<()> {
+        self.execute(
+            "UPDATE agent SET lost = ? WHERE id = ?",
+            params![reason, id],
+        )
     }
 
     /// Keeps what the pilot found, all or nothing.
@@ -304,8 +307,8 @@ impl RunWriter {
     /// Keeps all that another lab's run file holds of the same plan, blocks as this agent's: all or nothing. Pilots,
     /// failures and the like are added to those that are there.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
-        let taken = crate::merge::merge(&self.db, file, agent);
-        taken.map_err(|e| self.error(e))
+        let merged = crate::merge::merge(&self.db, file, agent);
+        merged.map_err(|e| self.error(e))
     }
 
     /// What the batches that it holds yielded, each once.
@@ -410,8 +413,8 @@ impl RunWriter {
     }
 
     fn columns(&self) -> Result<&[TimesColumns; 2]> {
-        if let Some(known) = self.columns.get() {
-            return Ok(known);
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns);
         }
         let file = OpenFile::new(crate::read::open(&self.path)?, &self.path);
         let tables = ["slice", "agent_slice"];
@@ -496,17 +499,17 @@ impl BlockWriter<'_> {
     /// again, and does not count. The run file is one plain file at its end only if such slices are dropped before.
     pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
         let (row, parts) = self.keep(&slice, redone)?;
-        let [whole, part] = self.run.columns()?;
-        whole.leave(&mut slice, row);
+        let [slice_columns, agent_columns] = self.run.columns()?;
+        slice_columns.leave(&mut slice, row);
         for (agent, row) in slice.agents.iter_mut().zip(parts) {
-            part.leave(&mut agent.slice, row);
+            agent_columns.leave(&mut agent.slice, row);
         }
         Ok(slice)
     }
 
     /// Keeps a slice. The numbers of its row and of its agents'.
     fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
-        let beyond = |why| StoreError::Other(self.run.path.clone(), why);
+        let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
@@ -547,7 +550,7 @@ impl BlockWriter<'_> {
 
     /// Keeps what an agent did in a slice. The number of its row.
     fn part(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
-        let beyond = |why| StoreError::Other(self.run.path.clone(), why);
+        let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
         let s = &part.slice;
         self.run.execute(

@@ -204,14 +204,17 @@ fn calls_become_stacks() {
         .into_iter()
         .map(|(s, cost)| (s.join(";"), cost))
         .collect();
-    let wanted = [
+    let expected = [
         ("main", 10),
         ("main;f", 100),
         ("main;f;shared", 200),
         ("main;g", 50),
         ("main;g;shared", 50),
     ];
-    assert_eq!(stacks, wanted.map(|(stack, cost)| (stack.to_owned(), cost)));
+    assert_eq!(
+        stacks,
+        expected.map(|(stack, cost)| (stack.to_owned(), cost))
+    );
     let dhat = read_dhat(DHAT_2.as_bytes()).expect("a profile");
     let stacks = dhat.stacks(|point| point.bytes);
     assert_eq!(stacks, [(vec!["make_table".to_owned()], 133_169_152)]);
@@ -275,7 +278,7 @@ fn functions_are_joined_where_suffixes_and_folders_moved() {
 
 #[test]
 fn names_lose_what_compilers_append_and_nothing_else() {
-    for (name, wanted) in [
+    for (name, expected) in [
         ("f.constprop.0", "f"),
         ("f.part.1.isra.2.cold", "f"),
         ("f.lto_priv.0", "f"),
@@ -289,7 +292,7 @@ fn names_lose_what_compilers_append_and_nothing_else() {
         ("lib.so", "lib.so"),
         ("???", "???"),
     ] {
-        assert_eq!(clean(name), wanted, "{name}");
+        assert_eq!(clean(name), expected, "{name}");
     }
 }
 
@@ -351,22 +354,22 @@ fn what_is_cut_off_is_said_to_be() {
 
 #[test]
 fn files_of_other_tools_and_versions_are_named() {
-    let said = |error: Result<(), ProfileError>| error.expect_err("no such file").to_string();
-    assert!(said(read_massif(CACHEGRIND.as_bytes()).map(drop)).contains("--cachegrind"));
-    assert!(said(read_cachegrind(CALLGRIND.as_bytes()).map(drop)).contains("--callgrind"));
-    assert!(said(read_callgrind(DHAT_2.as_bytes()).map(drop)).contains("--dhat"));
-    assert!(said(read_dhat(MASSIF.as_bytes()).map(drop)).contains("--massif"));
-    assert!(said(read_cachegrind(&b""[..]).map(drop)).contains("empty"));
+    let message = |error: Result<(), ProfileError>| error.expect_err("no such file").to_string();
+    assert!(message(read_massif(CACHEGRIND.as_bytes()).map(drop)).contains("--cachegrind"));
+    assert!(message(read_cachegrind(CALLGRIND.as_bytes()).map(drop)).contains("--callgrind"));
+    assert!(message(read_callgrind(DHAT_2.as_bytes()).map(drop)).contains("--dhat"));
+    assert!(message(read_dhat(MASSIF.as_bytes()).map(drop)).contains("--massif"));
+    assert!(message(read_cachegrind(&b""[..]).map(drop)).contains("empty"));
     let newer = DHAT_2.replace("Version\":2", "Version\":3");
-    assert!(said(read_dhat(newer.as_bytes()).map(drop)).contains("version 3"));
+    assert!(message(read_dhat(newer.as_bytes()).map(drop)).contains("version 3"));
     let newer = CALLGRIND.replace("version: 1", "version: 2");
-    assert!(said(read_callgrind(newer.as_bytes()).map(drop)).contains("version 2"));
+    assert!(message(read_callgrind(newer.as_bytes()).map(drop)).contains("version 2"));
     let ad_hoc = DHAT_2.replace("\"heap\"", "\"ad-hoc\"");
-    assert!(said(read_dhat(ad_hoc.as_bytes()).map(drop)).contains("ad-hoc"));
+    assert!(message(read_dhat(ad_hoc.as_bytes()).map(drop)).contains("ad-hoc"));
     let changed = CACHEGRIND.replace("3 10 4 1", "3 11 4 1");
-    assert!(said(read_cachegrind(changed.as_bytes()).map(drop)).contains("changed"));
+    assert!(message(read_cachegrind(changed.as_bytes()).map(drop)).contains("changed"));
     let long = [b"desc: ".to_vec(), vec![b'x'; 2 << 20]].concat();
-    assert!(said(read_cachegrind(&long[..]).map(drop)).contains("longer"));
+    assert!(message(read_cachegrind(&long[..]).map(drop)).contains("longer"));
 }
 
 /// A file with some of its bytes changed, lines doubled and ends cut off.
@@ -374,9 +377,9 @@ fn spoiled(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..12);
     changes.prop_map(move |changes| {
         let mut bytes = text.as_bytes().to_vec();
-        for (place, byte, how) in changes {
+        for (place, byte, change) in changes {
             let at = place.index(bytes.len());
-            match how {
+            match change {
                 0 => bytes[at] = byte,
                 1 => bytes.insert(at, b"0123456789+-*=:()"[usize::from(byte) % 17]),
                 2 => drop(bytes.remove(at)),

@@ -124,7 +124,7 @@ fn run(folder: &TempDir, tool: &str, options: &[&str], words: &[&str]) -> PathBu
 }
 
 /// What a tool prints.
-fn said(words: &[&str], files: &[&Path]) -> String {
+fn output_of(words: &[&str], files: &[&Path]) -> String {
     let output = Command::new(words[0])
         .args(&words[1..])
         .args(files)
@@ -167,9 +167,9 @@ fn signed(costs: &[u64]) -> Vec<i64> {
 
 /// Asserts that a tool prints each function of a profile, with its figures, and nothing else: `file:name`, without
 /// the object in brackets.
-fn compare(profile: &CostProfile, mut printed: HashMap<String, Vec<i64>>, what: &str) {
+fn compare(profile: &CostProfile, mut printed: HashMap<String, Vec<i64>>, context: &str) {
     let totals = printed.remove("PROGRAM TOTALS");
-    assert_eq!(totals, Some(signed(&profile.totals)), "{what}");
+    assert_eq!(totals, Some(signed(&profile.totals)), "{context}");
     let bare = |name: &str| match name.rsplit_once(" [") {
         Some((name, _)) => name.to_owned(),
         None => name.to_owned(),
@@ -178,18 +178,18 @@ fn compare(profile: &CostProfile, mut printed: HashMap<String, Vec<i64>>, what: 
         .into_iter()
         .map(|(name, figures)| (bare(&name), figures))
         .collect();
-    let mut own = BTreeMap::new();
+    let mut figures_of = BTreeMap::new();
     for function in profile
         .functions()
         .filter(|f| f.costs.iter().any(|cost| *cost > 0))
     {
         let name = format!("{}:{}", function.file, function.name);
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        own.insert(bare(&name), signed(function.costs));
+        figures_of.insert(bare(&name), signed(function.costs));
     }
-    assert_eq!(own.len(), printed.len(), "{what}");
+    assert_eq!(figures_of.len(), printed.len(), "{context}");
     for (name, figures) in &printed {
-        assert_eq!(own.get(name), Some(figures), "{what}: {name}");
+        assert_eq!(figures_of.get(name), Some(figures), "{context}: {name}");
     }
 }
 
@@ -201,20 +201,27 @@ fn figures_and_differences_are_those_of_cg_annotate() {
     let folder = TempDir::new().expect("a folder");
     for programs in PROGRAMS {
         let paths = programs.map(|words| run(&folder, "cachegrind", &CACHES, words));
-        let what = format!("{:?}", programs[0]);
+        let context = format!("{:?}", programs[0]);
         let profiles = paths.each_ref().map(|path| {
-            let profile = read_cachegrind(open(path)).unwrap_or_else(|e| panic!("{what}: {e}"));
-            let printed = rows(&said(&ANNOTATE, &[path]), profile.events.len());
-            compare(&profile, printed, &what);
+            let profile = read_cachegrind(open(path)).unwrap_or_else(|e| panic!("{context}: {e}"));
+            let printed = rows(&output_of(&ANNOTATE, &[path]), profile.events.len());
+            compare(&profile, printed, &context);
             profile
         });
         // What `cg_annotate --diff` became with Valgrind 3.21 is `cg_diff` before.
         let difference = folder
             .path()
             .join(format!("difference-{}", paths[0].display()).replace('/', "_"));
-        std::fs::write(&difference, said(&["cg_diff"], &[&paths[0], &paths[1]])).expect("a file");
-        let printed = rows(&said(&ANNOTATE, &[&difference]), profiles[0].events.len());
-        compare_differences(&profiles, printed, &what);
+        std::fs::write(
+            &difference,
+            output_of(&["cg_diff"], &[&paths[0], &paths[1]]),
+        )
+        .expect("a file");
+        let printed = rows(
+            &output_of(&ANNOTATE, &[&difference]),
+            profiles[0].events.len(),
+        );
+        compare_differences(&profiles, printed, &context);
     }
 }
 
@@ -222,28 +229,28 @@ fn figures_and_differences_are_those_of_cg_annotate() {
 fn compare_differences(
     [before, after]: &[CostProfile; 2],
     mut printed: HashMap<String, Vec<i64>>,
-    what: &str,
+    context: &str,
 ) {
     let differs = |old: &[u64], new: &[u64]| -> Vec<i64> {
-        let both = old.iter().zip(new);
-        both.map(|(old, new)| *new as i64 - *old as i64).collect()
+        let pairs = old.iter().zip(new);
+        pairs.map(|(old, new)| *new as i64 - *old as i64).collect()
     };
     let totals = differs(&before.totals, &after.totals);
-    assert_eq!(printed.remove("PROGRAM TOTALS"), Some(totals), "{what}");
+    assert_eq!(printed.remove("PROGRAM TOTALS"), Some(totals), "{context}");
     let none = vec![0; before.events.len()];
-    let mut wanted: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    let mut printed_sums: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for (name, figures) in printed {
         let (file, function) = name.split_once(':').expect("file:function");
-        let sums = wanted.entry(format!("{file}:{}", clean(function)));
+        let sums = printed_sums.entry(format!("{file}:{}", clean(function)));
         let sums = sums.or_insert_with(|| vec![0; figures.len()]);
         sums.iter_mut()
             .zip(figures)
             .for_each(|(sum, figure)| *sum += figure);
     }
-    let mut own: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    let mut expected: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for joined in join(before, after) {
         let [old, new] = [&joined.before, &joined.after].map(|c| c.as_ref().unwrap_or(&none));
-        own.insert(
+        expected.insert(
             format!("{}:{}", joined.file, joined.name),
             differs(old, new),
         );
@@ -254,12 +261,12 @@ fn compare_differences(
             .filter(|(_, figures)| figures.iter().any(|f| *f != 0));
         changed.collect()
     };
-    let (own, wanted) = (changed(own), changed(wanted));
-    assert!(!wanted.is_empty(), "{what}: nothing differs");
-    for (name, figures) in &wanted {
-        assert_eq!(own.get(name), Some(figures), "{what}: {name}");
+    let (expected, printed_sums) = (changed(expected), changed(printed_sums));
+    assert!(!printed_sums.is_empty(), "{context}: nothing differs");
+    for (name, figures) in &printed_sums {
+        assert_eq!(expected.get(name), Some(figures), "{context}: {name}");
     }
-    assert_eq!(own.len(), wanted.len(), "{what}");
+    assert_eq!(expected.len(), printed_sums.len(), "{context}");
 }
 
 #[test]
@@ -270,7 +277,7 @@ fn functions_and_calls_are_those_of_callgrind_annotate() {
         let path = run(&folder, "callgrind", &options, words);
         let profile = read_callgrind(open(&path)).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         let all = ["callgrind_annotate", "--threshold=100", "--auto=no"];
-        let printed = rows(&said(&all, &[&path]), profile.events.len());
+        let printed = rows(&output_of(&all, &[&path]), profile.events.len());
         compare(&profile, printed, &format!("{words:?}"));
         assert!(profile.calls().any(|call| call.count > 0), "{words:?}");
     }
@@ -284,13 +291,13 @@ fn snapshots_are_those_of_ms_print_and_blocks_those_of_dh_view() {
         let massif = read_massif(open(&path)).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         assert_eq!(
             snapshots(&massif),
-            printed_snapshots(&said(&["ms_print"], &[&path])),
+            printed_snapshots(&output_of(&["ms_print"], &[&path])),
             "{words:?}"
         );
 
         let path = run(&folder, "dhat", &[], words);
         let dhat = read_dhat(open(&path)).unwrap_or_else(|e| panic!("{words:?}: {e}"));
-        let own = [
+        let expected = [
             dhat.sum(|p| p.bytes),
             dhat.sum(|p| p.blocks),
             dhat.sum(|p| p.peak_bytes),
@@ -300,12 +307,12 @@ fn snapshots_are_those_of_ms_print_and_blocks_those_of_dh_view() {
             dhat.sum(|p| p.read_bytes),
             dhat.sum(|p| p.written_bytes),
         ];
-        let shown = said(&["node", "-e", VIEW], &[&path]);
-        let shown: Vec<u64> = shown
+        let printed = output_of(&["node", "-e", VIEW], &[&path]);
+        let printed: Vec<u64> = printed
             .split_whitespace()
             .map(|n| n.parse().expect("a number"))
             .collect();
-        assert_eq!(shown, own, "{words:?}");
+        assert_eq!(printed, expected, "{words:?}");
     }
 }
 

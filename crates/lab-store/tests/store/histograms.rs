@@ -23,20 +23,20 @@ proptest! {
     #[test]
     fn bytes_are_those_of_the_library(counts in counts()) {
         let histogram = histogram::histogram(&counts).unwrap();
-        let mut known = Vec::new();
-        V2Serializer::new().serialize(&histogram, &mut known).unwrap();
-        let known = (!histogram.is_empty()).then_some(known);
-        prop_assert_eq!(encode(&counts).unwrap(), known);
+        let mut expected = Vec::new();
+        V2Serializer::new().serialize(&histogram, &mut expected).unwrap();
+        let expected = (!histogram.is_empty()).then_some(expected);
+        prop_assert_eq!(encode(&counts).unwrap(), expected);
     }
 
     #[test]
     fn a_distribution_that_is_packed_is_the_same(counts in counts()) {
         let Some(blob) = encode(&counts).unwrap() else { return Ok(()) };
-        let whole = decode(&blob).unwrap();
+        let unpacked = decode(&blob).unwrap();
         let packed = histogram::packed(&blob).unwrap();
-        prop_assert_eq!(packed.median(), whole.median());
+        prop_assert_eq!(packed.median(), unpacked.median());
         prop_assert_eq!(&*histogram::blob(&packed).unwrap().unwrap(), &blob[..]);
-        prop_assert_eq!(packed, SliceTimes::from(whole));
+        prop_assert_eq!(packed, SliceTimes::from(unpacked));
     }
 }
 

@@ -36,8 +36,8 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
 #[test]
 fn the_servers_processes_are_read_from_older_files() {
     let mut load = serde_json::to_value(Load::default()).unwrap();
-    for (kept, pids) in [("5", vec![5]), ("null", vec![]), ("[5,6]", vec![5, 6])] {
-        load["server_pid"] = serde_json::from_str(kept).unwrap();
+    for (stored, pids) in [("5", vec![5]), ("null", vec![]), ("[5,6]", vec![5, 6])] {
+        load["server_pid"] = serde_json::from_str(stored).unwrap();
         let read: Load = serde_json::from_value(load.clone()).unwrap();
         assert_eq!(read.server_pids, pids);
     }
@@ -149,7 +149,7 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
         ..AgentSlice::default()
     };
     let times = counts(&[(900, 12), (70_000, 1)]);
-    let whole = Slice {
+    let original = Slice {
         agents: vec![part(0), part(1)],
         response: times.clone().into(),
         service: times.into(),
@@ -165,10 +165,10 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
         run.agent(usize::from(name == "y"), &agent).unwrap();
     }
     let block = run.begin_block(0, 0, 0, 101.5).unwrap();
-    let kept = block.move_to_file(whole.clone(), false).unwrap();
-    assert!(matches!(kept.response, SliceTimes::InFile(_)));
-    assert_eq!(kept, whole);
-    drop(kept);
+    let moved = block.move_to_file(original.clone(), false).unwrap();
+    assert!(matches!(moved.response, SliceTimes::InFile(_)));
+    assert_eq!(moved, original);
+    drop(moved);
     let calm = Disturbance::default();
     block.finish(BlockState::Complete, 99, &calm).unwrap();
     run.finish(Some(Ending::Blocks), None).unwrap();
@@ -179,8 +179,8 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
         "it is empty"
     );
     let of_agent = |slice: &Slice| slice.agents[1].slice.response.counts().into_owned();
-    assert_eq!(of_agent(&read.blocks[0].slices[0]), of_agent(&whole));
-    assert_eq!(read.blocks[0].slices[0].response, whole.response);
+    assert_eq!(of_agent(&read.blocks[0].slices[0]), of_agent(&original));
+    assert_eq!(read.blocks[0].slices[0].response, original.response);
 }
 
 #[test]
@@ -201,10 +201,10 @@ fn slices_that_were_made_again_are_kept_and_do_not_count() {
         (&vec![slice(0, 0)], 1)
     );
     let db = Connection::open(&path).unwrap();
-    let kept = db.query_row("SELECT count(*), sum(redone) FROM slice", [], |r| {
+    let counts = db.query_row("SELECT count(*), sum(redone) FROM slice", [], |r| {
         Ok((r.get(0)?, r.get(1)?))
     });
-    assert_eq!(kept, Ok((2, 1)));
+    assert_eq!(counts, Ok((2, 1)));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn what_no_histogram_holds_is_not_kept_in_part() {
         let bad = Slice { lag, ..slice(0, 0) };
         let error = block.slice(&bad).expect_err("it cannot be kept");
         assert!(
-            matches!(&error, StoreError::Other(_, why) if why.contains("histogram")),
+            matches!(&error, StoreError::Other(_, reason) if reason.contains("histogram")),
             "{error}"
         );
     }
@@ -275,14 +275,14 @@ fn a_damaged_distribution_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
-    let whole = blobs(&path)[0].clone().unwrap();
+    let original = blobs(&path)[0].clone().unwrap();
     let with = |blob: &[u8]| {
         let db = Connection::open(&path).unwrap();
         db.execute("UPDATE slice SET response = ?", [blob]).unwrap();
         load(&path).map(|run| run.blocks[0].slices[0].response.clone())
     };
     let changed = |at: usize, bytes: &[u8]| {
-        let mut blob = whole.clone();
+        let mut blob = original.clone();
         blob[at..at + bytes.len()].copy_from_slice(bytes);
         blob
     };
@@ -290,14 +290,17 @@ fn a_damaged_distribution_is_named() {
     overflowing.truncate(40);
     let most = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
     overflowing.extend(most.iter().chain(&most).chain(&[0, 0]));
-    for (blob, why) in [
+    for (blob, reason) in [
         (Vec::new(), "another length than it says"),
-        (whole[..39].to_vec(), "another length than it says"),
+        (original[..39].to_vec(), "another length than it says"),
         (
-            whole[..whole.len() - 1].to_vec(),
+            original[..original.len() - 1].to_vec(),
             "another length than it says",
         ),
-        ([&whole[..], &[0]].concat(), "another length than it says"),
+        (
+            [&original[..], &[0]].concat(),
+            "another length than it says",
+        ),
         (
             changed(4, &u32::MAX.to_be_bytes()),
             "another length than it says",
@@ -310,11 +313,11 @@ fn a_damaged_distribution_is_named() {
         (changed(0, &[0; 4]), "cookie"),
         (overflowing, "counts more than can be counted"),
     ] {
-        let error = with(&blob).expect_err(why);
+        let error = with(&blob).expect_err(reason);
         assert!(matches!(error, StoreError::Damaged(..)), "{error}");
-        assert!(error.to_string().contains(why), "{why}: {error}");
+        assert!(error.to_string().contains(reason), "{reason}: {error}");
     }
-    assert_eq!(with(&whole).unwrap(), slice(0, 0).response);
+    assert_eq!(with(&original).unwrap(), slice(0, 0).response);
     let db = Connection::open(&path).unwrap();
     db.execute("UPDATE slice SET response = 'text'", [])
         .unwrap();
@@ -339,7 +342,7 @@ fn any_bytes_are_borne() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
-    let whole = blobs(&path)[0].clone().unwrap();
+    let original = blobs(&path)[0].clone().unwrap();
     let mut state = 7u64;
     let mut random = |below: usize| {
         state = state
@@ -349,7 +352,7 @@ fn any_bytes_are_borne() {
     };
     let (mut runs, mut errors) = (0, 0);
     for _ in 0..800 {
-        let mut blob = whole.clone();
+        let mut blob = original.clone();
         for _ in 0..=random(4) {
             // Mostly behind the header, in which nearly every change is refused at once.
             let from = if random(8) == 0 { 0 } else { 40 };
@@ -420,7 +423,7 @@ fn the_log_has_every_slice() {
     );
     let (ms, first) = (1_000_000, slice(0, 0));
     // With what was answered after the end.
-    let whole = 1031 * ms;
+    let length_ns = 1031 * ms;
     let interval = |tag: &str, begin, length, counts: &Counts| {
         (tag.to_string(), begin, length, counts.clone())
     };
@@ -428,8 +431,8 @@ fn the_log_has_every_slice() {
     assert_eq!(
         intervals(&log),
         [
-            interval("response", 1500 * ms, whole, &first.response.counts()),
-            interval("service", 1500 * ms, whole, &first.service.counts()),
+            interval("response", 1500 * ms, length_ns, &first.response.counts()),
+            interval("service", 1500 * ms, length_ns, &first.service.counts()),
             interval("response", 2531 * ms, 250 * ms, &none),
             interval("service", 2531 * ms, 250 * ms, &none),
         ]
@@ -478,8 +481,8 @@ fn slices_of_another_file_are_taken_in_with_their_errors() {
     run.agent(0, &Agent::default()).unwrap();
     run.merge(&other, 0).unwrap();
     run.finish(None, None).unwrap();
-    let [run, theirs] = [&path, &other].map(|path| load(path).unwrap());
+    let [run, merged] = [&path, &other].map(|path| load(path).unwrap());
     assert_eq!(run.blocks.len(), 2);
-    assert_eq!(run.blocks[1].slices, theirs.blocks[0].slices);
+    assert_eq!(run.blocks[1].slices, merged.blocks[0].slices);
     assert_eq!(run.blocks[0].slices, [slice(0, 0)]);
 }

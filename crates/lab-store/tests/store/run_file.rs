@@ -142,18 +142,18 @@ fn what_servers_did_and_latencies_come_out() {
             counts: counts.to_vec(),
         }
     };
-    let told = [
+    let recorded = [
         latencies(0, &[(63, 1), (190, 5)]),
         latencies(1, &[(7, 2)]),
         latencies(2, &[(7, 3)]),
     ];
     let block = run.begin_block(0, 0, 1, 13.5).unwrap();
-    for (i, latencies) in told.iter().enumerate() {
+    for (i, latencies) in recorded.iter().enumerate() {
         block
             .latencies(&charged(i as u64), 1, 2, latencies)
             .unwrap();
     }
-    let timelines: Vec<Timeline> = told[..2]
+    let timelines: Vec<Timeline> = recorded[..2]
         .iter()
         .map(|l| Timeline {
             point: l.point,
@@ -177,7 +177,7 @@ fn what_servers_did_and_latencies_come_out() {
     run.finish(None, None).unwrap();
     let run = load(&path).unwrap();
     assert_eq!(run.services, [service("15.18")]);
-    assert_eq!(run.blocks[0].latencies, told);
+    assert_eq!(run.blocks[0].latencies, recorded);
     assert_eq!(run.blocks[0].timelines, timelines);
     assert_eq!(run.blocks[0].samples, [charged(0), charged(1), charged(2)]);
     assert_eq!(run.blocks[0].resources, [held]);
@@ -379,7 +379,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     begun(&path, 200).finish(None, None).unwrap();
-    let whole = fs::read(&path).unwrap();
+    let bytes_of_run = fs::read(&path).unwrap();
     let try_with = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
@@ -400,7 +400,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
         Err(StoreError::Missing(_))
     ));
     assert!(
-        matches!(load(folder.path()), Err(StoreError::NotARun(_, why)) if why.contains("folder"))
+        matches!(load(folder.path()), Err(StoreError::NotARun(_, reason)) if reason.contains("folder"))
     );
     assert!(matches!(try_with("empty", b""), StoreError::NotARun(..)));
     assert!(matches!(
@@ -409,7 +409,10 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
     ));
     for length in [1, 16, 99] {
         assert!(
-            matches!(try_with("cut", &whole[..length]), StoreError::NotARun(..)),
+            matches!(
+                try_with("cut", &bytes_of_run[..length]),
+                StoreError::NotARun(..)
+            ),
             "{length}"
         );
     }
@@ -419,16 +422,19 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
         512,
         4096,
         8192,
-        whole.len() / 2,
-        whole.len() - 4096,
-        whole.len() - 1,
+        bytes_of_run.len() / 2,
+        bytes_of_run.len() - 4096,
+        bytes_of_run.len() - 1,
     ] {
         assert!(
-            matches!(try_with("cut", &whole[..length]), StoreError::Damaged(..)),
+            matches!(
+                try_with("cut", &bytes_of_run[..length]),
+                StoreError::Damaged(..)
+            ),
             "{length}"
         );
     }
-    let mut newer = whole.clone();
+    let mut newer = bytes_of_run.clone();
     newer[60..64].copy_from_slice(&2u32.to_be_bytes());
     assert!(matches!(
         try_with("newer", &newer),
@@ -468,12 +474,12 @@ fn damage_anywhere_is_borne() {
     begun(&path, 200)
         .finish(Some(Ending::Blocks), None)
         .unwrap();
-    let whole = fs::read(&path).unwrap();
+    let original = fs::read(&path).unwrap();
     let damaged = folder.path().join("d.lab");
     let mut state = 7u64;
     let (mut runs, mut errors) = (0, 0);
     for _ in 0..300 {
-        let mut bytes = whole.clone();
+        let mut bytes = original.clone();
         for _ in 0..8 {
             state = state
                 .wrapping_mul(6364136223846793005)
@@ -498,8 +504,8 @@ fn rows_that_point_to_nowhere_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     begun(&path, 4).finish(None, None).unwrap();
-    let whole = fs::read(&path).unwrap();
-    for (sql, why) in [
+    let original = fs::read(&path).unwrap();
+    for (sql, reason) in [
         (
             "UPDATE sample SET subject = 9",
             "a sample is of subject 9, and there are 2",
@@ -525,12 +531,12 @@ fn rows_that_point_to_nowhere_are_named() {
             "its plan speaks of case 1 of 1",
         ),
     ] {
-        fs::write(&path, &whole).unwrap();
+        fs::write(&path, &original).unwrap();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         let error = load(&path).expect_err(sql).to_string();
         assert!(
             error.contains(&format!(
-                "is damaged or cut off: {why}. It was left untouched"
+                "is damaged or cut off: {reason}. It was left untouched"
             )),
             "{error}"
         );
@@ -542,7 +548,7 @@ fn rows_that_point_to_nowhere_are_named() {
 fn what_another_file_holds_is_taken_in() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
-    let theirs = begun(&other, 3);
+    let agent_run = begun(&other, 3);
     let service = Service {
         target: 0,
         facts: vec![("version".into(), "16".into())],
@@ -555,10 +561,10 @@ fn what_another_file_holds_is_taken_in() {
         message: "gone".into(),
         log: Vec::new(),
     };
-    theirs.service(&service).unwrap();
-    theirs.failure(&failure).unwrap();
-    theirs.finish(None, None).unwrap();
-    let theirs = load(&other).unwrap();
+    agent_run.service(&service).unwrap();
+    agent_run.failure(&failure).unwrap();
+    agent_run.finish(None, None).unwrap();
+    let agent_run = load(&other).unwrap();
     let run = begun(&path, 4);
     for id in 0..2 {
         run.agent(id, &Agent::default()).unwrap();
@@ -574,7 +580,7 @@ fn what_another_file_holds_is_taken_in() {
     run.lost_block(7, 2, 0, 5.0).unwrap();
     run.finish(None, None).unwrap();
     let run = load(&path).unwrap();
-    let taken = theirs.blocks.iter().map(|block| Block {
+    let merged = agent_run.blocks.iter().map(|block| Block {
         agent: Some(1),
         ..block.clone()
     });
@@ -585,7 +591,7 @@ fn what_another_file_holds_is_taken_in() {
         agent: Some(0),
         ..Block::default()
     };
-    let blocks = before.blocks.into_iter().chain(taken).chain([lost]);
+    let blocks = before.blocks.into_iter().chain(merged).chain([lost]);
     assert_eq!(run.blocks, blocks.collect::<Vec<_>>());
     assert_eq!(run.failures, [failure]);
     assert_eq!(run.services, [service]);
