@@ -11,10 +11,10 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Room for one time, and its alignment.
-const CONTROL: usize = 8;
+const CONTROL_WORDS: usize = 8;
 
 /// Has the arrival of a connection's bytes noted from now on.
-pub fn note(socket: &impl AsFd) -> io::Result<()> {
+pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
@@ -71,10 +71,10 @@ impl ArrivalClock {
 
     /// Looks at it again, before what was noted since the last look is asked for.
     pub fn refresh(&mut self) {
-        self.see(Offset::read(), now_ns());
+        self.update(Offset::read(), now_ns());
     }
 
-    fn see(&mut self, offset: Offset, now_ns: u64) {
+    fn update(&mut self, offset: Offset, now_ns: u64) {
         let previous = std::mem::replace(&mut self.offset, offset);
         let apart_ns = previous.ahead_ns.abs_diff(offset.ahead_ns);
         if apart_ns > STEP_NS + previous.took_ns + offset.took_ns {
@@ -85,13 +85,14 @@ impl ArrivalClock {
     /// When an answer came of which that was noted, ns. `None`: it would be before its request was sent or after it was
     /// read, or the clock was just set.
     pub fn came_ns(&mut self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
-        self.fits(noted_ns, sent_ns, read_ns).or_else(|| {
-            self.refresh();
-            self.fits(noted_ns, sent_ns, read_ns)
-        })
+        self.plausible_arrival(noted_ns, sent_ns, read_ns)
+            .or_else(|| {
+                self.refresh();
+                self.plausible_arrival(noted_ns, sent_ns, read_ns)
+            })
     }
 
-    fn fits(&self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
+    fn plausible_arrival(&self, noted_ns: u64, sent_ns: u64, read_ns: u64) -> Option<u64> {
         let came_ns = u64::try_from(noted_ns as i64 - self.offset.ahead_ns).ok()?;
         let fits = (sent_ns..=read_ns + STEP_NS).contains(&came_ns);
         (fits && read_ns >= self.doubted_until_ns).then(|| came_ns.min(read_ns))
@@ -100,7 +101,7 @@ impl ArrivalClock {
 
 /// Receives what is there, 0 bytes at the end: how many, and when the last of them came, ns since 1970.
 pub fn receive(tcp: &TcpStream, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
-    let mut control = [0u64; CONTROL];
+    let mut control = [0u64; CONTROL_WORDS];
     let mut part = libc::iovec {
         iov_base: room.as_mut_ptr().cast(),
         iov_len: room.len(),
@@ -110,7 +111,7 @@ pub fn receive(tcp: &TcpStream, room: &mut [u8]) -> io::Result<(usize, Option<u6
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of::<[u64; CONTROL]>() as _;
+    message.msg_controllen = size_of::<[u64; CONTROL_WORDS]>() as _;
     // SAFETY: the kernel writes into the room and the control buffer, no more than they hold.
     let received = unsafe { libc::recvmsg(tcp.as_raw_fd(), &raw mut message, 0) };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
@@ -173,16 +174,19 @@ mod tests {
         };
         let (sent, read) = (10 * SECOND, 10 * SECOND + 9_000_000);
         let noted = 11 * SECOND + 4_000_000;
-        assert_eq!(clock.fits(noted, sent, read), Some(10 * SECOND + 4_000_000));
+        assert_eq!(
+            clock.plausible_arrival(noted, sent, read),
+            Some(10 * SECOND + 4_000_000)
+        );
         // Drift of the looks is none.
-        clock.see(ahead(SECOND as i64 + 300), read);
-        assert!(clock.fits(noted, sent, read).is_some());
-        clock.see(ahead(SECOND as i64 + 3_000_000), read);
-        assert_eq!(clock.fits(noted, sent, read), None);
+        clock.update(ahead(SECOND as i64 + 300), read);
+        assert!(clock.plausible_arrival(noted, sent, read).is_some());
+        clock.update(ahead(SECOND as i64 + 3_000_000), read);
+        assert_eq!(clock.plausible_arrival(noted, sent, read), None);
         let later = read + LOOK_NS;
         assert!(
             clock
-                .fits(noted + LOOK_NS, later - 9_000_000, later)
+                .plausible_arrival(noted + LOOK_NS, later - 9_000_000, later)
                 .is_some()
         );
     }
@@ -191,7 +195,7 @@ mod tests {
     fn bytes_came_before_they_are_looked_at() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        note(&tcp).unwrap();
+        enable_timestamps(&tcp).unwrap();
         let (mut other, _) = listener.accept().unwrap();
         // The kernel begins to note a little after it is asked to.
         for _ in 0..100 {

@@ -17,7 +17,7 @@ pub struct Connection {
     reader: Reader,
     /// The body of the answer that is being read, where it is looked at.
     body: Vec<u8>,
-    under_way: VecDeque<PendingRequest>,
+    pending: VecDeque<PendingRequest>,
     /// Of the requests under way, those that are sent as a whole, and the bytes sent of the next one.
     sent: usize,
     sent_bytes: usize,
@@ -48,7 +48,7 @@ pub enum Received {
 
 impl Connection {
     /// Whether there is one, open or being opened.
-    pub fn is_there(&self) -> bool {
+    pub fn has_stream(&self) -> bool {
         self.stream.is_some()
     }
 
@@ -58,8 +58,8 @@ impl Connection {
     }
 
     /// Requests that are not answered yet, the oldest first.
-    pub fn under_way(&self) -> &VecDeque<PendingRequest> {
-        &self.under_way
+    pub fn pending(&self) -> &VecDeque<PendingRequest> {
+        &self.pending
     }
 
     /// Takes up a connection that is being opened.
@@ -68,7 +68,7 @@ impl Connection {
         self.stream = Some(stream);
     }
 
-    /// Ends the connection. What was under way stays so until it is [taken](Connection::give_up).
+    /// Ends the connection. Its pending requests stay until they are [taken](Connection::take_pending).
     pub fn close(&mut self) {
         self.stream = None;
         self.open = false;
@@ -78,12 +78,12 @@ impl Connection {
     }
 
     /// The requests that will not be answered.
-    pub fn give_up(&mut self) -> impl Iterator<Item = PendingRequest> + use<'_> {
-        self.under_way.drain(..)
+    pub fn take_pending(&mut self) -> impl Iterator<Item = PendingRequest> + use<'_> {
+        self.pending.drain(..)
     }
 
     /// Goes on with the opening: whether the connection is open now and was not before.
-    pub fn opens(&mut self) -> io::Result<bool> {
+    pub fn continue_opening(&mut self) -> io::Result<bool> {
         match &mut self.stream {
             Some(stream) if !self.open => {
                 self.open = stream.is_ready()?;
@@ -93,9 +93,9 @@ impl Connection {
         }
     }
 
-    /// Puts a request under way. It is sent as soon as it can be.
-    pub fn ask(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
-        self.under_way.push_back(request);
+    /// Adds a pending request. It is sent as soon as it can be.
+    pub fn enqueue(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
+        self.pending.push_back(request);
         self.send(requests)
     }
 
@@ -104,19 +104,19 @@ impl Connection {
         let Some(stream) = self.stream.as_mut().filter(|_| self.open) else {
             return Ok(());
         };
-        while let Some(request) = self.under_way.get(self.sent) {
+        while let Some(request) = self.pending.get(self.sent) {
             let bytes = &requests.get(request.position).bytes;
             match stream.send(&bytes[self.sent_bytes..]) {
                 Ok(n) if self.sent_bytes + n == bytes.len() => {
                     (self.sent, self.sent_bytes) = (self.sent + 1, 0);
                 }
                 Ok(n) => self.sent_bytes += n,
-                Err(e) if waits(&e) => break,
+                Err(e) if would_block(&e) => break,
                 Err(e) => return Err(e),
             }
         }
         match stream.flush() {
-            Err(e) if !waits(&e) => Err(e),
+            Err(e) if !would_block(&e) => Err(e),
             _ => Ok(()),
         }
     }
@@ -133,7 +133,7 @@ impl Connection {
                 came_ns,
                 more: !stream.is_drained_by(n, room.len()),
             },
-            Err(e) if waits(&e) => Received::Nothing,
+            Err(e) if would_block(&e) => Received::Nothing,
             Err(e) => return Err(e),
         })
     }
@@ -146,7 +146,7 @@ impl Connection {
         requests: &Requests,
         body_room: usize,
     ) -> Result<(usize, Option<ResponseEnd>), Malformed> {
-        let oldest = self.under_way.front();
+        let oldest = self.pending.front();
         let oldest = oldest.ok_or(Malformed("it answers what was not asked"))?;
         let (body, to_head) = (&mut self.body, requests.get(oldest.position).head);
         let (used, answer) = self.reader.read(bytes, to_head, |piece| {
@@ -160,7 +160,7 @@ impl Connection {
             ..answer
         });
         // More than its length says: the length is wrong, or there is something that was not asked for.
-        if answer.is_some() && used < bytes.len() && self.under_way.len() == 1 {
+        if answer.is_some() && used < bytes.len() && self.pending.len() == 1 {
             return Err(Malformed("more came than its head says"));
         }
         Ok((used, answer))
@@ -168,12 +168,12 @@ impl Connection {
 
     /// The answer that the end of the connection completes, if it does.
     pub fn end(&mut self) -> Option<ResponseEnd> {
-        self.reader.end().filter(|_| self.under_way.len() == 1)
+        self.reader.end().filter(|_| self.pending.len() == 1)
     }
 
     /// Takes the oldest request, which is answered, with what was kept of the answer's body.
     pub fn answered(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
-        let request = self.under_way.pop_front()?;
+        let request = self.pending.pop_front()?;
         self.sent = self.sent.saturating_sub(1);
         Some((request, std::mem::take(&mut self.body)))
     }
@@ -184,7 +184,7 @@ impl Connection {
     }
 }
 
-fn waits(error: &io::Error) -> bool {
+fn would_block(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::NotConnected

@@ -24,7 +24,7 @@ const OTHER_FILES: u64 = 64;
 const NOTICE_NS: u64 = 2_000_000;
 
 /// How long its threads are listened to before it is asked whether to stop.
-const LISTEN: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A generator with open connections.
 pub struct Engine {
@@ -185,7 +185,7 @@ impl Thread {
     /// The next message, for which it waits.
     fn next_message(&self, stops: fn() -> bool, stop: &AtomicBool) -> io::Result<SliceMessage> {
         loop {
-            match self.messages.recv_timeout(LISTEN) {
+            match self.messages.recv_timeout(STOP_CHECK_INTERVAL) {
                 Ok(message) => return Ok(message),
                 Err(RecvTimeoutError::Timeout) => {
                     stop.fetch_or(stops(), Relaxed);

@@ -20,9 +20,13 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Input with what cannot be printed escaped, and cut if it is long.
 pub(crate) fn escaped(text: &str) -> String {
-    const MOST: usize = 120;
-    let mut printed: String = text.chars().take(MOST).flat_map(printable).collect();
-    if text.chars().nth(MOST).is_some() {
+    const MOST_CHARACTERS: usize = 120;
+    let mut printed: String = text
+        .chars()
+        .take(MOST_CHARACTERS)
+        .flat_map(printable)
+        .collect();
+    if text.chars().nth(MOST_CHARACTERS).is_some() {
         printed.push('…');
     }
     printed

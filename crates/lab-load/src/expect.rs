@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The longest body that is looked into, bytes.
-const MOST_BODY: usize = 16 << 20;
+const MOST_BODY_BYTES: usize = 16 << 20;
 
 /// What an answer must be to count as served. Cheap to clone. By default: a status of 2xx or 3xx, whatever
 /// the body.
@@ -48,7 +48,7 @@ impl Expect {
         match &self.shared.body {
             Some(exact) => exact.len() + 1,
             None if self.shared.json.is_empty() => 0,
-            None => MOST_BODY + 1,
+            None => MOST_BODY_BYTES + 1,
         }
     }
 

@@ -57,14 +57,14 @@ impl Guard {
             return true;
         }
         match address {
-            IpAddr::V4(v4) => v4.is_private() || v4.is_link_local() || shared(v4),
+            IpAddr::V4(v4) => v4.is_private() || v4.is_link_local() || is_shared_space(v4),
             IpAddr::V6(v6) => v6.is_unique_local() || v6.is_unicast_link_local(),
         }
     }
 }
 
 /// 100.64.0.0/10 (RFC 6598), the inner side of a carrier's address translation and of many VPNs.
-fn shared(address: Ipv4Addr) -> bool {
+fn is_shared_space(address: Ipv4Addr) -> bool {
     let [a, b, ..] = address.octets();
     a == 100 && b & 0xc0 == 64
 }

@@ -168,7 +168,7 @@ impl Load {
                 continue;
             };
             let rendered = self.job.requests.get(request.position);
-            let exchange = self.places[place].ask(&self.job, &self.meter, rendered);
+            let exchange = self.places[place].exchange(&self.job, &self.meter, rendered);
             let answer = timeout(self.job.timeout, exchange)
                 .await
                 .unwrap_or_else(|_| {

@@ -7,13 +7,13 @@ use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Events taken at once.
-const MOST: usize = 256;
+const MOST_EVENTS: usize = 256;
 
 /// What happened to connections.
 pub struct Poll {
     epoll: OwnedFd,
     events: Box<[libc::epoll_event]>,
-    found: usize,
+    count: usize,
 }
 
 /// What happened to one.
@@ -40,8 +40,8 @@ impl Poll {
         Ok(Poll {
             // SAFETY: it was just made.
             epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
-            events: vec![libc::epoll_event { events: 0, u64: 0 }; MOST].into(),
-            found: 0,
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; MOST_EVENTS].into(),
+            count: 0,
         })
     }
 
@@ -65,21 +65,21 @@ impl Poll {
         let timeout = timespec(timeout_ns);
         // SAFETY: the kernel writes no more events than there is room for. epoll_pwait2 is in Linux since
         // 5.11; unlike epoll_wait it takes a time in ns.
-        let found = unsafe {
+        let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
                 self.epoll.as_raw_fd(),
                 self.events.as_mut_ptr(),
-                MOST,
+                MOST_EVENTS,
                 &raw const timeout,
                 std::ptr::null::<libc::sigset_t>(),
                 0,
             )
         };
-        self.found = usize::try_from(found).unwrap_or(0);
+        self.count = usize::try_from(count).unwrap_or(0);
     }
 
-    /// One of the events that were found.
+    /// An event of the last wait; `index` is below [`Poll::event_count`].
     pub fn event(&self, index: usize) -> Event {
         let libc::epoll_event { events, u64: key } = self.events[index];
         let ends = libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLRDHUP;
@@ -91,13 +91,13 @@ impl Poll {
         }
     }
 
-    /// How many were found.
-    pub fn found(&self) -> usize {
-        self.found
+    /// How many events the last wait found: 0 to 256.
+    pub fn event_count(&self) -> usize {
+        self.count
     }
 
     /// Whether there may be more events than were found.
     pub fn is_full(&self) -> bool {
-        self.found == MOST
+        self.count == MOST_EVENTS
     }
 }

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// How long Linux keeps a closed connection, s (`TCP_TIMEWAIT_LEN`; no setting changes it).
-const TIME_WAIT: f64 = 60.0;
+const TIME_WAIT_S: f64 = 60.0;
 
 /// After how long a port in TIME_WAIT is taken again where the kernel may, s (tcp(7), `tcp_tw_reuse`).
-const REUSE: f64 = 1.0;
+const REUSE_S: f64 = 1.0;
 
 /// What this host has of ports for connections, and what becomes of those that were used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Ports {
     /// long, to one address and port, on the loopback interface or not.
     pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
         let reused = self.reused(loopback);
-        let kept_s = if reused { REUSE } else { TIME_WAIT };
+        let kept_s = if reused { REUSE_S } else { TIME_WAIT_S };
         let free = (self.count() - if reused { 0.0 } else { f64::from(self.waiting) }).max(0.0);
         let seconds = length.as_secs_f64();
         // Ports come back after `kept`; a load that ends before needs only as many as it has connections.

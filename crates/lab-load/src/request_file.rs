@@ -30,10 +30,10 @@ use bytes::Bytes;
 use std::path::Path;
 
 /// The longest file of requests, and the longest file of a body, bytes.
-const LONGEST: u64 = 16 << 20;
+const MOST_FILE_BYTES: u64 = 16 << 20;
 
 /// The most bytes that all bodies may have together.
-const MOST_BODIES: usize = 256 << 20;
+const MOST_BODY_BYTES: usize = 256 << 20;
 
 /// Reads a file of requests. `base` is the URL whose server paths are taken from.
 ///
@@ -157,8 +157,8 @@ impl Reader<'_> {
                 rest = self.headers(&mut request, after)?;
                 rest = self.body(&mut request, rest)?;
                 bodies += request.body.len();
-                if bodies > MOST_BODIES {
-                    let most = MOST_BODIES >> 20;
+                if bodies > MOST_BODY_BYTES {
+                    let most = MOST_BODY_BYTES >> 20;
                     return Err(line.wrong(format!(
                         "up to here the bodies are larger than {most} MiB together"
                     )));
@@ -325,10 +325,10 @@ fn content(file: &Path) -> Result<Vec<u8>, String> {
     let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     // One more than may be, so that one that is longer, or has no end, is noticed.
-    let read = opened.take(LONGEST + 1).read_to_end(&mut bytes);
+    let read = opened.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LONGEST {
-        Err(format!("is larger than {} MiB", LONGEST >> 20))
+    if bytes.len() as u64 > MOST_FILE_BYTES {
+        Err(format!("is larger than {} MiB", MOST_FILE_BYTES >> 20))
     } else {
         Ok(bytes)
     }

@@ -339,8 +339,12 @@ fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
 
 fn parts(request: &Request, fields: &[Header], host: &[u8]) -> http::Request<()> {
     let mut uri = http::uri::Parts::default();
-    let secure = request.link.origin.secure();
-    uri.scheme = Some(if secure { Scheme::HTTPS } else { Scheme::HTTP });
+    let uses_tls = request.link.origin.uses_tls();
+    uri.scheme = Some(if uses_tls {
+        Scheme::HTTPS
+    } else {
+        Scheme::HTTP
+    });
     uri.authority = Some(Authority::try_from(host).expect("links and headers were checked"));
     uri.path_and_query = Some(request.link.path.clone());
     let mut parts = http::Request::new(());

@@ -49,7 +49,7 @@ impl ServerRequests {
     pub fn tls(&self) -> Result<Option<Tls>, JobError> {
         let origin = self.origin()?;
         let tls = origin
-            .secure()
+            .uses_tls()
             .then(|| Tls::new(&origin, self.protocol, &self.trust));
         tls.transpose()
     }

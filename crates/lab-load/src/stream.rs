@@ -27,7 +27,7 @@ impl Stream {
         let tls = match tls {
             Some(tls) => tls,
             None if noted => {
-                arrival::note(&tcp)?;
+                arrival::enable_timestamps(&tcp)?;
                 return Ok(Stream::Noted(tcp));
             }
             None => return Ok(Stream::Plain(tcp)),

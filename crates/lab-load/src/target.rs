@@ -15,7 +15,7 @@ use std::time::Duration;
 use url::{Host, Url};
 
 /// How long each of several addresses is given to take a connection when one is chosen.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A URL, taken apart. Its user and password are kept only as the header that is sent.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl fmt::Debug for Link {
 /// Scheme, host and port (RFC 6454): one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    secure: bool,
+    uses_tls: bool,
     host: Host,
     port: u16,
 }
@@ -131,8 +131,8 @@ impl Origin {
     }
 
     /// Requests go over TLS.
-    pub fn secure(&self) -> bool {
-        self.secure
+    pub fn uses_tls(&self) -> bool {
+        self.uses_tls
     }
 
     /// The host's name or address, without brackets.
@@ -147,7 +147,7 @@ impl Origin {
     /// Host and port as a `Host` header has them (RFC 9112, 3.2): an IPv6 address in brackets, the
     /// scheme's own port left out.
     pub fn authority(&self) -> String {
-        let usual = if self.secure { 443 } else { 80 };
+        let usual = if self.uses_tls { 443 } else { 80 };
         match self.port {
             port if port == usual => self.host.to_string(),
             port => format!("{}:{port}", self.host),
@@ -161,7 +161,7 @@ impl Origin {
 
     /// `http` or `https`.
     pub fn scheme(&self) -> &'static str {
-        if self.secure { "https" } else { "http" }
+        if self.uses_tls { "https" } else { "http" }
     }
 
     /// Looks the host up, once, and chooses the address to connect to: of the wanted family, and of several
@@ -187,7 +187,8 @@ impl Origin {
             ([], None) => Err(JobError::new(format!("{} has no address", self.host()))),
             ([only], _) => Ok(*only),
             ([first, ..], _) => {
-                let takes = |a: &&SocketAddr| TcpStream::connect_timeout(a, PATIENCE).is_ok();
+                let takes =
+                    |a: &&SocketAddr| TcpStream::connect_timeout(a, CONNECT_TIMEOUT).is_ok();
                 Ok(*of_family.iter().find(takes).unwrap_or(first))
             }
         }
@@ -214,7 +215,7 @@ impl Origin {
 
     fn of(url: &Url) -> Option<Origin> {
         Some(Origin {
-            secure: url.scheme() == "https",
+            uses_tls: url.scheme() == "https",
             host: url.host()?.to_owned(),
             port: url.port_or_known_default()?,
         })

@@ -18,7 +18,7 @@ use std::io;
 use std::sync::Arc;
 
 /// Bytes received at once.
-const ROOM: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// When bytes came.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ impl Worker {
             job,
             tracker,
             poll: Poll::new()?,
-            room: vec![0; ROOM].into(),
+            room: vec![0; BUFFER_BYTES].into(),
             connections,
             idle: VecDeque::new(),
             broken: Vec::new(),
@@ -124,9 +124,9 @@ impl Worker {
             self.take_events();
         }
         for connection in &mut self.connections {
-            if !connection.under_way().is_empty() {
+            if !connection.pending().is_empty() {
                 connection.close();
-                connection.give_up().for_each(drop);
+                connection.take_pending().for_each(drop);
             }
         }
         self.tracker.end()
@@ -170,20 +170,20 @@ impl Worker {
                 continue;
             }
             match self.tracker.take(now) {
-                Some(request) => self.ask(i, request),
+                Some(request) => self.enqueue(i, request),
                 None => return self.idle.push_front(i),
             }
         }
     }
 
     /// Puts a request under way.
-    fn ask(&mut self, i: usize, request: PendingRequest) {
-        let opened = if self.connections[i].is_there() {
+    fn enqueue(&mut self, i: usize, request: PendingRequest) {
+        let opened = if self.connections[i].has_stream() {
             Ok(())
         } else {
             self.open(i)
         };
-        let sent = self.connections[i].ask(request, &self.job.requests);
+        let sent = self.connections[i].enqueue(request, &self.job.requests);
         match (opened, sent) {
             (Err(error), _) => self.fail(i, ErrorKind::Connect, &Words(error)),
             (Ok(()), Err(_)) => self.broken.push(i),
@@ -211,24 +211,24 @@ impl Worker {
             self.opening = self.opening.saturating_sub(1);
         }
         connection.close();
-        for _ in connection.give_up() {
+        for _ in connection.take_pending() {
             self.tracker.failed(kind, || reason.to_string());
             self.idle.push_back(i);
         }
     }
 
     fn take_events(&mut self) {
-        if self.poll.found() > 0 && !self.tracker.is_closed_loop() {
+        if self.poll.event_count() > 0 && !self.tracker.is_closed_loop() {
             self.arrivals.refresh();
         }
-        for index in 0..self.poll.found() {
+        for index in 0..self.poll.event_count() {
             let event = self.poll.event(index);
             let (i, generation) = (event.key as u32 as usize, (event.key >> 32) as u32);
             // One that was closed meanwhile, and perhaps replaced.
             if self.connections[i].generation != generation {
                 continue;
             }
-            if !self.goes_on(i, event.writable) {
+            if !self.continue_connection(i, event.writable) {
                 continue;
             }
             if event.readable {
@@ -242,9 +242,9 @@ impl Worker {
     }
 
     /// Opens a connection further, or sends what had no room: whether it is open.
-    fn goes_on(&mut self, i: usize, writable: bool) -> bool {
+    fn continue_connection(&mut self, i: usize, writable: bool) -> bool {
         let connection = &mut self.connections[i];
-        match connection.opens() {
+        match connection.continue_opening() {
             Err(error) => {
                 self.fail(i, ErrorKind::Connect, &Words(error));
                 return false;
@@ -272,7 +272,7 @@ impl Worker {
                 Ok(Received::Bytes { n, came_ns, more }) => (n, came_ns, more || ended),
                 Ok(Received::Nothing) => break,
                 Ok(Received::End) => {
-                    self.ended(i);
+                    self.end_connection(i);
                     break;
                 }
                 Err(error) => {
@@ -326,7 +326,7 @@ impl Worker {
     }
 
     /// The server has ended the connection: that may complete an answer.
-    fn ended(&mut self, i: usize) {
+    fn end_connection(&mut self, i: usize) {
         match self.connections[i].end() {
             Some(answer) => {
                 let arrival = Arrival {
@@ -355,7 +355,7 @@ impl Worker {
             self.connections[i].close();
             // What was sent behind the last request that a server answers is sent again (RFC 9112,
             // section 9.3.2).
-            if !self.connections[i].under_way().is_empty()
+            if !self.connections[i].pending().is_empty()
                 && let Err(error) = self.open(i)
             {
                 self.fail(i, ErrorKind::Connect, &Words(error));
@@ -367,7 +367,7 @@ impl Worker {
             None
         };
         match next {
-            Some(request) => self.ask(i, request),
+            Some(request) => self.enqueue(i, request),
             None => self.idle.push_back(i),
         }
         stays
@@ -377,7 +377,7 @@ impl Worker {
     fn expire(&mut self, now: u64) {
         let patience_ns = self.job.timeout.as_nanos() as u64;
         for i in 0..self.connections.len() {
-            let oldest = self.connections[i].under_way().front();
+            let oldest = self.connections[i].pending().front();
             if oldest.is_some_and(|request| now > request.sent_ns + patience_ns) {
                 self.fail(i, ErrorKind::Timeout, &"no complete answer in time");
             }

@@ -12,10 +12,10 @@ use std::ops::Range;
 type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
 /// The parameter value without faults.
-const NONE: &str = "none";
+const NO_FAULT: &str = "none";
 
 /// The longest outage, s.
-const MOST_S: f64 = 60.0;
+const MOST_OUTAGE_S: f64 = 60.0;
 
 /// The faults that are made on a target. Error: a rate, a part or a time that is none, or a fault that the kind of target
 /// cannot have.
@@ -36,7 +36,7 @@ pub fn injections(
 fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, &'static str> {
     let is_within = |value: f64, most: f64| value > 0.0 && value <= most;
     match written {
-        file::Injection::OutageS(seconds) if is_within(*seconds, MOST_S) => {
+        file::Injection::OutageS(seconds) if is_within(*seconds, MOST_OUTAGE_S) => {
             Ok(Injection::OutageS(*seconds))
         }
         file::Injection::OutageS(_) => Err("`outage_s` is above 0 and at most 60"),
@@ -44,7 +44,7 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
         file::Injection::Busy(busy) if !is_within(busy.part, 1.0) => {
             Err("`part` is above 0 and at most 1")
         }
-        file::Injection::Busy(busy) if !is_within(busy.lock_s, MOST_S) => {
+        file::Injection::Busy(busy) if !is_within(busy.lock_s, MOST_OUTAGE_S) => {
             Err("`lock_s` is above 0 and at most 60")
         }
         file::Injection::Busy(busy) => Ok(Injection::Busy {
@@ -72,7 +72,7 @@ pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
     for factor in factors.filter(|factor| factor.name == FAULT) {
         for (place, target) in targets.iter().enumerate() {
             let has = |value: &String| {
-                *value == NONE || target.injections.iter().any(|(name, _)| name == value)
+                *value == NO_FAULT || target.injections.iter().any(|(name, _)| name == value)
             };
             let absent = factor.values.iter().filter(|value| !has(value)).cloned();
             factor.absent.extend(absent.map(|value| (place, value)));
@@ -96,12 +96,12 @@ pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanErr
         }
     }
     for case in &file.case {
-        known_faults(case, targets, at)?;
+        check_faults(case, targets, at)?;
     }
     Ok(())
 }
 
-fn known_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError> {
+fn check_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError> {
     let Some(factor) = case.factor.get(FAULT) else {
         return Ok(());
     };
@@ -110,7 +110,7 @@ fn known_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError
         .flat_map(|target| &target.injections)
         .map(|(name, _)| name.as_str())
         .collect();
-    let unknown = faults(case).find(|v| *v != NONE && !names.contains(v));
+    let unknown = faults(case).find(|v| *v != NO_FAULT && !names.contains(v));
     unknown.map_or(Ok(()), |value| {
         let reason = format!("no target has an `injection.{value}`");
         Err(at(factor.span(), reason).with_nearest(value, names.iter().copied()))

@@ -155,7 +155,7 @@ impl Reader<'_> {
         }
         let mut subjects = Vec::new();
         for subject in &file.subject {
-            self.known_cases(&subject.cases, &cases)?;
+            self.check_cases(&subject.cases, &cases)?;
             subjects.extend(self.on_targets(subject, &file, &kinds)?);
         }
         if cases.is_empty() || subjects.is_empty() {
@@ -255,7 +255,7 @@ impl Reader<'_> {
                 format!("[target.{name}] needs `settings`, the query that reads them back");
             return Err(self.at(span, reason));
         }
-        self.known_needs(&target.needs)?;
+        self.check_needs(&target.needs)?;
         Ok(Target {
             kind,
             table: target.table.clone().unwrap_or_default(),
@@ -582,7 +582,7 @@ impl Reader<'_> {
         Ok(subjects.into_iter().flatten().collect())
     }
 
-    fn known_needs(&self, needs: &[Spanned<String>]) -> Result<(), PlanError> {
+    fn check_needs(&self, needs: &[Spanned<String>]) -> Result<(), PlanError> {
         let unknown = |n: &&Spanned<String>| self.toolchains.get(n.get_ref()).is_none();
         match needs.iter().find(unknown) {
             None => Ok(()),
@@ -595,7 +595,7 @@ impl Reader<'_> {
         }
     }
 
-    fn known_cases(&self, named: &[Spanned<String>], cases: &[Case]) -> Result<(), PlanError> {
+    fn check_cases(&self, named: &[Spanned<String>], cases: &[Case]) -> Result<(), PlanError> {
         let names = || cases.iter().map(|case| case.name.as_str());
         match named
             .iter()
@@ -619,7 +619,7 @@ impl Reader<'_> {
     ) -> Result<Subject, PlanError> {
         let needs = overrides.needs.as_deref().unwrap_or_default();
         let sources = overrides.sources.as_deref().unwrap_or_default();
-        self.known_needs(needs)?;
+        self.check_needs(needs)?;
         let exists = |path: &str| self.project.folder().join(path).exists();
         if let Some(source) = sources.iter().find(|s| !exists(s.get_ref())) {
             let reason = format!("there is no `{}` in the project", source.get_ref());

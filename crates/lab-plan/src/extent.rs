@@ -29,13 +29,13 @@ pub fn understand(
         };
         let chosen = values
             .iter()
-            .map(|(key, values)| one(&cases[index], key, values, at));
+            .map(|(key, values)| chosen_values(&cases[index], key, values, at));
         by_case[index] = Some(chosen.collect::<Result<_, _>>()?);
     }
     Ok(by_case)
 }
 
-fn one(
+fn chosen_values(
     case: &Case,
     key: &Spanned<String>,
     values: &[Value],

@@ -16,13 +16,13 @@ const MOST_CONNECTIONS: u32 = 1_000_000;
 const LEAST_BLOCKS: u32 = 10;
 
 /// A slice lasts so long, or what gives the least number of blocks in the time; of many agents it lasts longer.
-const SLICE: Duration = Duration::from_secs(1);
+const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
 /// Slices of agents in a run file, at the most about: some 15 kB each, as their distributions are kept.
-const MOST_PARTS: u32 = 100_000;
+const MOST_AGENT_SLICES: u32 = 100_000;
 
 /// How long a point is loaded where nothing else is asked for.
-const USUAL: Duration = Duration::from_secs(10);
+const USUAL_LENGTH: Duration = Duration::from_secs(10);
 
 /// A load, as asked for.
 #[derive(Clone, Debug, Default)]
@@ -232,12 +232,13 @@ impl Loading {
         // With many agents slices are longer, so that a run file has a size that can be borne.
         let parts = self.agents.saturating_mul(places * visits as usize);
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
-        let slice = |loaded: Duration| SLICE.max(loaded.saturating_mul(parts) / MOST_PARTS);
+        let slice =
+            |loaded: Duration| SLICE_LENGTH.max(loaded.saturating_mul(parts) / MOST_AGENT_SLICES);
         let is_staged = !staged.is_zero();
         let usual = if is_staged && places == 1 {
             staged
         } else {
-            USUAL
+            USUAL_LENGTH
         };
         let length = self.length.unwrap_or(usual);
         if is_staged && places > 1 {

@@ -4,16 +4,16 @@
 use crate::PlanError;
 
 /// The most characters of a name.
-const LONGEST: usize = 40;
+const MOST_CHARACTERS: usize = 40;
 
 /// A name that was given with `--as`. Error: it does not fit into a file's name.
 pub fn checked(name: &str) -> Result<String, PlanError> {
-    let fits = name.chars().all(in_a_name) && name.len() <= LONGEST;
+    let fits = name.chars().all(in_a_name) && name.len() <= MOST_CHARACTERS;
     if fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         Ok(name.into())
     } else {
         Err(PlanError::of_request(format!(
-            "--as {name}: at most {LONGEST} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
+            "--as {name}: at most {MOST_CHARACTERS} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
              a digit first"
         )))
     }
@@ -24,7 +24,7 @@ pub fn made_of(text: &str, other: &str) -> String {
     let name: String = text
         .chars()
         .filter(|&c| in_a_name(c))
-        .take(LONGEST)
+        .take(MOST_CHARACTERS)
         .collect();
     match name.trim_matches(['.', '-']) {
         "" => other.into(),

@@ -13,10 +13,10 @@ use lab_model::{
 
 /// Where few values are wanted, batches that a case wants to be long are shorter by this factor, so that more fit
 /// into the time.
-const QUICKER: u64 = 4;
+const QUICK_DIVISOR: u64 = 4;
 
 /// The largest value that a sweep may be asked for.
-const MOST_ASKED: u64 = 1 << 24;
+const MOST_SWEEP_VALUE: u64 = 1 << 24;
 
 /// What is asked for. Empty lists: the experiment's own choice.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub struct FolderPlace {
 impl Selection {
     /// The plan. Errors name what matches nothing, and the nearest valid word.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
-        self.known_parameters(experiment)?;
+        self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
         with_one_answer(&cases)?;
         let names = self.subject_names(experiment)?;
@@ -101,7 +101,7 @@ impl Selection {
             work: self.work(experiment),
             ..Plan::default()
         };
-        keep_those_with_cases(&mut plan);
+        drop_subjects_without_cases(&mut plan);
         plan.read_loads().map_err(PlanError::of_request)?;
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
@@ -287,7 +287,7 @@ impl Selection {
     }
 
     /// A `--set` must match a sweep or factor of a selected case.
-    fn known_parameters(&self, experiment: &Experiment) -> Result<(), PlanError> {
+    fn check_parameters(&self, experiment: &Experiment) -> Result<(), PlanError> {
         for (i, (key, _)) in self.set.iter().enumerate() {
             if self.set[..i].iter().any(|(earlier, _)| earlier == key) {
                 return Err(PlanError::of_request(format!(
@@ -453,7 +453,7 @@ impl Selection {
             cores: case.cores,
             turn_ns: case.turn_ns.map(|ns| match self.extent {
                 // At a rate fewer operations would be due in a turn than a p99 needs.
-                Extent::Quick if case.rate.is_none() => ns / QUICKER,
+                Extent::Quick if case.rate.is_none() => ns / QUICK_DIVISOR,
                 Extent::Quick | Extent::Usual | Extent::Thorough => ns,
             }),
             latencies: case.latencies,
@@ -501,10 +501,10 @@ fn requested_numbers(
     let mut numbers = Vec::new();
     for word in words {
         let number = word.parse().ok();
-        let number = number.filter(|n| (least..=MOST_ASKED).contains(n));
+        let number = number.filter(|n| (least..=MOST_SWEEP_VALUE).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
             PlanError::of_request(format!(
-                "--set {name}={word}: a whole number from {least} to {MOST_ASKED} is wanted"
+                "--set {name}={word}: a whole number from {least} to {MOST_SWEEP_VALUE} is wanted"
             ))
         })?));
     }
@@ -556,7 +556,7 @@ fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject
 }
 
 /// Leaves out subjects that are for cases of which none is measured.
-fn keep_those_with_cases(plan: &mut Plan) {
+fn drop_subjects_without_cases(plan: &mut Plan) {
     let cases: Vec<&str> = plan.cases.iter().map(|c| c.name.as_str()).collect();
     plan.subjects.retain(|subject| {
         let mut cases_of_subject = subject.cases.iter();

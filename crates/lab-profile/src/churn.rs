@@ -6,9 +6,9 @@ use crate::names::Frame;
 use std::collections::HashMap;
 
 /// From this many blocks on, of which at most a tenth are there at once.
-const BLOCKS: u64 = 10;
+const LEAST_BLOCKS: u64 = 10;
 /// Less of all allocated bytes than this is not named.
-const SHARE: f64 = 0.01;
+const LEAST_SHARE: f64 = 0.01;
 
 /// Memory that one place allocates again and again.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             None => all.push(one),
         }
     }
-    let least = dhat.sum(|point| point.bytes) as f64 * SHARE;
+    let least = dhat.sum(|point| point.bytes) as f64 * LEAST_SHARE;
     let peak = dhat.sum(|point| point.peak_bytes);
     let bounded = |mut churn: Churn| {
         if !dhat.knows_most {
@@ -77,7 +77,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
         }
         churn
     };
-    let churns = |c: &Churn| c.blocks >= BLOCKS && c.at_once <= c.blocks / BLOCKS;
+    let churns = |c: &Churn| c.blocks >= LEAST_BLOCKS && c.at_once <= c.blocks / LEAST_BLOCKS;
     let found = by_site.into_values().flatten();
     let mut found: Vec<Churn> = found
         .map(bounded)

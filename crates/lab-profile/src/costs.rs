@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 /// The most distinct names, functions, lines and calls of a file.
-const MOST: usize = 1 << 24;
+const MOST_ENTRIES: usize = 1 << 24;
 /// The most bytes in names.
-const MOST_BYTES: usize = 1 << 30;
+const MOST_NAME_BYTES: usize = 1 << 30;
 /// Valgrind has fewer than twenty events.
 const MOST_EVENTS: usize = 64;
 
@@ -297,18 +297,21 @@ impl<K: Copy + Eq + Hash> Counts<K> {
                 return Ok(near as u32);
             }
         }
-        self.searched(key, items)
+        self.search(key, items)
     }
 
-    fn searched(&mut self, key: K, items: &'static str) -> Result<u32, ProfileError> {
+    fn search(&mut self, key: K, items: &'static str) -> Result<u32, ProfileError> {
         if let Some(slot) = self.slots.get(&key) {
             self.last = *slot as usize;
             return Ok(*slot);
         }
         let slot = self.keys.len();
         self.last = slot;
-        if slot >= MOST {
-            return Err(ProfileError::TooMuch { most: MOST, items });
+        if slot >= MOST_ENTRIES {
+            return Err(ProfileError::TooMuch {
+                most: MOST_ENTRIES,
+                items,
+            });
         }
         self.keys.push(key);
         self.sums.resize(self.sums.len() + self.width, 0);
@@ -351,9 +354,12 @@ impl Names {
             return Ok(*number);
         }
         self.bytes += name.len();
-        if self.bytes > MOST_BYTES || self.names.len() >= MOST {
+        if self.bytes > MOST_NAME_BYTES || self.names.len() >= MOST_ENTRIES {
             let items = "names";
-            return Err(ProfileError::TooMuch { most: MOST, items });
+            return Err(ProfileError::TooMuch {
+                most: MOST_ENTRIES,
+                items,
+            });
         }
         let number = self.names.len() as u32;
         self.names.push((*name).into());

@@ -13,8 +13,8 @@ use std::io::BufRead;
 const TOOL: &str = "DHAT";
 const VERSION: u32 = 2;
 /// The most program points, frames, and frames of a point.
-const MOST: usize = 1 << 22;
-const MOST_DEEP: usize = 1024;
+const MOST_ENTRIES: usize = 1 << 22;
+const MOST_FRAMES: usize = 1024;
 
 /// A program's blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -236,7 +236,7 @@ struct Many<T>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Many<T>, D::Error> {
-        from.deserialize_seq(Limited(MOST, std::marker::PhantomData))
+        from.deserialize_seq(Limited(MOST_ENTRIES, std::marker::PhantomData))
             .map(Many)
     }
 }
@@ -246,7 +246,7 @@ fn is_there<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
 }
 
 fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
-    from.deserialize_seq(Limited(MOST_DEEP, std::marker::PhantomData))
+    from.deserialize_seq(Limited(MOST_FRAMES, std::marker::PhantomData))
 }
 
 /// A list of so many elements at the most.

@@ -6,9 +6,9 @@ use crate::churn::{Churn, churn};
 use lab_model::grouped;
 
 /// Part of the predicted misses by which the simulated ones of the function may differ.
-const NEAR: f64 = 0.05;
+const MOST_DEVIATION: f64 = 0.05;
 /// Less than this part of all write misses is not worth a sentence.
-const SHARE: f64 = 0.05;
+const LEAST_SHARE: f64 = 0.05;
 
 /// A cache as a file describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,14 +129,14 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
         let predicted = lines.checked_mul(churn.blocks)?.checked_mul(passes)?;
         let is_touched = passes > 0 && churn.size() >= cache.size;
         let share = predicted as f64 / total as f64;
-        if !is_touched || !(SHARE..=1.0 + NEAR).contains(&share) {
+        if !is_touched || !(LEAST_SHARE..=1.0 + MOST_DEVIATION).contains(&share) {
             return None;
         }
         let deviation = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
         let functions = costs.functions().map(|f| (f.name, f.costs[event]));
         let (name, simulated) =
             functions.min_by(|a, b| deviation(a.1).total_cmp(&deviation(b.1)))?;
-        (deviation(simulated) <= NEAR).then(|| Explanation {
+        (deviation(simulated) <= MOST_DEVIATION).then(|| Explanation {
             churn,
             touch,
             passes,

@@ -7,7 +7,7 @@ use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 /// Figures that have a size in bytes.
-const BYTES: [&str; 2] = ["peak", "total"];
+const SIZE_FIGURES: [&str; 2] = ["peak", "total"];
 
 /// Figures that a condition may name.
 const FIGURES: [&str; 24] = [
@@ -133,7 +133,7 @@ impl FromStr for Condition {
                 Bound::Change(percent.trim().parse::<f64>().map_err(|_| usage)? / 100.0)
             }
             Some(_) => return Err("a change has a sign, such as 'D1mw>+5%'".into()),
-            None => Bound::Value(size(rest, BYTES.contains(&figure))?),
+            None => Bound::Value(size(rest, SIZE_FIGURES.contains(&figure))?),
         };
         let (Bound::Value(number) | Bound::Change(number)) = bound;
         if !number.is_finite() {

@@ -5,7 +5,7 @@ use crate::ProfileError;
 use std::io::BufRead;
 
 /// Names of C++ and Rust with their parameters stay far below this.
-const LONGEST: u64 = 1 << 20;
+const MOST_LINE_BYTES: u64 = 1 << 20;
 
 /// Reads lines.
 pub struct Lines<R> {
@@ -33,7 +33,7 @@ impl<R: BufRead> Lines<R> {
         loop {
             let buffer = self.from.fill_buf()?;
             let end = memchr::memchr(b'\n', buffer).map(|end| end + 1);
-            let room = (LONGEST as usize).saturating_sub(line.len());
+            let room = (MOST_LINE_BYTES as usize).saturating_sub(line.len());
             let length = end.unwrap_or(buffer.len()).min(room);
             line.extend_from_slice(&buffer[..length]);
             self.from.consume(length);
@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
         }
         self.number += 1;
         self.ended = line.last() == Some(&b'\n');
-        if line.len() as u64 == LONGEST && !self.ended {
+        if line.len() as u64 == MOST_LINE_BYTES && !self.ended {
             return Err(self.wrong("it is longer than 1 MiB"));
         }
         line.truncate(line.trim_ascii_end().len());

@@ -7,7 +7,7 @@ use crate::names::base_name;
 use std::collections::{BTreeSet, HashMap};
 
 /// Places that allocate, of which the sources are looked for.
-const SITES: usize = 40;
+const MOST_SITES: usize = 40;
 /// Lines of each event of which they are.
 pub const HOTTEST: usize = 12;
 
@@ -122,7 +122,10 @@ fn allocating(profile: &Profile) -> Vec<&str> {
     points.sort_by_key(|point| std::cmp::Reverse(point.bytes));
     let sites = points.into_iter().filter_map(|point| dhat.site(point));
     let files = sites.map(|site| site.file.as_str());
-    files.filter(|file| !file.is_empty()).take(SITES).collect()
+    files
+        .filter(|file| !file.is_empty())
+        .take(MOST_SITES)
+        .collect()
 }
 
 /// Names with folders by those without; `None`: there are several.

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 pub type Stack = (Vec<String>, u64);
 
 /// Parts of a whole that are less than this are left out with all that they call.
-const LEAST: f64 = 0.0005;
+const LEAST_SHARE: f64 = 0.0005;
 
 /// The longest stack.
-const DEEPEST: usize = 60;
+const MOST_DEPTH: usize = 60;
 
 impl Dhat {
     /// Stacks that allocated, by a figure of their blocks. Those that are the same by their functions' names are one.
@@ -91,7 +91,7 @@ impl<'p> Graph<'p> {
     /// From the functions that cost more than what they are called for.
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
-        let least = total * LEAST;
+        let least = total * LEAST_SHARE;
         for root in 0..self.nodes.len() {
             let node = &self.nodes[root];
             let beyond = node.inclusive() - node.called;
@@ -113,7 +113,7 @@ impl<'p> Graph<'p> {
         for &(callee, cost) in &node.calls {
             let cost = cost * part;
             let below = &self.nodes[callee];
-            if cost < least || path.len() >= DEEPEST || path.contains(&callee) {
+            if cost < least || path.len() >= MOST_DEPTH || path.contains(&callee) {
                 self_cost += cost;
                 continue;
             }

@@ -33,7 +33,7 @@ use std::collections::HashSet;
 /// [`lab_model::Plan::label`]. Errors: there is nothing that could be compared.
 pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
     let mut found: Option<Between> = None;
-    let lonely = each_target([first, second], |sides| {
+    let apart = each_target([first, second], |sides| {
         match (&mut found, on_target(sides)) {
             (Some(found), Some(more)) => found.add(more),
             (found @ None, first) => *found = first,
@@ -42,7 +42,7 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
     })?;
     let mut between = found.ok_or(Incomparable::NothingCommon)?;
     between.differences = differing::differing(first.run, second.run, between.differences);
-    between.apart.extend(lonely);
+    between.apart.extend(apart);
     Ok(between)
 }
 
@@ -74,7 +74,7 @@ fn each_target(
         same_work(sides.0[0].plan, sides.0[1].plan)?;
         look(&sides);
     }
-    Ok(lonely(&parts))
+    Ok(targets_of_one_run(&parts))
 }
 
 /// The parts on the same target.
@@ -143,18 +143,18 @@ fn on_target(sides: &Sides) -> Option<Between> {
 }
 
 /// The targets that one run alone has.
-fn lonely(parts: &[Vec<Part>; 2]) -> Vec<String> {
-    let mut lonely = Vec::new();
+fn targets_of_one_run(parts: &[Vec<Part>; 2]) -> Vec<String> {
+    let mut sentences = Vec::new();
     for (i, which) in [(0, "first"), (1, "second")] {
         let is_in_other = |part: &&Part| parts[1 - i].iter().any(|other| other.kind == part.kind);
         let alone = parts[i].iter().filter(|part| !is_in_other(part));
         let names = alone.filter_map(|part| Some(part.kind?.title().to_string()));
-        lonely.extend(listed(
+        sentences.extend(listed(
             &format!("Targets of the {which} run alone"),
             names.collect(),
         ));
     }
-    lonely
+    sentences
 }
 
 /// What cannot be compared, a sentence each.

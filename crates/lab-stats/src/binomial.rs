@@ -4,7 +4,7 @@
 use crate::normal;
 
 /// Above this number of things the binomial distribution is replaced by the normal one.
-const EXACT: u64 = 1000;
+const MOST_EXACT: u64 = 1000;
 
 /// How likely at least so many of all things are of a kind of which each is with this chance.
 pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
@@ -18,7 +18,7 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
             0.0
         };
     }
-    if all > EXACT {
+    if all > MOST_EXACT {
         let (n, threshold) = (all as f64, at_least as f64);
         let spread = (n * chance * (1.0 - chance)).sqrt();
         return normal::cdf((n * chance - (threshold - 0.5)) / spread);

@@ -7,12 +7,12 @@ use std::ops::Range;
 
 /// The chance that a number of blocks is computed for. The scatter, too, is only known from the blocks there are, and
 /// so some 80 % of new runs decide (`tests/deciding.rs`).
-pub(crate) const PROBABLY: f64 = 0.9;
+pub(crate) const DECIDING_CHANCE: f64 = 0.9;
 
 /// More than so many blocks decide it never.
 const MOST_BLOCKS: u32 = 100_000;
 
-/// A new run of so many blocks decides a ratio with a chance of [`PROBABLY`]: its interval has nothing of `apart`, or
+/// A new run of so many blocks decides a ratio with a chance of [`DECIDING_CHANCE`]: its interval has nothing of `apart`, or
 /// all of it is in `alike`, ranges of the ratio's logarithm. `None`: hardly any number does.
 ///
 /// The truth is as uncertain as this run leaves it: assurance, A. O'Hagan and others, *Assurance in clinical trial
@@ -37,7 +37,7 @@ pub fn blocks_needed(ratio: &Ratio, apart: Range<f64>, alike: Range<f64>) -> Opt
         let (first, last) = (apart.start - half, apart.end + half);
         let within = (alike.start + half).max(first)..(alike.end - half).min(last);
         let within = (below(within.end) - below(within.start)).max(0.0);
-        1.0 - (below(last) - below(first)) + within >= PROBABLY
+        1.0 - (below(last) - below(first)) + within >= DECIDING_CHANCE
     };
     let (mut no, mut yes) = (least.max(1) - 1, MOST_BLOCKS);
     if !decides(yes) {

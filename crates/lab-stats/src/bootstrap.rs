@@ -6,20 +6,20 @@ use crate::analysis::Interval;
 use crate::normal;
 
 /// Times that the blocks are drawn at the least.
-const DRAWS: usize = 2000;
+const LEAST_DRAWS: usize = 2000;
 
 /// At least so many draws lie beyond each bound.
-const BEYOND: f64 = 20.0;
+const LEAST_BEYOND_BOUND: f64 = 20.0;
 
 /// More are never made.
-const MOST: usize = 50_000;
+const MOST_DRAWS: usize = 50_000;
 
 /// How often blocks are drawn where a bound leaves this part of the draws beyond it.
 pub(crate) fn draws(tail: f64) -> usize {
     if tail > 0.0 {
-        ((BEYOND / tail) as usize).clamp(DRAWS, MOST)
+        ((LEAST_BEYOND_BOUND / tail) as usize).clamp(LEAST_DRAWS, MOST_DRAWS)
     } else {
-        DRAWS
+        LEAST_DRAWS
     }
 }
 

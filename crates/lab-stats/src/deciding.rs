@@ -2,7 +2,7 @@
 //! How many blocks would decide what a run leaves open.
 
 use crate::analysis::Verdict;
-use crate::blocks_needed::PROBABLY;
+use crate::blocks_needed::DECIDING_CHANCE;
 use crate::normal;
 use crate::results::Comparison;
 
@@ -18,7 +18,7 @@ pub enum Deciding {
 }
 
 /// Runs of more blocks are not proposed, unless this one was allowed more.
-const MOST: u32 = 200;
+const MOST_BLOCKS: u32 = 200;
 
 /// Of all comparisons that are not decided; `None` if all are. `allowed`: the most blocks that this run could have.
 pub fn deciding(comparisons: &[Comparison], allowed: u32) -> Option<Deciding> {
@@ -29,10 +29,10 @@ pub fn deciding(comparisons: &[Comparison], allowed: u32) -> Option<Deciding> {
     let mut needed: Vec<u32> = open.map(|blocks| blocks.unwrap_or(u32::MAX)).collect();
     needed.sort_unstable();
     let [all, half] = [
-        together(*needed.last()?, needed.len()),
+        for_all(*needed.last()?, needed.len()),
         needed[needed.len() / 2],
     ];
-    let most = allowed.max(MOST);
+    let most = allowed.max(MOST_BLOCKS);
     Some(match (all <= most, half <= most) {
         (true, _) => Deciding::All(all),
         (_, true) => Deciding::Half(half),
@@ -42,9 +42,9 @@ pub fn deciding(comparisons: &[Comparison], allowed: u32) -> Option<Deciding> {
 
 /// The blocks that all of so many comparisons need, where each needs at most `blocks` by itself: what may fail is
 /// shared among them (Bonferroni).
-fn together(blocks: u32, comparisons: usize) -> u32 {
+fn for_all(blocks: u32, comparisons: usize) -> u32 {
     let reserve = |fails: f64| normal::upper_quantile(0.025) + normal::upper_quantile(fails);
-    let fails = 1.0 - PROBABLY;
+    let fails = 1.0 - DECIDING_CHANCE;
     let more = reserve(fails / comparisons as f64) / reserve(fails);
     (f64::from(blocks) * more.powi(2)).ceil() as u32
 }

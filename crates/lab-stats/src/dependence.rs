@@ -2,7 +2,7 @@
 //! Whether adjacent blocks depend on each other, and merging them where they do.
 
 /// With at least this many values, merging costs next to nothing.
-const MANY: usize = 40;
+const MANY_VALUES: usize = 40;
 
 /// Values of blocks after merging adjacent ones as often as their dependence asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub fn merge(values: &[f64], enough: u32) -> Merged {
         if significant {
             merged.apart = 2 * merged.width;
         }
-        if !significant && (n < MANY || errors <= 0.5) {
+        if !significant && (n < MANY_VALUES || errors <= 0.5) {
             return merged;
         }
         if n / 2 < enough.max(2) as usize {

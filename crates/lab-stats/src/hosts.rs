@@ -31,7 +31,7 @@ pub struct HostKind {
 }
 
 /// What makes a kind, by the names of a host's facts.
-const OF_A_KIND: [&str; 2] = ["cpu", "system"];
+const KIND_FACTS: [&str; 2] = ["cpu", "system"];
 
 /// A subject against its target's baseline, host by host: in the typical time; of servers in their CPU time for a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
         let first = all.next();
         all.any(|other| Some(other) != first)
     };
-    let telling: Vec<&str> = OF_A_KIND.into_iter().filter(varies).collect();
+    let telling: Vec<&str> = KIND_FACTS.into_iter().filter(varies).collect();
     let mut kinds: Vec<HostKind> = Vec::new();
     for host in with_blocks {
         let words: Vec<&str> = telling.iter().map(|key| fact(host, key)).collect();

@@ -7,18 +7,18 @@ use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
 /// Buckets of one value each; from there on, so many of each width.
-const EXACT: u32 = 64;
+const SINGLE_VALUE_BUCKETS: u32 = 64;
 
 /// Buckets of one width.
-const STEPS: u32 = 32;
+const BUCKETS_PER_WIDTH: u32 = 32;
 
 /// The lowest and the highest latency that a bucket counts, ns.
 pub fn bucket(index: u32) -> (u64, u64) {
-    if index < EXACT {
+    if index < SINGLE_VALUE_BUCKETS {
         return (u64::from(index), u64::from(index));
     }
-    let width = index / STEPS - 1;
-    let step = u64::from(index - width * STEPS);
+    let width = index / BUCKETS_PER_WIDTH - 1;
+    let step = u64::from(index - width * BUCKETS_PER_WIDTH);
     // Beyond the last bucket of 64 bits there is none: a file that names one was tampered with.
     if width > 64 - 6 {
         return (u64::MAX, u64::MAX);

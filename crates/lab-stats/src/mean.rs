@@ -8,7 +8,7 @@ use crate::normal;
 use std::iter::Sum;
 
 /// With fewer blocks their draws would say little: Student's t takes the place of the draws' own.
-const FEWEST: usize = 6;
+const LEAST_BLOCKS: usize = 6;
 
 /// The mean of `above` / the mean of `below`, which have a value for each block, with an interval at a level of
 /// `1 - alpha`; of values above 0. `None` without a block; of one block there is no interval.
@@ -34,7 +34,7 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     if count < 2 {
         return Some(interval(0.0, 0.0, 0.0));
     }
-    if count < FEWEST {
+    if count < LEAST_BLOCKS {
         let t = normal::student_upper_quantile(count as u32 - 1, alpha / 2.0);
         return Some(interval(t, -t, level));
     }

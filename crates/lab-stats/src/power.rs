@@ -24,7 +24,7 @@ pub const POWERS: [f64; 2] = [0.8, 0.95];
 pub const LEVEL: f64 = 0.8;
 
 /// More blocks are not told.
-const MOST: f64 = 10_000.0;
+const MOST_BLOCKS: f64 = 10_000.0;
 
 /// What a run would take.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ type Needs = (
 
 fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -> Needs {
     let blocks = |simulated: &Simulated, distance: f64, power: f64| {
-        let of = |scatter: f64| simulated.blocks(distance / scatter.max(1e-9), power, MOST);
+        let of = |scatter: f64| simulated.blocks(distance / scatter.max(1e-9), power, MOST_BLOCKS);
         Blocks {
             estimate: of(scatter.estimate),
             low: of(scatter.low),

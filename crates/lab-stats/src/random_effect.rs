@@ -9,10 +9,10 @@
 use crate::analysis::Interval;
 
 /// Steps by which a root is enclosed: to a 2^60th of where it is looked for.
-const STEPS: usize = 60;
+const BISECTION_STEPS: usize = 60;
 
 /// The greatest multiple that is told from infinity.
-const MOST: f64 = 1e12;
+const MOST_MULTIPLE: f64 = 1e12;
 
 /// What groups say of how much they differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,12 +108,12 @@ fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     let mut high = 1.0;
     while function(high) > value {
         high *= 4.0;
-        if high > MOST {
+        if high > MOST_MULTIPLE {
             return f64::INFINITY;
         }
     }
     let mut low = 0.0;
-    for _ in 0..STEPS {
+    for _ in 0..BISECTION_STEPS {
         let middle = 0.5 * (low + high);
         if function(middle) > value {
             low = middle

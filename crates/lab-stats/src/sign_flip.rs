@@ -20,13 +20,13 @@ use crate::{dependence, family, order, signed_rank};
 use std::collections::HashMap;
 
 /// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
-pub(crate) const ALL: usize = 12;
+pub(crate) const MOST_ENUMERATED_BLOCKS: usize = 12;
 
 /// With more blocks so many are drawn, the blocks as they are among them.
-const DRAWN: usize = 2048;
+const DRAWN_FLIPS: usize = 2048;
 
 /// A value counts for at most so many times the median distance from the centre (Rosenbaum 2007).
-const LIMIT: f64 = 2.5;
+const SCORE_LIMIT: f64 = 2.5;
 
 /// The logarithm of a ratio in each block of a run, in the order of time; `None`: the block has none.
 #[derive(Clone, Debug, Default)]
@@ -194,10 +194,10 @@ pub(crate) struct Flips {
 
 impl Flips {
     pub fn new(blocks: usize, seed: u64) -> Flips {
-        let count = if blocks <= ALL {
+        let count = if blocks <= MOST_ENUMERATED_BLOCKS {
             1 << blocks.saturating_sub(1)
         } else {
-            DRAWN
+            DRAWN_FLIPS
         };
         let mut random = SplitMix64::new(seed);
         let mut signs = Vec::with_capacity(count * blocks);
@@ -205,7 +205,7 @@ impl Flips {
             for flip in 0..count {
                 let turned = match flip {
                     0 => false,
-                    _ if blocks <= ALL => flip >> block & 1 == 1,
+                    _ if blocks <= MOST_ENUMERATED_BLOCKS => flip >> block & 1 == 1,
                     _ => random.next() >> 63 == 1,
                 };
                 signs.push(if turned { -1 } else { 1 });
@@ -422,7 +422,7 @@ pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
 fn scores(values: &[f64], centre: f64) -> Vec<f64> {
     let away: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
     let limit = match order::median(&away) {
-        Some(median) if median > 0.0 => LIMIT * median,
+        Some(median) if median > 0.0 => SCORE_LIMIT * median,
         _ => f64::INFINITY,
     };
     let deviations = values.iter().map(|v| v - centre);

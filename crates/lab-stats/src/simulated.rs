@@ -18,10 +18,10 @@ const BLOCKS: [u32; 24] = [
 ];
 
 /// On the scale of a normal value limits change little with more blocks than this.
-const SETTLED: usize = 24;
+const SETTLED_BLOCKS: usize = 24;
 
 /// The greatest difference that is looked for, in units of a block's scatter.
-const FAR: f64 = 10.0;
+const MOST_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
 pub struct Simulated {
@@ -151,15 +151,15 @@ impl Correlated {
         // The same numbers for all numbers of blocks, so that more blocks never seem to find less.
         let mut random = Normal(SplitMix64::new(seed ^ 1));
         let runs: Vec<Vec<f64>> = (0..RUNS).map(|_| random.many(150)).collect();
-        let flips = Flips::new(blocks.min(SETTLED), seed);
+        let flips = Flips::new(blocks.min(SETTLED_BLOCKS), seed);
         let others = || {
             self.greatest(
                 &flips,
-                blocks.min(SETTLED),
+                blocks.min(SETTLED_BLOCKS),
                 &mut Normal(SplitMix64::new(seed)),
             )
         };
-        let few = (blocks <= sign_flip::ALL).then(others);
+        let few = (blocks <= sign_flip::MOST_ENUMERATED_BLOCKS).then(others);
         let limit = match few {
             Some(_) => 0.0,
             None => limit(settled, blocks, alpha, || pooled(others(), &flips, &runs)),
@@ -188,7 +188,7 @@ impl Correlated {
             .enumerate()
             .map(|(i, run)| {
                 let others = few.as_ref().map(|few| &few[i % few.len()]);
-                least(|difference| finds(&run[..blocks], others, difference))
+                least_difference(|difference| finds(&run[..blocks], others, difference))
             })
             .collect();
         differences.sort_unstable_by(f64::total_cmp);
@@ -222,7 +222,7 @@ fn limit(
         let rank = (alpha * all.len() as f64) as usize;
         all.get(rank).copied().unwrap_or(f64::INFINITY)
     };
-    if blocks < SETTLED {
+    if blocks < SETTLED_BLOCKS {
         of(&make())
     } else {
         of(settled.get_or_insert_with(make))
@@ -230,11 +230,11 @@ fn limit(
 }
 
 /// The least difference that is found; infinite where none is.
-fn least(finds: impl Fn(f64) -> bool) -> f64 {
-    if !finds(FAR) {
+fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
+    if !finds(MOST_DIFFERENCE) {
         return f64::INFINITY;
     }
-    let (mut out, mut within) = (0.0, FAR);
+    let (mut out, mut within) = (0.0, MOST_DIFFERENCE);
     for _ in 0..13 {
         let middle = 0.5 * (out + within);
         if finds(middle) {

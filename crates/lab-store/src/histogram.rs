@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// The length of what stands before the counts in the V2 format: cookie, length, offset, digits, lowest and
 /// highest value, ratio.
-const HEADER: usize = 40;
+const HEADER_BYTES: usize = 40;
 
 /// Of the V2 format.
 const COOKIE: u64 = 0x1c84_9313;
@@ -17,7 +17,7 @@ const BUCKETS: u64 = 33 * HALF;
 const HALF: u64 = 1024;
 
 /// A blob that is longer was not written by a lab: one has no more counts than this many, of nine bytes.
-const LONGEST: usize = HEADER + 9 * 40_000;
+const MOST_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
 
 /// A distribution's histogram. Errors, in words: a time or a number of them is beyond what it can hold.
 pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
@@ -37,7 +37,7 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
 /// In words: a time or a number of them is beyond what it can hold.
 pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
     countable(counts.total())?;
-    let (mut blob, mut next) = (vec![0; HEADER], 0);
+    let (mut blob, mut next) = (vec![0; HEADER_BYTES], 0);
     if let Some((value, _)) = counts.0.iter().find(|(value, _)| bucket(*value) >= BUCKETS) {
         return Err(format!("a time of {value} ns is too long for a histogram"));
     }
@@ -62,10 +62,10 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
         put_varint(&mut blob, count << 1);
         next = at + 1;
     }
-    if blob.len() == HEADER {
+    if blob.len() == HEADER_BYTES {
         return Ok(None);
     }
-    let length = (blob.len() - HEADER) as u64;
+    let length = (blob.len() - HEADER_BYTES) as u64;
     let digits = u64::from(Counts::DIGITS);
     let header = [
         COOKIE << 32 | length,
@@ -110,7 +110,7 @@ pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
 /// each with few of the buckets that a histogram of the library would make room for.
 pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     check_header(blob)?;
-    let mut rest = &blob[HEADER..];
+    let mut rest = &blob[HEADER_BYTES..];
     let (mut counts, mut bucket) = (Counts::default(), 0_u64);
     while !rest.is_empty() {
         let number = varint(&mut rest).ok_or("a histogram ends within a number")?;
@@ -179,7 +179,7 @@ fn check_header(blob: &[u8]) -> Result<(), String> {
             .map(|b| u64::from_be_bytes(b.try_into().unwrap_or_default()))
     };
     let length = number(0).map(|n| n as u32 as usize);
-    if blob.len() > LONGEST || length.map(|n| n + HEADER) != Some(blob.len()) {
+    if blob.len() > MOST_BLOB_BYTES || length.map(|n| n + HEADER_BYTES) != Some(blob.len()) {
         return Err(format!(
             "a histogram of {} bytes has another length than it says",
             blob.len()

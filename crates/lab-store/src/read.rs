@@ -219,7 +219,7 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
             schema::VERSION,
         ));
     }
-    cut_off(
+    check_length(
         path,
         u16::from_be_bytes([header[16], header[17]]),
         number(28),
@@ -245,12 +245,12 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
 fn guard(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_TEXT_BYTES)?;
     Ok(())
 }
 
 /// Of a text or a blob, bytes: a plan of a hundred thousand points has a hundredth of it.
-const LONGEST: i32 = 256 << 20;
+const MOST_TEXT_BYTES: i32 = 256 << 20;
 
 /// A table that is computed in place of stored: a view in its stead could have rows without end.
 fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
@@ -263,7 +263,7 @@ fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
 
 /// The header says how many pages there are, unless a WAL holds newer ones: a lab that is killed while
 /// it moves them into the file has written the header already.
-fn cut_off(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
+fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
     let page_size = if page_size == 1 {
         65_536
     } else {

@@ -18,10 +18,10 @@ use tokio_rustls::TlsConnector;
 
 /// Bytes that a server may send ahead, on a connection and in a stream: so many that it never waits for
 /// the generator.
-const WINDOW: u32 = 16 << 20;
+const WINDOW_BYTES: u32 = 16 << 20;
 
 /// How often a request is sent again that a server surely has not looked at (RFC 9113, 8.7).
-const TRIES: usize = 3;
+const MOST_TRIES: usize = 3;
 
 /// Why a request was not answered.
 pub struct Fault {
@@ -64,7 +64,7 @@ impl ConnectionSlot {
 
     /// Sends a request and waits for the end of its answer, over the connection that is kept here or, if
     /// none is to be kept, over one of its own.
-    pub async fn ask(
+    pub async fn exchange(
         &self,
         job: &Job,
         meter: &Rc<Meter>,
@@ -74,13 +74,13 @@ impl ConnectionSlot {
             kind: ErrorKind::Reset,
             words: String::new(),
         };
-        for _ in 0..TRIES {
+        for _ in 0..MOST_TRIES {
             let link = if job.keep_alive {
                 self.link(job, meter).await?
             } else {
                 Link::open(job, meter).await?
             };
-            let error = match link.ask(job, request).await {
+            let error = match link.exchange(job, request).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -140,8 +140,8 @@ impl Link {
         };
         let mut builder = Builder::new();
         builder.enable_push(false);
-        builder.initial_window_size(WINDOW);
-        builder.initial_connection_window_size(WINDOW);
+        builder.initial_window_size(WINDOW_BYTES);
+        builder.initial_connection_window_size(WINDOW_BYTES);
         let shaken = builder.handshake(metered).await;
         let (requests, connection) = shaken.map_err(|e| unconnected(io::Error::other(e)))?;
         let open = Rc::new(Cell::new(true));
@@ -154,7 +154,7 @@ impl Link {
         Ok(Link { requests, open })
     }
 
-    async fn ask(&self, job: &Job, request: &Rendered) -> Result<Response, h2::Error> {
+    async fn exchange(&self, job: &Job, request: &Rendered) -> Result<Response, h2::Error> {
         let mut requests = self.requests.clone().ready().await?;
         let without_body = request.body.is_empty();
         let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;

@@ -24,10 +24,16 @@ pub(super) fn changed(sides: &Sides) -> Vec<ChangedTimes> {
     let all = sides.0.each_ref().map(|side| percentiles(side.run));
     let points = sides.points().into_iter();
     let places = points.flat_map(|points| sides.measured(points).collect::<Vec<_>>());
-    places.filter_map(|place| one(sides, &all, place)).collect()
+    places
+        .filter_map(|place| changed_times(sides, &all, place))
+        .collect()
 }
 
-fn one(sides: &Sides, all: &[Vec<Percentiles>; 2], place: PointPair) -> Option<ChangedTimes> {
+fn changed_times(
+    sides: &Sides,
+    all: &[Vec<Percentiles>; 2],
+    place: PointPair,
+) -> Option<ChangedTimes> {
     let PointPair { subjects, points } = place;
     let of = |i: usize| {
         let mut percentiles = all[i].iter();

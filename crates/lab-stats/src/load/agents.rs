@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each of several agents did of a load, and in what it was unlike the others.
 
-use super::{BUSY, GENERATOR_SHARE};
+use super::{BUSY_SHARE, GENERATOR_SHARE};
 use crate::analysis::Interval;
 use crate::binomial;
 use crate::order::{median, median_interval};
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 const LATE_NS: u64 = 10_000_000;
 
 /// An agent whose service times are so much longer than the others' is on another path.
-const SLOWER: f64 = 1.2;
+const SLOW_PATH_RATIO: f64 = 1.2;
 
 /// An agent of whose requests so much more fail than of the others' is named, if that is no chance.
-const MORE_ERRORS: f64 = 0.01;
+const EXCESS_ERROR_SHARE: f64 = 0.01;
 
 /// What an agent did, in all slices that count.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ impl AgentResult {
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
         let part = self.ended() as f64 / ended.max(1) as f64;
         let chance = binomial::upper_tail(errors, part, self.errors);
-        self.fail() > self.others_fail + MORE_ERRORS && chance < alpha
+        self.fail() > self.others_fail + EXCESS_ERROR_SHARE && chance < alpha
     }
 }
 
@@ -119,10 +119,13 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
                 result.late_ns > LATE_NS + agent.clock.error_ns,
             ),
             (AgentTrouble::Behind, is_generators && lag > 2.0 * usual_lag),
-            (AgentTrouble::Limit, result.busy > BUSY),
+            (AgentTrouble::Limit, result.busy > BUSY_SHARE),
             (
                 AgentTrouble::Path,
-                result.path.as_ref().is_some_and(|p| p.low > SLOWER),
+                result
+                    .path
+                    .as_ref()
+                    .is_some_and(|p| p.low > SLOW_PATH_RATIO),
             ),
             (
                 AgentTrouble::Errors,

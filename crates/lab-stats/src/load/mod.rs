@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use visits::{Visit, Visits};
 
 /// The generator is the limit where its busiest thread has a core for more than this part of the time.
-pub(crate) const BUSY: f64 = 0.9;
+pub(crate) const BUSY_SHARE: f64 = 0.9;
 
 /// A percentile of response times has too much of the generator in it where this part of it is the generator's own.
 const GENERATOR_SHARE: f64 = 0.1;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each server serves at the most, as the first blocks of a run find it: open loops offer parts of it.
 
-use super::BUSY;
+use super::BUSY_SHARE;
 use crate::order::median;
 use lab_model::{Plan, PointId, Run, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Fresh processes that a peak comes from: the median of three passes over one that was unlucky.
-const BLOCKS: u32 = 3;
+const CALIBRATING_BLOCKS: u32 = 3;
 
 /// What is known of a server's peak.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ struct ClosedLoop {
 
 /// In how many blocks peaks are looked for; in the last of them they are known after the closed loops.
 pub fn calibrating_blocks(plan: &Plan) -> u32 {
-    (plan.measure.max_blocks / BLOCKS).clamp(1, BLOCKS)
+    (plan.measure.max_blocks / CALIBRATING_BLOCKS).clamp(1, CALIBRATING_BLOCKS)
 }
 
 impl Peaks {
@@ -76,7 +76,7 @@ impl Peaks {
         let closed_loops =
             closed_loops.filter(|measured| (measured.subject, measured.point) == (subject, closed));
         let (rates, busy): (Vec<f64>, Vec<f64>) = closed_loops.map(|f| (f.rate, f.busy)).unzip();
-        let busy = median(&busy).is_some_and(|busy| busy > BUSY);
+        let busy = median(&busy).is_some_and(|busy| busy > BUSY_SHARE);
         Some(match median(&rates).filter(|rate| *rate > 0.0) {
             Some(_) if busy => Peak::Generator,
             Some(rate) => Peak::Rate(rate),

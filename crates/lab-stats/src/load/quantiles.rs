@@ -34,7 +34,7 @@ const MOST_GROUPS: usize = 200;
 const MOST_NEEDED: u32 = 59;
 
 /// An interval is given if so many blocks hold what exceeds the quantile.
-const CARRIERS: f64 = 6.0;
+const LEAST_CARRIERS: f64 = 6.0;
 
 /// The fewest blocks of which a quantile has an interval: with so many, blocks whose requests all exceed it would be
 /// seen, if there were enough of them to make it greater; or if they were 1 in 20 at the least.
@@ -257,7 +257,7 @@ impl At<'_> {
     /// Whether enough blocks were there, and enough of them hold what exceeds the quantile.
     fn has_interval(&self) -> bool {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
-        chances >= blocks_needed(self.per_10_000) && self.carriers() >= CARRIERS
+        chances >= blocks_needed(self.per_10_000) && self.carriers() >= LEAST_CARRIERS
     }
 
     /// Over how many groups what reaches the quantile is spread: (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
@@ -365,7 +365,7 @@ impl Grouping {
 }
 
 /// Percentiles of a [shift function](shift), of 10,000.
-const SHIFT: [u32; 12] = [
+const SHIFT_PARTS: [u32; 12] = [
     1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 9500, 9900, 9990,
 ];
 
@@ -377,7 +377,10 @@ const SHIFT: [u32; 12] = [
 pub fn shift(tails: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
     let has_ratio =
         |part: u32| tails.iter().all(|t| is_given(t.total(), part)) && have_intervals(tails, part);
-    let parts: Vec<u32> = SHIFT.into_iter().filter(|part| has_ratio(*part)).collect();
+    let parts: Vec<u32> = SHIFT_PARTS
+        .into_iter()
+        .filter(|part| has_ratio(*part))
+        .collect();
     let each = alpha / parts.len().max(1) as f64;
     let of = |part| Some((part, ratio(tails, part, each)?.interval));
     parts.into_iter().filter_map(of).collect()

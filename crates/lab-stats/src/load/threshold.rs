@@ -181,7 +181,7 @@ impl Threshold {
         if self.comparison.holds(value, self.bound) {
             return Outcome::Crossed(value, self.sentence(value, measured.interval()));
         }
-        match self.quantity.hidden(server) {
+        match self.quantity.reason_hidden(server) {
             Some(reason) => undecided(reason),
             None => Outcome::Passed,
         }
@@ -347,7 +347,7 @@ impl Quantity {
             let share = error_share(errors, served).map(Value::Reading);
             return share.ok_or_else(|| "no request came to an end".into());
         };
-        let reason = || match beyond(metric) {
+        let reason = || match part_of_10_000(metric) {
             _ if served == 0 && *metric != Metric::THREADS => "nothing was served".to_string(),
             Some(_) if server.results.is_overloaded(server.subject, server.point) => {
                 "the server was overloaded: it has no percentiles".to_string()
@@ -363,12 +363,12 @@ impl Quantity {
 
     /// Why a time that lies within its bound says nothing: as many requests failed as lie beyond it, and
     /// nobody knows how long they would have taken.
-    fn hidden(self, server: &Server) -> Option<String> {
+    fn reason_hidden(self, server: &Server) -> Option<String> {
         let Quantity::Metric(metric) = self else {
             return None;
         };
         let (failed, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
-        hidden(failed, served, beyond(metric)?).then(|| {
+        hidden(failed, served, part_of_10_000(metric)?).then(|| {
             format!(
                 "{failed} requests failed, which is more than lie beyond it, and how long they would have \
                  taken is not known"
@@ -399,7 +399,7 @@ impl Quantity {
 }
 
 /// Of a quantile of response times, how many in 10,000 do not exceed it.
-fn beyond(metric: &Metric) -> Option<u32> {
+fn part_of_10_000(metric: &Metric) -> Option<u32> {
     let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
     Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))
 }

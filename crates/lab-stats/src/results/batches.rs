@@ -56,7 +56,7 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
 pub(crate) fn compared(basis: &Basis, table: &Table, observed: &Observed) -> Compared {
-    family(basis, table, observed).judged()
+    family(basis, table, observed).judge()
 }
 
 /// The same before it is judged.
@@ -79,7 +79,7 @@ pub(crate) fn family<'b, 'r>(
             judged: &judged,
             ranked: std::slice::from_ref(basis.plan.answer()),
         };
-        family.at(&question, |subject, metric| {
+        family.compare_at(&question, |subject, metric| {
             if *metric == Metric::WALL {
                 Logs {
                     by_block: table.log_ratios(subject, baseline, point),
@@ -97,7 +97,7 @@ pub(crate) fn family<'b, 'r>(
                 let [times, baseline_times] = table.paired_times(subject, baseline, point, time);
                 let ratio =
                     mean::ratio_of_means(&times, &baseline_times, basis.plan.seed, basis.alpha);
-                family.beside((subject, point, &metric), &Metric::WALL, ratio, times.len());
+                family.add_beside((subject, point, &metric), &Metric::WALL, ratio, times.len());
             }
         }
     }
@@ -111,7 +111,7 @@ pub(crate) fn family<'b, 'r>(
     );
     footprints::rank_programs(&mut family);
     let wall = |subject, point| of(table.visits(subject, point), |v| Some(v.wall_ns));
-    spread::ask(&mut family, wall);
+    spread::add_spreads(&mut family, wall);
     bests(&mut family, table);
     family
 }
@@ -122,7 +122,7 @@ fn bests(family: &mut Family, table: &Table) {
     let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
     let at_once = sweeps::sweeps(plan).into_iter();
     let at_once = at_once.filter(|sweep| plan.cases[sweep.case].cores == Cores::All);
-    at_once.for_each(|sweep| best::ask(family, (&sweep, &Metric::WALL), rate));
+    at_once.for_each(|sweep| best::add_bests(family, (&sweep, &Metric::WALL), rate));
 }
 
 /// The times of points that do several operations at once are no operation's.

@@ -15,7 +15,7 @@ use std::iter::zip;
 
 /// Adds the most of each subject over the points of a sweep, and asks who does most. `metric`: in which the points
 /// are compared; `rate`: what a subject does per second at a point, by block.
-pub(crate) fn ask(
+pub(crate) fn add_bests(
     family: &mut Family,
     (sweep, metric): (&Sweep, &Metric),
     rate: impl Fn(SubjectId, PointId) -> Blocks,
@@ -102,7 +102,7 @@ fn logs(subject: &Most, base: &Most) -> Blocks {
 }
 
 /// Who was limited by the generator where it served most may serve more than one that is ahead of it.
-pub(super) fn unlimited(
+pub(super) fn drop_uncertain_orders(
     ranking: &mut Ranking,
     bests: &[Best],
     limited: &HashSet<(SubjectId, PointId)>,
@@ -124,5 +124,5 @@ pub(super) fn of_load(family: &mut Family, visits: &Visits) {
     let closed = sweeps(plan).into_iter().filter(is_closed);
     let rate =
         |subject, point| by_block(visits, (subject, point), |v| Some(v.per_second(v.served)));
-    closed.for_each(|sweep| ask(family, (&sweep, &Metric::THROUGHPUT), rate));
+    closed.for_each(|sweep| add_bests(family, (&sweep, &Metric::THROUGHPUT), rate));
 }

@@ -106,7 +106,7 @@ impl<'b, 'r> Family<'b, 'r> {
 
     /// Asks how subjects compare at a point. `logs`: the logarithm of subject / baseline in each block; none where
     /// a subject cannot be compared.
-    pub fn at(&mut self, question: &Question, logs: impl Fn(SubjectId, &Metric) -> Logs) {
+    pub fn compare_at(&mut self, question: &Question, logs: impl Fn(SubjectId, &Metric) -> Logs) {
         let (basis, point) = (self.basis, question.point);
         let logs = |subject, metric: &Metric| {
             let found = basis
@@ -125,7 +125,7 @@ impl<'b, 'r> Family<'b, 'r> {
                 if let Some(logs) = logs(subject, metric) {
                     let ratio = Source::Member(self.member(logs));
                     let place = (subject, point, metric);
-                    self.ask(place, margin(metric), ratio);
+                    self.add(place, margin(metric), ratio);
                 }
             }
         }
@@ -141,7 +141,7 @@ impl<'b, 'r> Family<'b, 'r> {
 
     /// Asks how the quantiles of all requests compare at a point. `of`: of the first of two servers / of the second,
     /// if they can be compared.
-    pub fn pooled(
+    pub fn compare_pooled(
         &mut self,
         point: PointId,
         metrics: &[Metric],
@@ -162,7 +162,7 @@ impl<'b, 'r> Family<'b, 'r> {
             for subject in basis.candidates().filter(|s| compares(*s)) {
                 if let Some(pooled) = against(subject, metric) {
                     let place = (subject, Some(point), metric);
-                    self.ask(place, margin, Source::Pooled(pooled));
+                    self.add(place, margin, Source::Pooled(pooled));
                 }
             }
             if ranked.contains(metric) {
@@ -185,7 +185,7 @@ impl<'b, 'r> Family<'b, 'r> {
     }
 
     /// Adds a ratio that has no verdict and holds by itself, beside the one of `judged`, with its margin.
-    pub fn beside(
+    pub fn add_beside(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),
         judged: &Metric,
@@ -200,7 +200,7 @@ impl<'b, 'r> Family<'b, 'r> {
         if let (Some(found), Some(interval)) = (found, interval) {
             let margin = found.margin;
             let ratio = Ratio::without_verdict(interval, blocks as u32);
-            self.ask(
+            self.add(
                 (subject, Some(point), metric),
                 margin,
                 Source::ByItself(ratio),
@@ -213,7 +213,7 @@ impl<'b, 'r> Family<'b, 'r> {
         self.members.len() - 1
     }
 
-    fn ask(
+    fn add(
         &mut self,
         (subject, point, metric): (SubjectId, Option<PointId>, &Metric),
         margin: Margin,
@@ -265,7 +265,7 @@ impl<'b, 'r> Family<'b, 'r> {
     }
 
     /// Asks what lies between two points within each subject, by the logarithms of second / first.
-    pub fn spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
+    pub fn add_spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
         let members = members.map(|(subject, logs)| (subject, self.member_of_blocks(logs)));
         let members = members.collect();
@@ -313,7 +313,7 @@ impl<'b, 'r> Family<'b, 'r> {
 
     /// Asks for means over several points: of each subject its mean by block, the rest of what is known of it, and by
     /// what it is ranked.
-    pub fn over(&mut self, means: Vec<(Overall, Blocks, Ranked)>, margin: Margin) {
+    pub fn add_means(&mut self, means: Vec<(Overall, Blocks, Ranked)>, margin: Margin) {
         let mut against = Vec::new();
         let mut scope = None;
         for (overall, by_block, ranked) in means {
@@ -350,7 +350,7 @@ impl<'b, 'r> Family<'b, 'r> {
         for (metric, floor) in floors {
             let margin = Margin::plain(self.basis.plan.measure.margin);
             let place = (control, None, &metric);
-            self.ask(place, margin, Source::ByItself(floor.ratio));
+            self.add(place, margin, Source::ByItself(floor.ratio));
             if let Some(pending) = self.pending.last_mut() {
                 pending.comparison.p = Some(floor.ratio.p);
                 pending.comparison.verdict = Some(floor.verdict(margin.wanted));
@@ -361,7 +361,7 @@ impl<'b, 'r> Family<'b, 'r> {
 
     /// Judges all that was asked: what is compared by blocks and what is compared by all requests have their parts of
     /// the run's alpha.
-    pub fn judged(self) -> Compared {
+    pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, Source::Pooled(p) if p.has_interval);
         let pooled = self.pending.iter().filter(pooled).count();

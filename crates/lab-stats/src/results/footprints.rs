@@ -107,14 +107,14 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
 }
 
 /// Asks how the memory of servers compares; `held`: what each holds, by block.
-pub(crate) fn ask(family: &mut Family, held: &[Blocks]) {
+pub(crate) fn compare_memory(family: &mut Family, held: &[Blocks]) {
     let base = &held[family.basis.plan.baseline];
     let question = Question {
         point: None,
         judged: &MEMORY,
         ranked: &[],
     };
-    family.at(&question, |subject, _| Logs {
+    family.compare_at(&question, |subject, _| Logs {
         by_block: logs(&held[subject], base),
         unlike: true,
         ..Logs::default()

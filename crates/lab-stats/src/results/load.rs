@@ -5,7 +5,7 @@ use super::compare::Family;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::load_means::{over_points, reconnects};
-use super::load_pairs::{ask, is_the_generators, is_the_servers};
+use super::load_pairs::{compare_at_points, is_the_generators, is_the_servers};
 use super::warnings::{self, Depending, Evidence};
 use super::{Results, Value, best, bias, footprints};
 use crate::dependence::Merged;
@@ -14,7 +14,7 @@ use crate::load::numbered::fits;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
-use crate::load::{BUSY, scalings, unless_hidden};
+use crate::load::{BUSY_SHARE, scalings, unless_hidden};
 use crate::spending;
 use lab_model::{Block, ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint};
 use std::collections::BTreeMap;
@@ -53,22 +53,22 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     let overloaded = levels.cells.iter();
     let overloaded = overloaded.filter(|cell| cell.key.metric == Metric::BACKLOG);
     let overloaded = overloaded.filter_map(|cell| Some((cell.key.subject, cell.key.point?)));
-    results.shifts = ask(&mut family, &visits, &overloaded.collect());
+    results.shifts = compare_at_points(&mut family, &visits, &overloaded.collect());
     if plan.serving().is_some() {
         over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
         add_reported(run, plan, &mut levels);
         let held = footprints::of_servers(&basis, &visits, &mut levels);
-        footprints::ask(&mut family, &held);
+        footprints::compare_memory(&mut family, &held);
     }
     results.scalings = scalings(run, plan, &visits, &limited);
     results.fits = fits(run, plan, &visits);
     results.biases = bias::of_load(run, plan);
     best::of_load(&mut family, &visits);
-    let mut compared = family.judged();
+    let mut compared = family.judge();
     results.bests = compared.bests;
     for ranking in &mut compared.rankings {
-        best::unlimited(ranking, &results.bests, &limited);
+        best::drop_uncertain_orders(ranking, &results.bests, &limited);
     }
     compared
         .pairs
@@ -141,7 +141,7 @@ fn at(
         let cell = cells.find(|cell| cell.key.metric == *metric);
         cell.map_or(0.0, |cell| cell.value.value())
     };
-    if of(&Metric::GENERATOR_BUSY) > BUSY {
+    if of(&Metric::GENERATOR_BUSY) > BUSY_SHARE {
         results.saturated.push((subject, point));
     }
     let errors = errors(blocks).into_iter();

@@ -47,7 +47,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 /// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
 /// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; of an overloaded server
 /// there are none.
-pub(super) fn ask<'v>(
+pub(super) fn compare_at_points<'v>(
     family: &mut Family<'v, '_>,
     visits: &'v Visits,
     overloaded: &HashSet<SubjectPoint>,
@@ -65,12 +65,12 @@ pub(super) fn ask<'v>(
             judged: &rates,
             ranked,
         };
-        family.at(&question, |subject, metric| {
-            against(visits, (subject, plan.baseline), point, metric).into()
+        family.compare_at(&question, |subject, metric| {
+            log_ratios(visits, (subject, plan.baseline), point, metric).into()
         });
         let parts: Vec<u32> = percentiles.iter().filter_map(per_10_000).collect();
         let pairs: RefCell<HashMap<SubjectId, Option<Rc<PairPercentiles>>>> = RefCell::default();
-        family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
+        family.compare_pooled(point, &percentiles, ranked, |(subject, other), metric| {
             let part = per_10_000(metric)?;
             if [subject, other]
                 .iter()
@@ -246,7 +246,7 @@ pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair:
 
 /// For each block with both servers the logarithm of one's / the other's; nothing where some of them lacks the
 /// metric.
-fn against(
+fn log_ratios(
     visits: &Visits,
     (subject, baseline): (SubjectId, SubjectId),
     point: PointId,

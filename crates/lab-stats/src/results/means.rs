@@ -94,7 +94,7 @@ pub(crate) fn overall(
         let by_block = means(points.iter().map(|(_, logs)| logs));
         (overall, by_block, ranked(&points))
     });
-    family.over(compared.collect(), margin);
+    family.add_means(compared.collect(), margin);
 }
 
 /// The mean over the points, for each block that has them all.

@@ -164,7 +164,7 @@ fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared 
             judged: metrics,
             ranked: metrics,
         };
-        family.at(&question, |subject, metric| {
+        family.compare_at(&question, |subject, metric| {
             observed.logs(plan, subject, point, metric).into()
         });
     }
@@ -174,7 +174,7 @@ fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared 
             overall(&mut family, &scope, logs);
         }
     }
-    family.judged()
+    family.judge()
 }
 
 fn levels(basis: &Basis, observed: &Observed) -> Levels {

@@ -117,7 +117,7 @@ impl PartNumbers {
         *subject = self.subjects[*subject];
     }
 
-    fn maybe(&self, point: &mut Option<PointId>) {
+    fn optional_point(&self, point: &mut Option<PointId>) {
         point.iter_mut().for_each(|point| self.point(point));
     }
 }
@@ -159,7 +159,7 @@ impl Results {
         let keys = keys.chain(self.comparisons.iter_mut().map(|c| &mut c.key));
         for key in keys.chain(&mut self.pausing) {
             place.subject(&mut key.subject);
-            place.maybe(&mut key.point);
+            place.optional_point(&mut key.point);
         }
         for comparison in &mut self.comparisons {
             place.subject(&mut comparison.baseline);
@@ -180,7 +180,7 @@ impl Results {
             }
             match &mut ranking.over {
                 Over::Points { case, .. } => *case = case.map(|case| place.cases[case]),
-                Over::At(point) => place.maybe(point),
+                Over::At(point) => place.optional_point(point),
                 Over::Best(point) => place.point(point),
             }
         }
@@ -224,11 +224,11 @@ impl Results {
         }
         for refusal in &mut self.refusals {
             place.subject(&mut refusal.subject);
-            place.maybe(&mut refusal.point);
+            place.optional_point(&mut refusal.point);
         }
         for warning in &mut self.warnings {
             warning.subject.iter_mut().for_each(|s| place.subject(s));
-            place.maybe(&mut warning.point);
+            place.optional_point(&mut warning.point);
         }
     }
 

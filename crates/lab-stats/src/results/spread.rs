@@ -11,7 +11,7 @@ use std::iter::zip;
 
 /// Asks what the values of the first case's factors cost, if it does several operations at once over a sweep.
 /// `values`: of a subject at a point, by block.
-pub(crate) fn ask(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Blocks) {
+pub(crate) fn add_spreads(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Blocks) {
     let basis = family.basis;
     let plan = basis.plan;
     for (from, to) in factor_pairs(basis.run, plan) {
@@ -25,7 +25,7 @@ pub(crate) fn ask(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Bl
         };
         let subjects = plan.compared().filter(able);
         let logs = subjects.map(|s| (s, logs(s)));
-        family.spread((from, to), logs.collect());
+        family.add_spread((from, to), logs.collect());
     }
 }
 

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A command's run is short if it takes less than this many starts of a process: what is compared is
 /// then in good part the system's work, not the command's.
-const SHORT: f64 = 10.0;
+const SHORT_RUN_STARTS: f64 = 10.0;
 
 /// All warnings about a run, the gravest first.
 pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
@@ -101,7 +101,7 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
     let of_subject = walls().filter(|(c, _)| c.key.subject == subject);
     let shorts = of_subject.filter_map(|(cell, time)| {
         let cost = cost_at(cell.key.point)?;
-        let short = time.estimate < SHORT * cost.estimate;
+        let short = time.estimate < SHORT_RUN_STARTS * cost.estimate;
         let have_intervals = time.level > 0.0 && cost.level > 0.0;
         (short && have_intervals).then_some((cell.key.point?, time, cost))
     });

@@ -10,7 +10,7 @@ use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// CPU time explains a difference if it is at least this part of it.
-const MOST: f64 = 0.5;
+const EXPLAINING_SHARE: f64 = 0.5;
 
 /// Where no limit holds.
 pub(super) fn no_limit(evidence: &Evidence, pairs: &[&Pair]) -> Option<Warning> {
@@ -120,7 +120,7 @@ fn spares_cpu(evidence: &Evidence, c: &Comparison) -> bool {
     };
     let on_server = value(evidence, (c.baseline, c.key.point), &Metric::SERVER_CPU) > 0.0;
     let (wall, cpu) = (spared(&Metric::MEAN_WALL), spared(&Metric::MEAN_CPU));
-    on_server && wall > 0.0 && cpu >= MOST * wall
+    on_server && wall > 0.0 && cpu >= EXPLAINING_SHARE * wall
 }
 
 /// A figure in its metric's unit; 0: it is not known.

@@ -15,10 +15,10 @@ use lab_model::{AgentId, Arrivals, Block, Host, Load, LogLine, Metric, Slice};
 use std::ops::Deref;
 
 /// Answers are many from this part of all on.
-const MANY_READ: f64 = 0.01;
+const MANY_READ_SHARE: f64 = 0.01;
 
 /// Generator and server take from each other where together they use more than this part of the cores.
-const FULL: f64 = 0.9;
+const FULL_SHARE: f64 = 0.9;
 
 /// All warnings about a load, the gravest first.
 pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
@@ -275,7 +275,7 @@ impl Naming<'_> {
             let server = cell.value(&Metric::SERVER_CORES)?.value();
             Some(server + generator(cell))
         };
-        let mut full = self.cells(|cell| used(cell).is_some_and(|used| used > FULL * cores));
+        let mut full = self.cells(|cell| used(cell).is_some_and(|used| used > FULL_SHARE * cores));
         full.retain(|_| cores > 0.0);
         warning(WarningKind::SharedCores, &full, || {
             let whose = match &agents[..] {
@@ -388,5 +388,5 @@ fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
         all = counts.fold(all, u64::saturating_add);
     }
     let part = read as f64 / all.max(1) as f64;
-    (part > MANY_READ).then_some(part)
+    (part > MANY_READ_SHARE).then_some(part)
 }

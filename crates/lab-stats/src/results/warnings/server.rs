@@ -2,7 +2,7 @@
 //! Servers under load: their figures, and which of them a warning concerns.
 
 use super::{Evidence, percent};
-use crate::load::{BUSY, OWN_LATENCY, error_share, is_generators};
+use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, is_generators};
 use crate::results::{Cell, Value, Warning, WarningKind};
 use lab_model::{Ending, Load, Metric, Plan, PointId, Run, SubjectId};
 
@@ -39,7 +39,7 @@ impl<'e> Loaded<'e> {
 
     /// Those at which the generator's busiest thread was the limit.
     pub fn busy(&self) -> Vec<&Server<'e>> {
-        self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY)
+        self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_SHARE)
     }
 
     /// Those of which more than a tenth of a percentile can be the generator's own latency.
