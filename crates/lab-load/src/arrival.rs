@@ -10,29 +10,29 @@ use std::mem::{MaybeUninit, size_of};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Room for one time, and its alignment.
+/// Room for the control message of one time, in words of 64 bits.
 const CONTROL_WORDS: usize = 8;
 
-/// Has the arrival of a connection's bytes noted from now on.
+/// From now on the kernel notes when bytes of this connection arrive.
 pub fn enable_timestamps(socket: &impl AsFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::ReceiveTimestampns, &true)?)
 }
 
-/// CLOCK_MONOTONIC is adjusted as the time of day is; what is apart by more than this was set, ns.
+/// Clocks that moved apart by more than this were set, ns; otherwise CLOCK_MONOTONIC is adjusted as the time of day is.
 const STEP_NS: u64 = 20_000;
 
-/// A look at two clocks is good if it took no longer, ns; of so many the best is taken.
+/// A comparison of two clocks is good if it took no longer than this, ns. The best of [`LOOKS`] is used.
 const GOOD_LOOK_NS: u64 = 1_000;
 const LOOKS: u32 = 4;
 
-/// The clock by which arrivals are noted, as CLOCK_MONOTONIC sees it.
+/// Converts the kernel's arrival times to CLOCK_MONOTONIC.
 pub struct ArrivalClock {
     offset: Offset,
-    /// What was noted around a step of the time of day belongs to no look: until then nothing is believed, ns.
+    /// No arrival time is believed until then, ns: the time of day was set.
     doubted_until_ns: u64,
 }
 
-/// By how much the time since 1970 is ahead of CLOCK_MONOTONIC, and how long it took to see that, ns.
+/// How far the time since 1970 is ahead of CLOCK_MONOTONIC, and how long the comparison took, both ns.
 #[derive(Clone, Copy)]
 struct Offset {
     ahead_ns: i64,
@@ -69,7 +69,7 @@ impl ArrivalClock {
         }
     }
 
-    /// Looks at it again, before what was noted since the last look is asked for.
+    /// Compares the clocks again. Call it before [`ArrivalClock::came_ns`] for what was noted since the last time.
     pub fn refresh(&mut self) {
         self.update(Offset::read(), now_ns());
     }
@@ -99,7 +99,8 @@ impl ArrivalClock {
     }
 }
 
-/// Receives what is there, 0 bytes at the end: how many, and when the last of them came, ns since 1970.
+/// Receives the available bytes; 0 at the end. Returns their number, and the arrival of the last of them, ns since
+/// 1970.
 pub fn receive(tcp: &TcpStream, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
     let mut control = [0u64; CONTROL_WORDS];
     let mut part = libc::iovec {
@@ -143,7 +144,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A clock that was so far ahead when it was looked at.
+    /// A comparison that found the time of day so far ahead, ns.
     fn ahead(ahead_ns: i64) -> Offset {
         Offset {
             ahead_ns,

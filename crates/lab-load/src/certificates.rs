@@ -27,9 +27,9 @@ pub fn system_roots() -> Result<RootCertStore, String> {
     ))
 }
 
-/// What a server presents in a handshake.
+/// The certificates of a server in a handshake.
 pub struct PresentedCertificate<'a> {
-    /// Its own certificate.
+    /// The server's own certificate.
     pub certificate: &'a CertificateDer<'a>,
     others: &'a [CertificateDer<'a>],
     name: &'a ServerName<'a>,
@@ -38,7 +38,7 @@ pub struct PresentedCertificate<'a> {
 }
 
 impl PresentedCertificate<'_> {
-    /// What is wrong with it, as this verifier sees it; `None`: nothing.
+    /// The verifier's error about the certificate; `None` if it is good.
     pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<Error> {
         let verified = verifier.verify_server_cert(
             self.certificate,
@@ -51,7 +51,7 @@ impl PresentedCertificate<'_> {
     }
 }
 
-/// Believes any certificate, and shows it to a function. That the server holds its key is looked at all the same, so
+/// Accepts any certificate, and shows it to a function. The signature of the handshake is verified all the same, so
 /// that a handshake costs what it costs.
 pub struct AnyCertificate<F> {
     provider: Arc<CryptoProvider>,
@@ -59,7 +59,7 @@ pub struct AnyCertificate<F> {
 }
 
 impl<F: Fn(&PresentedCertificate) + Send + Sync> AnyCertificate<F> {
-    /// With the algorithms of this provider.
+    /// A verifier with the algorithms of `provider`, which calls `on_certificate` with each certificate.
     pub fn new(provider: Arc<CryptoProvider>, on_certificate: F) -> AnyCertificate<F> {
         AnyCertificate {
             provider,

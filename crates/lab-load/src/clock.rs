@@ -36,14 +36,13 @@ pub fn sleep_until(ns: u64) {
     unsafe { libc::clock_nanosleep(clock, absolute, &until, std::ptr::null_mut()) };
 }
 
-/// Has the kernel wake the calling thread when it asked to be woken, not up to 50 µs later (prctl(2),
-/// PR_SET_TIMERSLACK).
+/// Lets the kernel wake this thread on time, not up to 50 µs late (prctl(2), PR_SET_TIMERSLACK).
 pub fn wake_exactly() {
     // SAFETY: changes a number of the calling thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
 }
 
-/// As the system's calls want it.
+/// A duration in ns as a `timespec`.
 pub fn timespec(ns: u64) -> libc::timespec {
     let time = Duration::from_nanos(ns);
     libc::timespec {

@@ -8,51 +8,51 @@ use crate::tracker::PendingRequest;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 
-/// A place for one connection after the other.
+/// A slot for one connection at a time.
 #[derive(Default)]
 pub struct Connection {
     stream: Option<Stream>,
-    /// It is opened and may be sent on.
+    /// The connection is open: requests may be sent.
     open: bool,
     reader: Reader,
-    /// The body of the answer that is being read, where it is looked at.
+    /// The body of the answer that is being read, as far as it is kept.
     body: Vec<u8>,
     pending: VecDeque<PendingRequest>,
-    /// Of the requests under way, those that are sent as a whole, and the bytes sent of the next one.
+    /// The number of pending requests that are sent as a whole, and the bytes sent of the next one.
     sent: usize,
     sent_bytes: usize,
-    /// How often a connection was begun here: what is told of an earlier one does not count.
+    /// Counts the connections of this slot. An event of an earlier one is ignored.
     pub generation: u32,
-    /// Openings that failed one after the other.
+    /// Attempts to open a connection that failed in a row.
     pub failures: u32,
-    /// Before then it is not opened again, ns.
+    /// No connection is opened before then, ns of CLOCK_MONOTONIC.
     pub closed_until_ns: u64,
 }
 
-/// What came in.
+/// The result of receiving.
 pub enum Received {
     /// Bytes.
     Bytes {
-        /// How many.
+        /// The number of bytes.
         n: usize,
-        /// When they came, ns since 1970, if that is noted.
+        /// When the last of them came, ns since 1970; `None` if the kernel did not note it.
         came_ns: Option<u64>,
-        /// There may be more.
+        /// More bytes may be available.
         more: bool,
     },
-    /// Nothing for now.
+    /// Nothing is available now.
     Nothing,
-    /// The end.
+    /// The server has ended the connection.
     End,
 }
 
 impl Connection {
-    /// Whether there is one, open or being opened.
+    /// Whether a connection is open or being opened.
     pub fn has_stream(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Whether it is open.
+    /// Whether the connection is open.
     pub fn is_open(&self) -> bool {
         self.open
     }
@@ -62,7 +62,7 @@ impl Connection {
         &self.pending
     }
 
-    /// Takes up a connection that is being opened.
+    /// Puts a connection that is being opened into the slot.
     pub fn begin(&mut self, stream: Stream) {
         self.close();
         self.stream = Some(stream);
@@ -77,12 +77,12 @@ impl Connection {
         self.body = Vec::new();
     }
 
-    /// The requests that will not be answered.
+    /// Removes the requests that will not be answered.
     pub fn take_pending(&mut self) -> impl Iterator<Item = PendingRequest> + use<'_> {
         self.pending.drain(..)
     }
 
-    /// Goes on with the opening: whether the connection is open now and was not before.
+    /// Continues to open the connection. Returns whether it became open now.
     pub fn continue_opening(&mut self) -> io::Result<bool> {
         match &mut self.stream {
             Some(stream) if !self.open => {
@@ -93,13 +93,13 @@ impl Connection {
         }
     }
 
-    /// Adds a pending request. It is sent as soon as it can be.
+    /// Adds a pending request, and sends as much of it as there is room for.
     pub fn enqueue(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
         self.pending.push_back(request);
         self.send(requests)
     }
 
-    /// Sends what there is room for.
+    /// Sends as much of the pending requests as there is room for.
     pub fn send(&mut self, requests: &Requests) -> io::Result<()> {
         let Some(stream) = self.stream.as_mut().filter(|_| self.open) else {
             return Ok(());
@@ -121,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// Receives what is there.
+    /// Receives what is available.
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<Received> {
         let Some(stream) = &mut self.stream else {
             return Ok(Received::Nothing);
@@ -138,8 +138,8 @@ impl Connection {
         })
     }
 
-    /// Reads what was received: how many bytes belong to the oldest request's answer, and the answer if
-    /// it is complete. Its body is kept up to `body_room` bytes.
+    /// Reads received bytes. Returns how many belong to the oldest request's answer, and the answer if it is complete.
+    /// Keeps up to `body_room` bytes of its body.
     pub fn read(
         &mut self,
         bytes: &[u8],
@@ -171,14 +171,14 @@ impl Connection {
         self.reader.end().filter(|_| self.pending.len() == 1)
     }
 
-    /// Takes the oldest request, which is answered, with what was kept of the answer's body.
+    /// Removes the oldest request, which is answered. Returns it with the kept bytes of the answer's body.
     pub fn answered(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
         let request = self.pending.pop_front()?;
         self.sent = self.sent.saturating_sub(1);
         Some((request, std::mem::take(&mut self.body)))
     }
 
-    /// For epoll.
+    /// The stream to register with epoll.
     pub fn stream(&self) -> Option<&Stream> {
         self.stream.as_ref()
     }

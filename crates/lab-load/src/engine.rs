@@ -20,21 +20,21 @@ use std::time::Duration;
 /// Files that a process needs besides its connections.
 const OTHER_FILES: u64 = 64;
 
-/// So long before load begins all threads know of it.
+/// All threads are told of a load this long before it begins, ns.
 const NOTICE_NS: u64 = 2_000_000;
 
-/// How long its threads are listened to before it is asked whether to stop.
+/// How long the engine waits for a message of its threads before it checks whether to stop.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A generator with open connections.
 pub struct Engine {
     threads: Vec<Thread>,
     stop: Arc<AtomicBool>,
-    /// Asked now and then whether to stop.
+    /// Returns whether to stop a load early.
     stops: fn() -> bool,
     total: Record,
     loads: u64,
-    /// Connections opened before the load, which its first slice tells of.
+    /// Connections opened before the load. They count in its first slice.
     opened: u64,
 }
 
@@ -47,12 +47,12 @@ pub enum LoadError {
          limit, for example with `ulimit -n {}`", connections + OTHER_FILES
     )]
     Files {
-        /// Those that were asked for.
+        /// The requested connections.
         connections: u64,
-        /// The hard limit.
+        /// The hard limit of open files.
         limit: u64,
     },
-    /// The operating system.
+    /// An error of the operating system.
     #[error("the generator's threads cannot be started: {0}")]
     System(#[from] io::Error),
 }
@@ -89,7 +89,8 @@ impl Engine {
         })
     }
 
-    /// Has it ask now and then, also while nothing happens, whether to stop a load early.
+    /// Sets a function that is called from time to time, also while nothing happens, and returns whether to stop a load
+    /// early.
     pub fn stop_when(&mut self, stops: fn() -> bool) {
         self.stops = stops;
     }

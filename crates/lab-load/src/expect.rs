@@ -25,7 +25,7 @@ struct Shared {
 }
 
 impl Expect {
-    /// All that is given must hold.
+    /// All of the given conditions must hold.
     pub fn new(statuses: Statuses, body: Option<Vec<u8>>, json: Vec<JsonValue>) -> Expect {
         let shared = Shared {
             statuses,
@@ -37,13 +37,13 @@ impl Expect {
         }
     }
 
-    /// An answer may have this status.
+    /// Whether an answer may have this status.
     pub fn status(&self, status: u16) -> bool {
         self.shared.statuses.has(status)
     }
 
-    /// How many bytes of a body have to be kept for [`Expect::body`]: one more than the longest that can be
-    /// right has, by which a longer one is told apart; 0 where bodies are not looked at.
+    /// How many bytes of a body [`Expect::body`] needs: one more than the longest right body, so that a longer one is
+    /// noticed; 0 where bodies are not checked.
     pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
             Some(exact) => exact.len() + 1,
@@ -52,7 +52,7 @@ impl Expect {
         }
     }
 
-    /// A body is as expected, of which there are no fewer bytes than [`Expect::body_room`] or all.
+    /// Whether a body is as expected. `body`: the whole body, or at least its first [`Expect::body_capacity`] bytes.
     pub fn body(&self, body: &[u8]) -> bool {
         let Shared {
             body: exact, json, ..

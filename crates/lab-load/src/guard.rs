@@ -14,10 +14,10 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Of this host. `allowed` is a host that may be loaded wherever it is, by the name or address that its
-    /// URL has.
+    /// A guard of this host. `allowed`: a host that may be loaded wherever it is, by the name or address in its URL.
     ///
     /// # Errors
+    ///
     /// `allowed` is not the name or address of a host.
     pub fn new(allowed: Option<&str>) -> Result<Guard, JobError> {
         Ok(Guard {
@@ -82,7 +82,7 @@ fn host(text: &str) -> Result<Host, JobError> {
     })
 }
 
-/// What cannot be read is not there: the guard then refuses what it would have let through.
+/// The addresses of this host. If they cannot be read, the list is empty, and the guard refuses more than it has to.
 fn own_addresses() -> Vec<IpAddr> {
     let interfaces = nix::ifaddrs::getifaddrs().into_iter().flatten();
     let addresses = interfaces.filter_map(|interface| {

@@ -71,7 +71,7 @@ struct Load {
     places: Vec<ConnectionSlot>,
     meter: Rc<Meter>,
     tracker: RefCell<RequestTracker>,
-    /// Tells tasks that have nothing to send that something is due.
+    /// Wakes tasks that have nothing to send when a request is due.
     work: Notify,
 }
 
@@ -199,7 +199,7 @@ impl Load {
         }
     }
 
-    /// Takes in what has become due until now.
+    /// Adds the requests that became due until now.
     fn admit_due(&self, now: u64) {
         let mut tracker = self.tracker.borrow_mut();
         let waited = tracker.waiting();
@@ -209,7 +209,7 @@ impl Load {
         }
     }
 
-    /// When to look again.
+    /// The time at which to look again, ns.
     fn next_ns(&self, now: u64) -> u64 {
         let tracker = self.tracker.borrow();
         let (Wait::ForAnswers(due) | Wait::Sleep(due)) = tracker.wait(now);

@@ -5,7 +5,7 @@ use lab_model::Stage;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// The due times of one thread's requests, one after the other. Two of the same are the same.
+/// The due times of one thread's requests, in order. Two schedules with the same arguments are equal.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     profile: Profile,
@@ -23,7 +23,7 @@ enum Steps {
 }
 
 impl Schedule {
-    /// For one of several threads, which share the requests evenly: threads count from 0.
+    /// The schedule of thread number `thread`, from 0; the threads share the requests evenly.
     pub fn new(
         stages: &[Stage],
         poisson: bool,
@@ -53,7 +53,7 @@ impl Schedule {
         self.profile.when_ns(self.at)
     }
 
-    /// Goes on to the request after it.
+    /// Moves on to the next request.
     pub fn advance(&mut self) {
         self.at += match &mut self.steps {
             Steps::Even(step) => *step,

@@ -6,20 +6,20 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Events taken at once.
+/// The most events of one wait.
 const MOST_EVENTS: usize = 256;
 
-/// What happened to connections.
+/// Waits for events of connections.
 pub struct Poll {
     epoll: OwnedFd,
     events: Box<[libc::epoll_event]>,
     count: usize,
 }
 
-/// What happened to one.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// What it was registered with.
+    /// The key that the connection was registered with.
     pub key: u64,
     /// There may be room to send, or it was just opened.
     pub writable: bool,
@@ -30,7 +30,7 @@ pub struct Event {
 }
 
 impl Poll {
-    /// Of no connection yet.
+    /// Without any connection.
     pub fn new() -> io::Result<Poll> {
         // SAFETY: makes a descriptor, which nobody else owns.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
@@ -45,7 +45,7 @@ impl Poll {
         })
     }
 
-    /// From now on tells of a connection, until that is closed.
+    /// Reports events of `stream` with this key, until it is closed.
     pub fn add(&self, stream: &TcpStream, key: u64) -> io::Result<()> {
         let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         let mut event = libc::epoll_event {

@@ -9,13 +9,13 @@ use std::time::Duration;
 /// How long Linux keeps a closed connection, s (`TCP_TIMEWAIT_LEN`; no setting changes it).
 const TIME_WAIT_S: f64 = 60.0;
 
-/// After how long a port in TIME_WAIT is taken again where the kernel may, s (tcp(7), `tcp_tw_reuse`).
+/// After how long the kernel may use a port in TIME_WAIT again, s (tcp(7), `tcp_tw_reuse`).
 const REUSE_S: f64 = 1.0;
 
 /// What this host has of ports for connections, and what becomes of those that were used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports {
-    /// From which the kernel takes one (`net.ipv4.ip_local_port_range`; for IPv6 too).
+    /// The local ports of connections (`net.ipv4.ip_local_port_range`; for IPv6 too).
     pub range: RangeInclusive<u16>,
     /// `net.ipv4.tcp_tw_reuse`: 0 never, 1 always, 2 on the loopback interface.
     pub reuse: u8,
@@ -30,14 +30,14 @@ pub struct Ports {
 /// What a load would do to the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortForecast {
-    /// The ports do not last for it.
+    /// The ports do not suffice.
     pub short: bool,
     /// What happens, and which settings help, for people.
     pub words: Vec<String>,
 }
 
 impl Ports {
-    /// Reads what the kernel says. What it does not say is as usual.
+    /// Reads the kernel's settings. Missing ones have their usual values.
     pub fn read() -> Ports {
         let setting = |name: &str| text(&format!("/proc/sys/net/ipv4/{name}"));
         let stat = text("/proc/net/sockstat");

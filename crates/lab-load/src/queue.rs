@@ -7,7 +7,8 @@ use crate::pace::Schedule;
 use crate::record::Record;
 use lab_model::Arrivals;
 
-/// While the next request is due so soon, answers are looked at when it is sent: when they came the kernel knows.
+/// If the next request is due within this time, ns, the thread sleeps until then and reads answers after it is sent:
+/// the kernel has noted when they came.
 const CLOSE_NS: u64 = 200_000;
 
 /// Requests of one thread.
@@ -24,17 +25,17 @@ pub struct Queue {
     sent_ns: u64,
 }
 
-/// How a thread waits that has nothing to send.
+/// How a thread waits until it has something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// For answers, but no longer than until then.
+    /// For answers, but not longer than until then, ns.
     ForAnswers(u64),
-    /// Until then, whatever comes.
+    /// Until then, ns, even if answers come.
     Sleep(u64),
 }
 
 impl Queue {
-    /// Of a job's thread under an period; `None`: the job's loop is closed.
+    /// The queue of a job's thread in a period; `None`: the loop is closed.
     pub fn new(job: &Job, thread: usize, period: LoadPeriod) -> Option<Queue> {
         let Arrivals::Open { poisson, stages } = &job.arrivals else {
             return None;
@@ -56,7 +57,7 @@ impl Queue {
         })
     }
 
-    /// Takes in what has become due until now.
+    /// Adds the requests that became due until now.
     pub fn admit_due(&mut self, now_ns: u64, record: &mut Record) {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
@@ -66,7 +67,7 @@ impl Queue {
         }
     }
 
-    /// When the request that has waited longest, and is sent now, was due.
+    /// When the longest waiting request, which is sent now, was due, ns; `None`: none waits.
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.waiting = self.waiting.checked_sub(1)?;
         let due = self.sending.due_ns()?;
@@ -75,7 +76,7 @@ impl Queue {
         Some(self.begin_ns + due)
     }
 
-    /// How many wait.
+    /// The number of waiting requests.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }

@@ -5,31 +5,31 @@ use crate::expect::Expect;
 use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
 
-/// Times and how often; no bucket of a slice reaches four thousand million requests.
+/// Counts of times. No bucket of a slice reaches 2^32 requests.
 pub type Times = Histogram<u32>;
 
 /// What happened in a slice of load, in one thread or in all. Of constant size.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Its length.
+    /// The length of the slice, ns.
     pub wall_ns: u64,
-    /// How long after a load's end its last answer came; in its last slice.
+    /// How long after the load's end its last answer came, ns; in the last slice.
     pub drain_ns: u64,
     /// Requests that were due in it; in a closed loop, that were sent.
     pub offered: u64,
     /// Requests that were answered as they should be.
     pub served: u64,
-    /// Requests that were not, in the order of [`ErrorKind::ALL`].
+    /// Requests that were not answered as they should be, in the order of [`ErrorKind::ALL`].
     pub errors: [u64; ErrorKind::ALL.len()],
     /// Connections opened.
     pub connects: u64,
     /// Bytes received.
     pub received_bytes: u64,
-    /// Answers whose times end when they were read, for when they came did not fit.
+    /// Answers timed by when they were read, since the kernel's arrival time did not fit.
     pub read_times: u64,
-    /// CPU time of the threads.
+    /// CPU time of the threads, ns.
     pub cpu_ns: u64,
-    /// CPU time of the busiest thread.
+    /// CPU time of the busiest thread, ns.
     pub busiest_cpu_ns: u64,
     /// From due (in a closed loop: from sent) to the end of the answer, ns, of those served.
     pub response: Times,
@@ -37,12 +37,12 @@ pub struct Record {
     pub service: Times,
     /// How much later than due the generator looked at a request, ns; in an open loop.
     pub lag: Times,
-    /// The first error of each kind in words, where there is more to say than its kind.
+    /// The first error of each kind, if there is more to say than its kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
 
 impl Record {
-    /// Of a time in which nothing happened.
+    /// The record of a time in which nothing happened.
     pub fn new() -> Record {
         let empty = || {
             Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS)
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// Counts an error, and keeps what is to be said of the first of its kind.
+    /// Counts an error, and keeps the text of the first of its kind.
     pub fn error(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
         self.errors[kind as usize] += 1;
         self.words[kind as usize].get_or_insert_with(words);
@@ -114,7 +114,7 @@ impl Record {
         }
     }
 
-    /// Back to a time in which nothing happened, without giving its memory back.
+    /// Resets all counts and keeps the memory.
     pub fn clear(&mut self) {
         let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
         // To reset one that is empty would touch all its pages.
@@ -129,7 +129,7 @@ impl Record {
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
     }
 
-    /// As a run keeps it; what the server used is not known here.
+    /// The slice of a run. The server's CPU time and memory are not known here.
     pub fn slice(&self, point: PointId, subject: SubjectId, pass: u32) -> Slice {
         let errors = ErrorKind::ALL.into_iter().zip(self.errors);
         Slice {

@@ -32,7 +32,7 @@ use std::path::Path;
 /// The longest file of requests, and the longest file of a body, bytes.
 const MOST_FILE_BYTES: u64 = 16 << 20;
 
-/// The most bytes that all bodies may have together.
+/// The greatest sum of the lengths of all bodies, bytes.
 const MOST_BODY_BYTES: usize = 256 << 20;
 
 /// Reads a file of requests. `base` is the URL whose server paths are taken from.
@@ -72,9 +72,9 @@ impl LineError {
 #[derive(Clone, Copy)]
 struct Line<'a> {
     number: usize,
-    /// Without its end.
+    /// The line without its end.
     text: &'a str,
-    /// With it.
+    /// The line with its end.
     with_end: &'a str,
 }
 
@@ -105,13 +105,13 @@ impl Line<'_> {
         self.is_empty() || (self.comment().is_some() && !self.separates())
     }
 
-    /// It says the weight of the next request.
+    /// Whether it gives the weight of the next request.
     fn weighs(&self) -> bool {
         self.comment()
             .is_some_and(|comment| comment.starts_with("@weight"))
     }
 
-    /// It looks like the first line of a request.
+    /// Whether it looks like the first line of a request.
     fn begins(&self) -> bool {
         let mut words = self.text.split_whitespace();
         let (Some(name), Some(place)) = (words.next(), words.next()) else {
@@ -290,7 +290,7 @@ fn no_variables(line: &Line) -> Result<(), LineError> {
     Ok(())
 }
 
-/// It would be taken for a header.
+/// Error: a bare URL, which would be taken for a header.
 fn no_bare_url(line: &Line) -> Result<(), LineError> {
     match Link::parse(line.text.trim()) {
         Ok(_) => Err(line.wrong("a request begins with a method: write `GET` before the URL")),

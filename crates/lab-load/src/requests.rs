@@ -14,30 +14,30 @@ use rand::{Rng, SeedableRng};
 use std::fmt;
 use std::sync::Arc;
 
-/// How long the order may be: the sum of all weights, shortened by their greatest common divisor.
+/// The longest order of requests: the sum of all weights, divided by their greatest common divisor.
 const LONGEST_ORDER: u64 = 1_000_000;
 
-/// How the generator names itself to servers.
+/// The value of the `User-Agent` header.
 const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
 
 /// A request as it is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// To where.
+    /// Where it is sent.
     pub link: Link,
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     pub method: Method,
     /// In the order in which they are sent. One of a name that the generator sends itself (`User-Agent`,
     /// `Accept`, `Host`, `Authorization`) is sent in its place.
     pub headers: Vec<Header>,
-    /// Empty: there is none.
+    /// The body; empty if there is none.
     pub body: Bytes,
-    /// How often it is sent in proportion to the others: from 1.
+    /// How often it is sent in proportion to the others, at least 1.
     pub weight: u32,
 }
 
 impl Request {
-    /// A GET without more.
+    /// A GET without headers or body.
     pub fn new(link: Link) -> Request {
         Request {
             link,
@@ -48,7 +48,7 @@ impl Request {
         }
     }
 
-    /// Adds headers that all requests are to have, but for those of names that this one has itself.
+    /// Adds headers that all requests share. A request's own header of the same name replaces a shared one.
     pub fn add_common(&mut self, headers: &[Header]) {
         let count = self.headers.len();
         for header in headers {
@@ -84,7 +84,7 @@ pub fn method(text: &str) -> Result<Method, JobError> {
 /// A header of a request. What it says may be a secret, and is shown nowhere.
 #[derive(Clone)]
 pub struct Header {
-    /// As it was written: some servers care, against the standard.
+    /// The name as it was written: some servers care, against the standard.
     spelling: String,
     name: HeaderName,
     value: HeaderValue,
@@ -123,7 +123,7 @@ impl Header {
         })
     }
 
-    /// As [`Header::parse`] reads it.
+    /// The header as [`Header::parse`] reads it.
     pub(crate) fn line(&self) -> String {
         let value = String::from_utf8_lossy(self.value.as_bytes());
         format!("{}: {value}", self.spelling)

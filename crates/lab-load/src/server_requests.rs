@@ -20,13 +20,13 @@ pub struct ServerRequests {
     pub requests: Vec<Request>,
     /// A connection serves one request after the other.
     pub keep_alive: bool,
-    /// Of the order of the requests.
+    /// The seed of the order of the requests.
     pub seed: u64,
     /// The protocol on a connection.
     pub protocol: Protocol,
-    /// Whose addresses are connected to; `None`: any.
+    /// The family of addresses to connect to; `None`: any.
     pub family: Option<Family>,
-    /// Whom to believe that it is the server.
+    /// Which certificates to accept.
     pub trust: Trust,
     /// What an answer must be.
     pub expect: Expect,
@@ -60,7 +60,7 @@ impl ServerRequests {
         self.origin()?.address(self.family, &guard)
     }
 
-    /// The same without the names of files on this machine: what they hold in their place. Error: one cannot be read.
+    /// The same with the contents of files in place of their names on this machine. Error: one cannot be read.
     pub fn without_files(self) -> Result<ServerRequests, JobError> {
         Ok(ServerRequests {
             trust: self.trust.without_file()?,

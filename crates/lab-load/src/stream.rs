@@ -11,10 +11,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 
-/// A connection, from the beginning of its opening on.
+/// A connection from the moment it begins to be opened.
 pub enum Stream {
     Plain(TcpStream),
-    /// The arrival of its bytes is noted.
+    /// TCP with arrival times.
     Noted(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
@@ -37,7 +37,7 @@ impl Stream {
         Ok(Stream::Tls(Box::new(StreamOwned::new(session, tcp))))
     }
 
-    /// The connection below.
+    /// The TCP connection.
     pub fn tcp(&self) -> &TcpStream {
         match self {
             Stream::Plain(tcp) | Stream::Noted(tcp) => tcp,
@@ -45,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// Goes on with the opening: whether it is done. Error: it failed.
+    /// Continues to open the connection. Returns whether it is open. Error: it failed.
     pub fn is_ready(&mut self) -> io::Result<bool> {
         if let Some(error) = self.tcp().take_error()? {
             return Err(error);
@@ -68,7 +68,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Sends as many of the bytes as there is room for.
+    /// Sends as many of the bytes as there is room for. Returns their number.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(tcp) | Stream::Noted(tcp) => tcp.write(bytes),
@@ -76,7 +76,7 @@ impl Stream {
         }
     }
 
-    /// Sends what TLS holds back of earlier bytes.
+    /// Sends encrypted bytes that TLS still holds.
     pub fn flush(&mut self) -> io::Result<()> {
         match self {
             Stream::Plain(_) | Stream::Noted(_) => Ok(()),
@@ -84,7 +84,7 @@ impl Stream {
         }
     }
 
-    /// Receives what is there, 0 bytes at the end: how many, and when they came, ns since 1970, if that is
+    /// Receives the available bytes; 0 at the end. Returns their number, and when they came, ns since 1970, if that is
     /// noted.
     pub fn receive(&mut self, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
         match self {
@@ -94,7 +94,7 @@ impl Stream {
         }
     }
 
-    /// Whether so few bytes, received into so much room, were all that is there.
+    /// Whether `received` bytes, with room for `room`, were all that was available.
     pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
         !matches!(self, Stream::Tls(_)) && received < room
     }

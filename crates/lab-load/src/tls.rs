@@ -14,22 +14,22 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Whom to believe that it is the server.
+/// Which certificates are accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trust {
-    /// Who has a certificate of the system's authorities.
+    /// Those of the system's authorities.
     #[default]
     System,
-    /// Who has a certificate of the authorities in this PEM file, and of no others.
+    /// Those of the authorities in this PEM file alone.
     File(PathBuf),
-    /// Who has a certificate of these authorities, and of no others: the text of such a file.
+    /// Those of the authorities in this PEM text alone.
     Authorities(String),
-    /// Anybody.
+    /// Any certificate.
     Anybody,
 }
 
 impl Trust {
-    /// What a report must say of it.
+    /// The note for reports; `None` where certificates are verified.
     pub fn words(&self) -> Option<&'static str> {
         match self {
             Trust::Anybody => {
@@ -39,7 +39,7 @@ impl Trust {
         }
     }
 
-    /// The same without the name of a file: what it holds in its place. Error: it cannot be read.
+    /// The same with the contents of the file in place of its name. Error: it cannot be read.
     pub fn without_file(self) -> Result<Trust, JobError> {
         let Trust::File(file) = self else {
             return Ok(self);
@@ -53,9 +53,9 @@ impl Trust {
 /// What a connection needs for TLS. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// Every connection makes a whole handshake, as that of a new user: none is resumed.
+    /// Every connection makes a full handshake, as that of a new user does: none is resumed.
     pub config: Arc<ClientConfig>,
-    /// Who the server must be.
+    /// The name that the server's certificate must have.
     pub name: ServerName<'static>,
 }
 

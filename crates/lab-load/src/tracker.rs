@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender};
 
-/// Connections that are being opened at once, so that the server's queue of them does not overflow.
+/// The most connections that are opened at once, so that the server's queue of them does not overflow.
 pub const MOST_OPENING: usize = 100;
 
-/// The longest time without a look whether to stop.
+/// The longest time until the next check whether to stop, ns.
 pub const LOOK_NS: u64 = 20_000_000;
 
 /// In a closed loop, a connection that could not be opened is tried again after this, and each further
@@ -22,22 +22,22 @@ pub const LOOK_NS: u64 = 20_000_000;
 const RETRY_NS: u64 = 10_000_000;
 const MOST_DOUBLINGS: u32 = 7;
 
-/// When a connection is tried again that could not be opened so often before, ns from now.
+/// The time until a connection is tried again, ns; `failures`: how often in a row its opening failed before this time.
 pub fn retry_after_ns(failures: u32) -> u64 {
     RETRY_NS << failures.min(MOST_DOUBLINGS)
 }
 
-/// A message of what happened in a slice, or when the connections were opened.
+/// A thread's message about a slice, or about the opened connections.
 pub struct SliceMessage {
     pub record: Record,
-    /// All answers are in or given up.
+    /// It is the last of the load: all answers are in or given up.
     pub last: bool,
 }
 
 /// A thread's ends of its channels.
 pub struct Channels {
     pub periods: Receiver<LoadPeriod>,
-    /// Records that were read and can be used again.
+    /// Records to use again.
     pub spares: Receiver<Record>,
     pub messages: Sender<SliceMessage>,
 }
@@ -49,36 +49,36 @@ pub struct PendingRequest {
     pub due_ns: u64,
     /// When it was sent, or the opening of its connection began, ns.
     pub sent_ns: u64,
-    /// Its place in the order of requests.
+    /// Its position in the order of requests.
     pub position: usize,
 }
 
 /// The requests of one thread.
 pub struct RequestTracker {
     pub job: Arc<Job>,
-    /// From 0.
+    /// The number of the thread, from 0.
     pub thread: usize,
-    /// Of the slice that is on.
+    /// The record of the current slice.
     pub record: Record,
     stop: Arc<AtomicBool>,
     channels: Channels,
-    /// The load that is on.
+    /// The current load.
     period: LoadPeriod,
-    /// In an open loop.
+    /// The queue of an open loop.
     queue: Option<Queue>,
-    /// In the order of requests.
+    /// The position in the order of requests.
     position: usize,
     pending: u64,
-    /// When the last answer came, or the load began.
+    /// When the last answer came, or the load began, ns.
     answered_ns: u64,
-    /// Where the slice that is on began.
+    /// When the current slice began, ns.
     cut_ns: u64,
-    /// This thread's then.
+    /// The CPU time of this thread at that time, ns.
     cpu_ns: u64,
 }
 
 impl RequestTracker {
-    /// Of a thread of the job that no load was wanted of yet.
+    /// The tracker of a job's thread before its first load.
     pub fn new(
         job: Arc<Job>,
         thread: usize,
@@ -101,12 +101,12 @@ impl RequestTracker {
         }
     }
 
-    /// The next load, for which it waits. `None`: the engine has ended.
+    /// Waits for the next load. `None`: the engine has ended.
     pub fn next_period(&self) -> Option<LoadPeriod> {
         self.channels.periods.recv().ok()
     }
 
-    /// Nobody wants the load any more.
+    /// Whether the load is to be stopped.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }
@@ -115,7 +115,7 @@ impl RequestTracker {
         self.job.arrivals == Arrivals::Closed
     }
 
-    /// Begins a load. Of what happened before nothing more is sent.
+    /// Begins a load, and drops what the record holds.
     pub fn begin(&mut self, period: LoadPeriod) {
         self.record.clear();
         self.queue = Queue::new(&self.job, self.thread, period);
@@ -124,12 +124,12 @@ impl RequestTracker {
         self.period = period;
     }
 
-    /// The load's time is over by now; answers may still come.
+    /// Whether the load's time is over. Answers may still come.
     pub fn is_past_end(&self, now_ns: u64) -> bool {
         now_ns >= self.period.end_ns
     }
 
-    /// Everything that was offered is answered, or nobody waits for it any longer.
+    /// Whether all that was offered is answered, or no longer waited for.
     pub fn is_over(&self, now_ns: u64) -> bool {
         let patience_ns = self.job.timeout.as_nanos() as u64;
         let answered = || self.pending == 0 && self.waiting() == 0;
@@ -138,7 +138,7 @@ impl RequestTracker {
             || now_ns >= self.period.end_ns + patience_ns
     }
 
-    /// When the slice that is on ends, or the load's time.
+    /// When the current slice or the load's time ends, ns.
     pub fn next_end_ns(&self, now_ns: u64) -> u64 {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -150,7 +150,7 @@ impl RequestTracker {
         }
     }
 
-    /// Sends every slice that is over by now but the last. `None`: the engine has ended.
+    /// Sends every slice that is over, except the last one. `None`: the engine has ended.
     pub fn cut(&mut self, now_ns: u64) -> Option<()> {
         let LoadPeriod {
             end_ns, slice_ns, ..
@@ -163,25 +163,25 @@ impl RequestTracker {
         Some(())
     }
 
-    /// Takes in what has become due until now.
+    /// Adds the requests that became due until now.
     pub fn admit_due(&mut self, now_ns: u64) {
         if let Some(queue) = &mut self.queue {
             queue.admit_due(now_ns, &mut self.record);
         }
     }
 
-    /// How many requests are due and not sent.
+    /// The number of requests that are due and not sent.
     pub fn waiting(&self) -> u64 {
         self.queue.as_ref().map_or(0, Queue::waiting)
     }
 
-    /// How an open loop waits for what is due next.
+    /// How an open loop waits for the next request that is due.
     pub fn wait(&self, now_ns: u64) -> Wait {
         let queue = self.queue.as_ref();
         queue.map_or(Wait::ForAnswers(u64::MAX), |queue| queue.wait(now_ns))
     }
 
-    /// The request that is to be sent now, if there is one: it is pending.
+    /// The request that is to be sent now, if any. It becomes pending.
     pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
         let past_end = self.is_past_end(now_ns);
         let due_ns = match &mut self.queue {
@@ -202,7 +202,7 @@ impl RequestTracker {
         })
     }
 
-    /// A request was answered at some time, rightly or not.
+    /// Counts an answer, right or wrong.
     pub fn answered(&mut self, request: PendingRequest, status: u16, body: &[u8], at_ns: u64) {
         self.pending -= 1;
         self.answered_ns = self.answered_ns.max(at_ns);
@@ -211,7 +211,7 @@ impl RequestTracker {
             .judge(&self.job.expect, status, body, times.into());
     }
 
-    /// A pending request will not be answered.
+    /// Counts a pending request that will not be answered.
     pub fn failed(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
         self.pending -= 1;
         self.record.error(kind, words);
@@ -240,7 +240,7 @@ impl RequestTracker {
         self.send(true)
     }
 
-    /// Sends the record, and begins a new one. `None`: the engine has ended.
+    /// Sends the record and begins a new one. `None`: the engine has ended.
     pub fn send(&mut self, last: bool) -> Option<()> {
         let now = thread_cpu_ns();
         let cpu = now - std::mem::replace(&mut self.cpu_ns, now);

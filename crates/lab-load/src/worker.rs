@@ -17,15 +17,15 @@ use std::fmt::{self, Display};
 use std::io;
 use std::sync::Arc;
 
-/// Bytes received at once.
+/// The most bytes received at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// When bytes came.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// By the kernel, ns since 1970, if that is noted.
+    /// The kernel's time, ns since 1970, if it is noted.
     noted_ns: Option<u64>,
-    /// They were read, ns.
+    /// When they were read, ns of CLOCK_MONOTONIC.
     read_ns: u64,
 }
 
@@ -36,18 +36,18 @@ pub struct Worker {
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
-    /// Connections without enough requests, as often as they lack one.
+    /// Connections with room for requests, one entry for each request.
     idle: VecDeque<usize>,
-    /// Connections that could not be sent on.
+    /// Connections on which sending failed.
     broken: Vec<usize>,
-    /// Connections being opened, while all are.
+    /// Connections being opened, during the opening of all.
     opening: usize,
-    /// By which arrivals are noted.
+    /// Converts the kernel's arrival times.
     arrivals: ArrivalClock,
 }
 
 impl Worker {
-    /// With a part of the job's connections, none of them open yet.
+    /// A worker with its part of the job's connections, none of them open.
     pub fn new(tracker: RequestTracker) -> io::Result<Worker> {
         let job = tracker.job.clone();
         let connections = (tracker.thread..job.connections).step_by(job.threads);
@@ -103,7 +103,7 @@ impl Worker {
         self.opening = 0;
     }
 
-    /// `None`: the engine has ended.
+    /// Puts on a load. `None`: the engine has ended.
     fn load(&mut self, period: LoadPeriod) -> Option<()> {
         self.begin(period);
         sleep_until(period.begin_ns);
@@ -159,7 +159,7 @@ impl Worker {
         }
     }
 
-    /// Sends what there is to send over connections that lack requests.
+    /// Sends due requests over connections that have room for them.
     fn give_work(&mut self, now: u64) {
         for _ in 0..self.idle.len() {
             let Some(i) = self.idle.pop_front() else {
@@ -176,7 +176,7 @@ impl Worker {
         }
     }
 
-    /// Puts a request under way.
+    /// Adds a request to a connection, and opens it if necessary.
     fn enqueue(&mut self, i: usize, request: PendingRequest) {
         let opened = if self.connections[i].has_stream() {
             Ok(())
@@ -202,7 +202,7 @@ impl Worker {
             .map_or(Ok(()), |stream| self.poll.add(stream.tcp(), key))
     }
 
-    /// Ends a connection. What was under way on it will not be answered, all for the same reason.
+    /// Closes a connection. All its pending requests fail for the same reason.
     fn fail(&mut self, i: usize, kind: ErrorKind, reason: &dyn Display) {
         let connection = &mut self.connections[i];
         if kind == ErrorKind::Connect {
@@ -241,7 +241,7 @@ impl Worker {
         }
     }
 
-    /// Opens a connection further, or sends what had no room: whether it is open.
+    /// Continues to open a connection, or to send. Returns whether it is open.
     fn continue_connection(&mut self, i: usize, writable: bool) -> bool {
         let connection = &mut self.connections[i];
         match connection.continue_opening() {
@@ -263,7 +263,7 @@ impl Worker {
         self.connections[i].is_open()
     }
 
-    /// Receives and reads what is there, and to the end if the connection has `ended`.
+    /// Receives and reads the available bytes; all of them up to the end if the connection has `ended`.
     fn receive(&mut self, i: usize, ended: bool) {
         let generation = self.connections[i].generation;
         let mut room = std::mem::take(&mut self.room);
@@ -293,7 +293,7 @@ impl Worker {
         self.room = room;
     }
 
-    /// When the last bytes of an answer came: where what was noted does not fit, when they were read.
+    /// When the last bytes of an answer came, ns: by the kernel's time, or where it does not fit, when they were read.
     fn came_ns(&mut self, arrival: Arrival, sent_ns: u64) -> u64 {
         let Arrival { noted_ns, read_ns } = arrival;
         let Some(noted_ns) = noted_ns else {
@@ -306,7 +306,7 @@ impl Worker {
         })
     }
 
-    /// Reads what came in at some time.
+    /// Reads received bytes.
     fn read(&mut self, i: usize, mut bytes: &[u8], arrival: Arrival) {
         let body_room = self.job.expect.body_capacity();
         while !bytes.is_empty() {
@@ -325,7 +325,7 @@ impl Worker {
         }
     }
 
-    /// The server has ended the connection: that may complete an answer.
+    /// The server has ended the connection, which may complete an answer.
     fn end_connection(&mut self, i: usize) {
         match self.connections[i].end() {
             Some(answer) => {
@@ -343,7 +343,7 @@ impl Worker {
         }
     }
 
-    /// The oldest request of a connection is answered: whether that goes on.
+    /// Counts the answer to a connection's oldest request. Returns whether the connection stays open.
     fn answered(&mut self, i: usize, answer: ResponseEnd, arrival: Arrival) -> bool {
         let Some((request, body)) = self.connections[i].answered() else {
             return true;
@@ -373,7 +373,7 @@ impl Worker {
         stays
     }
 
-    /// Ends connections on which a request has been under way for too long.
+    /// Closes connections with a request that has been pending for too long.
     fn expire(&mut self, now: u64) {
         let patience_ns = self.job.timeout.as_nanos() as u64;
         for i in 0..self.connections.len() {
@@ -385,7 +385,7 @@ impl Worker {
     }
 }
 
-/// An error of the system for people, without its number.
+/// An error of the system as text, without its number.
 pub struct Words(pub io::Error);
 
 impl Display for Words {

@@ -66,13 +66,13 @@ pub enum Verdict {
 /// `time = fixed + marginal * x` over a case's sweep, for one subject and one choice of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
     /// Index into the plan's cases.
     pub case: usize,
-    /// The parameters that were held, such as `statement=text`.
+    /// The parameters that are the same at all points of the fit, such as `statement=text`.
     pub factors: Vec<(String, String)>,
-    /// What of an operation is fitted: times and costs.
+    /// The metric that is fitted: a time or a cost.
     pub metric: Metric,
     /// The parameter that was swept.
     pub over: String,
@@ -82,7 +82,7 @@ pub struct Fit {
     pub marginal_ns: Interval,
     /// Points that the line goes through or by: it goes through two, whatever the truth is.
     pub points: usize,
-    /// The most that a point lies off the line, as a part of its value (0.05: 5 %).
+    /// The greatest relative distance of a point from the line (0.05: 5 %).
     pub worst_residual: f64,
     /// The points bend away from the line, by more than their noise and by more than the margin:
     /// do not extrapolate.
@@ -101,17 +101,17 @@ pub struct ScalingLaw {
     pub coherency: Interval,
     /// Where throughput is highest; `None`: it is not shown to fall anywhere, for coherency may be 0.
     pub peak: Option<Peak>,
-    /// The most that a point lies off the law, as a part of its time.
+    /// The greatest relative distance of a point from the law (0.05: 5 %).
     pub worst_residual: f64,
-    /// The points do not follow the law: they lie off it by more than their noise, and by more than
-    /// 5 % and the margin. Do not extrapolate, nor trust the peak.
+    /// The points do not follow the law: they differ from it by more than their noise, by more than 5 % and by more
+    /// than the margin. Do not extrapolate, and do not trust the peak.
     pub departs: bool,
 }
 
 /// The highest throughput that a law predicts.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Peak {
-    /// At so many connections.
+    /// The number of connections.
     pub connections: Interval,
     /// Operations per second.
     pub throughput: Interval,
@@ -120,13 +120,13 @@ pub struct Peak {
 /// A pair that was not compared, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// What; `None`: everything.
+    /// The point; `None`: all points.
     pub point: Option<PointId>,
-    /// In a sentence, with the differing setting or the failure named.
+    /// A sentence that names the differing setting or the failure.
     pub why: String,
-    /// The baseline failed: nothing is known against the subject.
+    /// The baseline failed, so the refusal says nothing against the subject.
     #[serde(skip)]
     pub without_baseline: bool,
 }

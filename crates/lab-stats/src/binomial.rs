@@ -6,7 +6,7 @@ use crate::normal;
 /// Above this number of things the binomial distribution is replaced by the normal one.
 const MOST_EXACT: u64 = 1000;
 
-/// How likely at least so many of all things are of a kind of which each is with this chance.
+/// The chance that at least `at_least` of `all` independent trials succeed, each with the chance `chance`.
 pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
     if at_least == 0 {
         return 1.0;

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// so some 80 % of new runs decide (`tests/deciding.rs`).
 pub(crate) const DECIDING_CHANCE: f64 = 0.9;
 
-/// More than so many blocks decide it never.
+/// If more blocks than these would be needed, there is no forecast.
 const MOST_BLOCKS: u32 = 100_000;
 
 /// A new run of so many blocks decides a ratio with a chance of [`DECIDING_CHANCE`]: its interval has nothing of `apart`, or

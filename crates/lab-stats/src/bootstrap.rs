@@ -5,16 +5,16 @@
 use crate::analysis::Interval;
 use crate::normal;
 
-/// Times that the blocks are drawn at the least.
+/// The least number of draws.
 const LEAST_DRAWS: usize = 2000;
 
 /// At least so many draws lie beyond each bound.
 const LEAST_BEYOND_BOUND: f64 = 20.0;
 
-/// More are never made.
+/// The greatest number of draws.
 const MOST_DRAWS: usize = 50_000;
 
-/// How often blocks are drawn where a bound leaves this part of the draws beyond it.
+/// The number of draws for bounds that leave the part `tail` of them beyond each.
 pub(crate) fn draws(tail: f64) -> usize {
     if tail > 0.0 {
         ((LEAST_BEYOND_BOUND / tail) as usize).clamp(LEAST_DRAWS, MOST_DRAWS)
@@ -72,8 +72,8 @@ pub fn intervals<const K: usize>(
     Some(intervals)
 }
 
-/// The least and the greatest value that are left when this part of them is cut off at each end; `None` of none. Their
-/// order is lost.
+/// The least and the greatest value after the part `tail` of the values is cut off at each end; `None` without values.
+/// Reorders `values`.
 pub(crate) fn bounds(values: &mut [f64], tail: f64) -> Option<(f64, f64)> {
     let last = values.len().checked_sub(1)?;
     let rank = ((tail * values.len() as f64) as usize).min(last / 2);

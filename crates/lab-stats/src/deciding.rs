@@ -6,18 +6,19 @@ use crate::blocks_needed::DECIDING_CHANCE;
 use crate::normal;
 use crate::results::Comparison;
 
-/// What more blocks would do.
+/// What more blocks would decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
-    /// A new run of so many blocks would probably decide all that is open.
+    /// A new run of so many blocks would probably decide all open comparisons.
     All(u32),
-    /// Half of it; what all of it needs is not known or too much.
+    /// A new run of so many blocks would probably decide half of the open comparisons. All would need too many, or an
+    /// unknown number.
     Half(u32),
-    /// They would hardly do.
+    /// More blocks would hardly decide any.
     Hardly,
 }
 
-/// Runs of more blocks are not proposed, unless this one was allowed more.
+/// More blocks than these are not proposed, unless this run was allowed more.
 const MOST_BLOCKS: u32 = 200;
 
 /// Of all comparisons that are not decided; `None` if all are. `allowed`: the most blocks that this run could have.

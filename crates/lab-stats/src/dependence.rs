@@ -7,13 +7,13 @@ const MANY_VALUES: usize = 40;
 /// Values of blocks after merging adjacent ones as often as their dependence asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// The merged values, in the order of time.
+    /// The merged values in the order of time.
     pub values: Vec<f64>,
     /// How many blocks each value stands for, at least (the last may hold some more).
     pub width: u32,
-    /// Blocks so far apart showed no dependence beyond what chance explains: 1 where no blocks did.
+    /// The distance in blocks at which blocks show no dependence beyond chance; 1 where none was merged.
     pub apart: u32,
-    /// It still is, and one more merging would leave fewer than `enough`.
+    /// The values still depend on each other, and merging once more would leave fewer than `enough`.
     pub unresolved: bool,
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A straight line through times that span orders of magnitude.
 
-/// `time = fixed + marginal * x`, and how far each point lies off.
+/// A line `time = fixed + marginal * x`, and the relative distance of each point from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// The time at x = 0.
     pub fixed: f64,
-    /// The time of one more x.
+    /// The additional time for one more x.
     pub marginal: f64,
     /// For each point: how far its time lies above the line, as a part of its time.
     pub residuals: Vec<f64>,

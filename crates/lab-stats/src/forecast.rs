@@ -4,7 +4,7 @@
 use lab_model::Run;
 use std::fmt;
 
-/// The least seconds that are worth naming.
+/// The least time that is named, s.
 const LEAST_S: f64 = 5.0;
 
 /// A time to give a run; as text `60 seconds`.
@@ -29,9 +29,9 @@ impl fmt::Display for TimeBudget {
     }
 }
 
-/// The time for a run like this one with `blocks` blocks, from its beginning: what it took before the first block, and for each block what all of its
-/// blocks took by those that are complete, so that as many are redone; a tenth added and rounded
-/// up. `None` without a complete block, or if it would take more than a day.
+/// The time that a run like this one with `blocks` blocks takes: the time before the first block, and for each block
+/// the time of all blocks / the complete ones, as some are redone. A tenth is added, and the sum is rounded up. `None`
+/// without a complete block, or if it is more than a day.
 pub fn time_for(run: &Run, blocks: u32) -> Option<TimeBudget> {
     let complete = run.complete_blocks().count();
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();

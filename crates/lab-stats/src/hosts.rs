@@ -26,21 +26,22 @@ pub struct MeasuringHost<'r> {
 pub struct HostKind {
     /// What tells it from the others, such as `AMD EPYC 7B13`.
     pub name: String,
-    /// Those of [`hosts`] that are so.
+    /// Indices into [`hosts`].
     pub hosts: Vec<usize>,
 }
 
-/// What makes a kind, by the names of a host's facts.
+/// The facts of a host that make its kind.
 const KIND_FACTS: [&str; 2] = ["cpu", "system"];
 
-/// A subject against its target's baseline, host by host: in the typical time; of servers in their CPU time for a request.
+/// A subject against its target's baseline, host by host: the typical time of batches, the CPU time per request of
+/// servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// On which target.
+    /// The target.
     pub target: TargetId,
-    /// Where; `None`: the geometric mean over all points of the target, where there are several.
+    /// The point; `None`: the geometric mean over all points of the target, where there are several.
     pub point: Option<PointId>,
     /// On each host, in the order of [`hosts`]: the ratio with an interval of its own; `None`: fewer than two blocks.
     pub ratios: Vec<Option<Interval>>,
@@ -177,7 +178,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     compared.into_iter().filter_map(effect).collect()
 }
 
-/// Of the hosts' means: hosts are to their kind what blocks are to a host.
+/// The p-value that all kinds have one mean, from the means of the hosts of each kind.
 fn chance_of_kinds(kinds: &[HostKind], by_host: &[Vec<f64>]) -> Option<f64> {
     let mean = |host: &usize| {
         let logs = &by_host[*host];
@@ -193,7 +194,7 @@ fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
     hosts.iter().position(|host| is_same(host.agent, agent))
 }
 
-/// What blocks say.
+/// The reduced samples or slices of a run.
 enum Measured<'r> {
     Batches(Table),
     Servers(Visits<'r>),
@@ -227,7 +228,7 @@ impl<'r> Measured<'r> {
     }
 }
 
-/// What is compared.
+/// A subject, at a point or over all points.
 struct ComparedScope {
     subject: SubjectId,
     point: Option<PointId>,

@@ -6,7 +6,7 @@ use crate::order;
 use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
-/// Buckets of one value each; from there on, so many of each width.
+/// Buckets that count one value each, ns. The buckets above are [`BUCKETS_PER_WIDTH`] of each width.
 const SINGLE_VALUE_BUCKETS: u32 = 64;
 
 /// Buckets of one width.

@@ -49,8 +49,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| middle(&sorted))
 }
 
-/// The scale of the scatter of values whose level changes seldom: that of the differences of neighbours, by their median;
-/// 0 of one value.
+/// The scale of the scatter of values whose level seldom changes, from the median difference of neighbours; 0 for one
+/// value.
 pub fn scatter_of_steps(values: &[f64]) -> f64 {
     let steps = values.windows(2).map(|two| (two[1] - two[0]).abs());
     let steps: Vec<f64> = steps.collect();

@@ -14,24 +14,24 @@ use crate::simulated::Simulated;
 use crate::table::{Table, sound_plan};
 use lab_model::{Metric, Plan, Run, TargetKind, parts};
 
-/// The true differences that are asked about.
+/// The true differences that a forecast is made for, as parts of 1.
 pub const DIFFERENCES: [f64; 4] = [0.01, 0.02, 0.05, 0.1];
 
-/// The parts of all runs that shall find one.
+/// The parts of all runs that are to find a difference.
 pub const POWERS: [f64; 2] = [0.8, 0.95];
 
-/// The level of what is said of the pilot's own uncertainty.
+/// The level of the interval of the pilot's scatter.
 pub const LEVEL: f64 = 0.8;
 
-/// More blocks are not told.
+/// Greater numbers of blocks are not reported.
 const MOST_BLOCKS: f64 = 10_000.0;
 
-/// What a run would take.
+/// A forecast of how many blocks a run needs.
 #[derive(Clone, Debug)]
 pub struct Forecast {
     /// Complete blocks of the pilot.
     pub blocks: u32,
-    /// Time of a block, with as many redone as in the pilot, and before the first, s.
+    /// Time of a block with as many redone as in the pilot, s. The time before the first block is not in it.
     pub block_s: f64,
     /// Time before the first block, s.
     pub start_s: f64,
@@ -42,13 +42,13 @@ pub struct Forecast {
 /// A subject against the baseline at a point.
 #[derive(Clone, Debug)]
 pub struct PlannedComparison {
-    /// On which target, where there are several.
+    /// The target, where there are several.
     pub target: Option<TargetKind>,
-    /// Who.
+    /// The subject's name.
     pub subject: String,
-    /// Where.
+    /// The point's label.
     pub point: String,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// The standard deviation of the logarithms of a block's ratio; its interval has [`LEVEL`].
     pub scatter: Interval,
@@ -58,23 +58,23 @@ pub struct PlannedComparison {
     pub equivalent: [BlocksNeeded; POWERS.len()],
 }
 
-/// So many blocks find what is so; `None`: more than 10,000, or none does.
+/// Numbers of blocks with which a difference is found; `None`: more than 10,000, or no number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlocksNeeded {
-    /// That the difference is there: the interval leaves out 1.
+    /// Blocks to find that the ratio is not 1.
     pub there: Blocks,
-    /// That it is beyond the margin. Of equal ones it is not asked.
+    /// Blocks to find that the difference exceeds the margin; empty where it does not.
     pub beyond: Blocks,
 }
 
 /// Blocks by the estimate of the scatter, and by the bounds of its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks {
-    /// By the estimate.
+    /// By the estimate of the scatter.
     pub estimate: Option<u32>,
-    /// By the lower bound.
+    /// By the lower bound of the scatter.
     pub low: Option<u32>,
-    /// By the upper bound.
+    /// By the upper bound of the scatter.
     pub high: Option<u32>,
 }
 

@@ -11,14 +11,15 @@ use crate::analysis::Interval;
 /// Steps by which a root is enclosed: to a 2^60th of where it is looked for.
 const BISECTION_STEPS: usize = 60;
 
-/// The greatest multiple that is told from infinity.
+/// Greater multiples count as infinite.
 const MOST_MULTIPLE: f64 = 1e12;
 
-/// What groups say of how much they differ.
+/// How much groups of values differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Between {
-    /// The standard deviation between groups. The interval is the exact one of its multiple of the standard deviation
-    /// within groups, times the estimate of that; of groups of one size it contains that of J. Williams, Biometrika 49, 1962.
+    /// The standard deviation between groups. The interval is the exact one of its multiple of the deviation within
+    /// groups, times the estimate of that deviation. For groups of one size it contains the interval of J. Williams,
+    /// Biometrika 49, 1962.
     pub deviation: Interval,
     /// The standard deviation within groups.
     pub within: f64,
@@ -100,7 +101,7 @@ fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
         .sum()
 }
 
-/// Where a function that falls from 0 on has this value: 0 where it begins below, infinite where it stays above.
+/// Where a function that falls from 0 on has this value: 0 if it begins below the value, infinite if it stays above.
 fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     if function(0.0) <= value {
         return 0.0;

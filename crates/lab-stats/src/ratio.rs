@@ -6,7 +6,7 @@ use crate::dependence::{self, Merged};
 use crate::few_blocks::{self, Prior};
 use crate::{family, signed_rank};
 
-/// How sure intervals shall be.
+/// The level that intervals are to have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     /// 1 - the level at which all intervals of the family hold together.
@@ -50,7 +50,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Of an interval that was made in another way and has no verdict.
+    /// A ratio without a verdict, of an interval that was computed in another way.
     pub(crate) fn without_verdict(interval: Interval, blocks: u32) -> Ratio {
         Ratio {
             interval,
@@ -73,7 +73,7 @@ impl Ratio {
         self
     }
 
-    /// The interval has the level that was asked for, so a verdict may be drawn from it.
+    /// Whether the interval has the requested level, so that a verdict may be drawn from it.
     pub fn supports_verdict(&self) -> bool {
         self.sufficient && !self.unresolved
     }

@@ -50,7 +50,7 @@ pub struct Results {
     pub overall: Vec<Overall>,
     /// Who is ahead of whom, at a point or over several.
     pub rankings: Vec<Ranking>,
-    /// `time = fixed + marginal * x` over sweeps.
+    /// Lines `time = fixed + marginal * x` over sweeps.
     pub fits: Vec<Fit>,
     /// What a factor costs within one subject.
     pub effects: Vec<Effect>,
@@ -83,18 +83,18 @@ pub struct Results {
 /// What a figure, a comparison or a warning is of. `None`: of all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Key {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// Where; `None`: over the whole run, as start-up and memory are.
+    /// The point; `None`: the whole run, as for start-up and memory.
     pub point: Option<PointId>,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
 }
 
 /// A figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
-    /// Of what.
+    /// The subject, point and metric.
     #[serde(flatten)]
     pub key: Key,
     /// Complete blocks that it comes from.
@@ -107,9 +107,9 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// With an interval of its own at the plan's level.
+    /// An estimate with an interval at the plan's level by itself.
     Estimate(Interval),
-    /// Read once, or counted: there is nothing to estimate.
+    /// A value that was read once or counted, without an interval.
     Reading(f64),
 }
 
@@ -118,10 +118,10 @@ pub enum Value {
 /// is that of the time for each request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Of what.
+    /// The subject, point and metric.
     #[serde(flatten)]
     pub key: Key,
-    /// The subject that it is compared with.
+    /// The baseline.
     pub baseline: SubjectId,
     /// Blocks that have both (after merging adjacent ones, if they depend on each other).
     pub blocks: u32,
@@ -141,9 +141,9 @@ pub struct Comparison {
 /// The second copy of a baseline against it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Control {
-    /// Where.
+    /// The point.
     pub point: PointId,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// Its ratio; the truth is 1.
     pub ratio: Interval,
@@ -156,11 +156,11 @@ pub struct Control {
 /// A subject against the baseline over several points: the geometric mean of its ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overall {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
-    /// Over the points of which target.
+    /// The target.
     pub target: TargetId,
     /// Index into the plan's cases; `None`: over all of them.
     pub case: Option<usize>,
@@ -215,11 +215,11 @@ impl Over {
 /// points; at one of many by their ratios to the baseline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ranking {
-    /// On which target.
+    /// The target.
     pub target: TargetId,
-    /// Where.
+    /// The points.
     pub over: Over,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// Those that were measured at all of the points, the best first, the baseline among them.
     pub subjects: Vec<SubjectId>,
@@ -253,9 +253,9 @@ impl Ranking {
 /// What a factor costs within one subject: the same with another value of one parameter, paired by block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Effect {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// The factor, such as `statement`.
     pub factor: String,
@@ -270,9 +270,9 @@ pub struct Effect {
 /// What more connections or threads bring, for one subject and one choice of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// On which target.
+    /// The target.
     pub target: TargetId,
     /// Index into the plan's cases.
     pub case: usize,
@@ -289,35 +289,37 @@ pub struct Scaling {
 /// The most that a subject does over the points of a sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Best {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
     /// The first of the points.
     pub first: PointId,
-    /// Where it does most.
+    /// The point where it does most.
     pub point: PointId,
-    /// Per second, over blocks, each of which counts where the other half of them has most; with an interval of its own.
+    /// The most per second, with an interval of its own. Each block counts at the point where the other half of the
+    /// blocks has most.
     pub rate: Interval,
 }
 
 /// What another value of a factor costs the subjects, at one value of the sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spread {
-    /// With the factor's first value.
+    /// The point with the factor's first value.
     pub from: PointId,
-    /// With another one.
+    /// The point with another value of the factor.
     pub to: PointId,
-    /// Value with that / value with the first, the least first; simultaneous over all that the run compares.
+    /// The value at `to` / the value at `from`, by subject, the least first. The intervals hold together over all that
+    /// the run compares.
     pub ratios: Vec<(SubjectId, Interval)>,
-    /// The least and the greatest are told apart.
+    /// The intervals of the least and of the greatest ratio do not overlap.
     pub apart: bool,
 }
 
 /// How a server's distribution of response times differs from the baseline's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
-    /// Whose.
+    /// The server.
     pub subject: SubjectId,
-    /// Where.
+    /// The point.
     pub point: PointId,
     /// What so many in 10,000 requests do not exceed / the same of the baseline; the intervals of all hold together
     /// at the plan's level, by themselves.
@@ -327,11 +329,11 @@ pub struct Shift {
 /// What could be mistaken for a difference between subjects, as far as the run shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bias {
-    /// Whose time.
+    /// The subject.
     pub subject: SubjectId,
-    /// What is looked at.
+    /// The kind of bias.
     pub kind: BiasKind,
-    /// 1: there is none. With an interval of its own.
+    /// The ratio that shows the bias, with an interval of its own; 1 without a bias.
     pub ratio: Interval,
     /// It exceeds the margin, at a level that holds for all of the same kind together.
     pub stands_out: bool,
@@ -357,15 +359,15 @@ pub enum BiasKind {
 /// Something that a reader of some figures must know.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
-    /// What it is about.
+    /// The kind.
     pub kind: WarningKind,
-    /// Whom it concerns; `None`: all.
+    /// The subject that it concerns; `None`: all.
     pub subject: Option<SubjectId>,
-    /// Where; `None`: everywhere.
+    /// The point that it concerns; `None`: all.
     pub point: Option<PointId>,
-    /// On which target, where there are several; `None`: on all.
+    /// The target that it concerns, where there are several; `None`: all.
     pub target: Option<TargetId>,
-    /// What is so and what to do, in a sentence or two.
+    /// One or two sentences: the fact, and what to do.
     pub text: String,
 }
 
@@ -453,12 +455,12 @@ impl WarningKind {
 }
 
 impl Warning {
-    /// Of the whole run.
+    /// A warning of the whole run.
     pub(crate) fn new(kind: WarningKind, text: String) -> Warning {
         Warning::about(kind, text, [])
     }
 
-    /// Of the subject and the point that these places have in common, if they have.
+    /// A warning of the subject and the point that all of `places` have in common, if there are such.
     pub(crate) fn about(
         kind: WarningKind,
         text: String,
@@ -567,7 +569,7 @@ impl Key {
     }
 }
 
-/// Those of one place, by bisection.
+/// Those of one subject and point, by bisection.
 fn at<T>(all: &[T], key: fn(&T) -> &Key, subject: SubjectId, point: Option<PointId>) -> &[T] {
     let place = (point.unwrap_or(PointId::MAX), subject);
     let rest = &all[all.partition_point(|one| key(one).place() < place)..];

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 /// A setting that a subject does not share with the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// At which point.
+    /// The point.
     pub point: PointId,
-    /// Which setting.
+    /// The key of the setting.
     pub key: String,
-    /// The subject's value; `None`: it did not say.
+    /// The subject's value; `None`: not reported.
     pub value: Option<String>,
-    /// The baseline's value; `None`: it did not say.
+    /// The baseline's value; `None`: not reported.
     pub baseline: Option<String>,
 }
 

@@ -15,7 +15,7 @@
 use crate::bootstrap::SplitMix64;
 use crate::warmup::change_points;
 
-/// The least runs in a segment.
+/// The least number of runs in a segment.
 const LEAST_RUNS: usize = 2;
 
 /// Orders that are tried at the least, and how many of them are to be beyond the penalty.
@@ -29,8 +29,8 @@ pub fn runs_needed(alpha: f64) -> usize {
         .unwrap_or(1000)
 }
 
-/// The indices from which on values are others than before. At most `alpha` of histories without a change show any.
-/// Empty of fewer than [`runs_needed`].
+/// The indices of the first values after each change. At most the part `alpha` of histories without a change have any.
+/// Empty for fewer values than [`runs_needed`].
 pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let n = values.len();
     let spread = values.iter().any(|v| *v != values[0]);
@@ -107,7 +107,7 @@ pub struct Shift {
     pub at: usize,
     /// The geometric mean of the values since the change before it.
     pub before: f64,
-    /// That of the values until the next.
+    /// The geometric mean of the values until the next change.
     pub after: f64,
 }
 

@@ -143,7 +143,7 @@ fn of_different(
     each.collect()
 }
 
-/// Not yet known.
+/// An interval that is not computed yet.
 pub(crate) const UNKNOWN: Interval = Interval {
     estimate: 1.0,
     low: 1.0,

@@ -20,7 +20,7 @@ const BLOCKS: [u32; 24] = [
 /// On the scale of a normal value limits change little with more blocks than this.
 const SETTLED_BLOCKS: usize = 24;
 
-/// The greatest difference that is looked for, in units of a block's scatter.
+/// The greatest difference that is searched for, in units of a block's scatter.
 const MOST_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
@@ -30,8 +30,8 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Runs with the comparisons that a pilot has by block, as they are planned, and those that have so many blocks
-    /// whatever they show; `share`: their part of the plan's alpha.
+    /// Simulated runs of a pilot's comparisons: first as the plan ends them, then with a fixed number of blocks.
+    /// `share`: their part of the plan's alpha.
     pub fn as_planned_and_counted(pilot: &[Logs], plan: &Plan, share: f64) -> [Simulated; 2] {
         let others = Correlated::new(pilot);
         let mut settled = None;
@@ -91,7 +91,7 @@ impl Simulated {
 struct Correlated {
     /// The standardised deviations of each comparison by block of the pilot, their squares adding up to 1.
     deviations: Vec<Vec<f64>>,
-    /// How much of the correlations is left, 0 to 1.
+    /// The part of the pilot's correlations that is kept, 0 to 1.
     correlated_share: f64,
 }
 
@@ -139,7 +139,7 @@ impl Correlated {
         (0..runs).map(|_| one()).collect()
     }
 
-    /// From which difference on each simulated run finds it, ascending.
+    /// The least difference that each simulated run finds, ascending.
     fn differences(
         &self,
         blocks: usize,
@@ -229,7 +229,7 @@ fn limit(
     }
 }
 
-/// The least difference that is found; infinite where none is.
+/// The least difference that `finds` accepts; infinite if there is none.
 fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
     if !finds(MOST_DIFFERENCE) {
         return f64::INFINITY;
@@ -261,7 +261,7 @@ fn deviations(logs: &Logs) -> Vec<f64> {
         .collect()
 }
 
-/// How little of correlations is to be believed, 0 to 1.
+/// The part of the pilot's correlations that is dropped, 0 to 1.
 fn shrinkage(deviations: &[Vec<f64>]) -> f64 {
     let n = deviations.first().map_or(0, Vec::len) as f64;
     let (mut variances, mut squares) = (0.0, 0.0);

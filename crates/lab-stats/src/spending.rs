@@ -60,8 +60,8 @@ pub(crate) fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * (spent(plan, blocks) - spent(plan, before)).max(0.0)
 }
 
-/// What the looks that went on have left. After the last one nothing would be: [`crate::stop`] ends a run
-/// there. A file that goes on nevertheless gets that look's own alpha again.
+/// The alpha that the looks that did not stop the run have left. After the last look nothing would be left, and
+/// [`crate::stopping::stop`] ends the run there; a file that goes on gets that look's alpha again.
 fn alpha_left(run: &Run, plan: &Plan) -> f64 {
     let last = run.looks.iter().copied().max().unwrap_or(0);
     match 1.0 - spent(plan, last) {

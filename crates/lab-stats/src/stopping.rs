@@ -68,8 +68,8 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     }
 }
 
-/// What rests on an assumption decides nothing. Equivalence within a margin that the control raised is true, but not what was asked; and that
-/// a subject is a little slower does not tell a gate by how much.
+/// Whether a comparison needs no more blocks. One that rests on an assumption does. So does one that is equivalent only
+/// within a margin that the control raised, and for a gate one that is small but real.
 fn decided(pair: &Pair, measure: &Measure) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);
     match pair.comparison.verdict {

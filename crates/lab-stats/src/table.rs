@@ -107,7 +107,7 @@ impl Table {
             .collect()
     }
 
-    /// What each says at `point`, of the blocks that have both.
+    /// The times of both subjects at `point`, in the blocks that have both.
     pub fn paired_times(
         &self,
         subject: SubjectId,

@@ -48,7 +48,7 @@ pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     })
 }
 
-/// Points that the law needs: one more than it has numbers.
+/// The least number of points for the law: one more than it has parameters.
 pub const LEAST: usize = 4;
 
 impl Law {

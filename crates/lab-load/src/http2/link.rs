@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 /// the generator.
 const WINDOW_BYTES: u32 = 16 << 20;
 
-/// How often a request is sent again that a server surely has not looked at (RFC 9113, 8.7).
+/// How often a request is sent again that the server surely has not processed (RFC 9113, 8.7).
 const MOST_TRIES: usize = 3;
 
 /// Why a request was not answered.
@@ -32,11 +32,11 @@ pub struct Fault {
 /// What a request was answered.
 pub struct Response {
     pub status: u16,
-    /// As much of it as was to be collected, or a little more.
+    /// The body as far as it was to be collected, or a little more.
     pub body: Vec<u8>,
 }
 
-/// What happens on all connections of a thread.
+/// Counters over all connections of a thread.
 #[derive(Default)]
 pub struct Meter {
     pub connects: Cell<u64>,
@@ -52,7 +52,7 @@ pub struct ConnectionSlot {
 #[derive(Clone)]
 struct Link {
     requests: SendRequest<Bytes>,
-    /// Until either side has ended it.
+    /// False once either side has ended the connection.
     open: Rc<Cell<bool>>,
 }
 
@@ -96,7 +96,7 @@ impl ConnectionSlot {
         Err(refused)
     }
 
-    /// One opens it, and others that want it wait.
+    /// The connection. One task opens it while others that need it wait.
     async fn link(&self, job: &Job, meter: &Rc<Meter>) -> Result<Link, Fault> {
         let mut place = self.link.lock().await;
         if let Some(link) = place.as_ref().filter(|link| link.open.get()) {
@@ -176,7 +176,7 @@ impl Link {
     }
 }
 
-/// The server has said that it ends the connection and has not looked at the request.
+/// Whether the server ended the connection without having processed the request.
 fn is_goodbye(error: &h2::Error) -> bool {
     error.is_remote() && error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR)
 }

@@ -36,11 +36,11 @@ pub struct Between {
 /// How something of a subject at a point changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changed {
-    /// Who, with the target where there are several.
+    /// The subject's name, with the target where there are several.
     pub subject: String,
-    /// Where, in words.
+    /// The point's label.
     pub point: String,
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// The values are ratios to the baseline, in which the machine's speed is not; else they are in the metric's
     /// unit.
@@ -52,12 +52,12 @@ pub struct Changed {
     /// It is the baseline or its second copy: if the program is the same, only the machine and the system can have
     /// changed it.
     pub reference: bool,
-    /// In the first run and in the second.
+    /// The values in the first run and in the second.
     pub values: [Interval; 2],
-    /// The second / the first; below 1 is better. Simultaneous over what has a verdict at the point.
+    /// The second / the first; below 1 is better. The intervals of all changes that have a verdict at the point hold
+    /// together.
     pub change: Interval,
-    /// What the change supports; `None`: the machine's speed is in it. The blocks that would decide are those of
-    /// each run.
+    /// The verdict; `None` where the machine's speed is in the values. Its `blocks_needed` are blocks of each run.
     pub verdict: Option<Verdict>,
     /// The margin used.
     pub margin: f64,
@@ -68,7 +68,7 @@ pub struct Changed {
 /// How the ratio of the second copy of the baseline changed at a point.
 #[derive(Clone, Debug, Serialize)]
 pub struct ControlChange {
-    /// What, in words.
+    /// The point's label.
     pub point: String,
     /// Ratio in the second run / ratio in the first.
     pub change: Interval,
@@ -82,11 +82,11 @@ pub struct ControlChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Program {
-    /// It was made from the same.
+    /// Both runs have the same hash, or the same command line and revision.
     Same,
     /// The files do not say.
     Unknown,
-    /// It was not made from the same.
+    /// The hashes, or the command lines and revisions, differ.
     Changed,
 }
 
@@ -95,7 +95,7 @@ pub enum Program {
 pub struct Reservation {
     /// In small letters, such as `few-blocks`.
     pub kind: &'static str,
-    /// What is so and what to do, in a sentence or two.
+    /// One or two sentences: the fact, and what to do.
     pub text: String,
 }
 

@@ -7,18 +7,18 @@ use std::collections::HashMap;
 /// Something that is not the same in two runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Differing {
-    /// What, in words.
+    /// The name of the fact.
     pub what: String,
-    /// In the first run; `None`: it has no such thing.
+    /// The value in the first run; `None`: it has no such fact.
     pub first: Option<String>,
-    /// In the second run.
+    /// The value in the second run; `None`: it has no such fact.
     pub second: Option<String>,
 }
 
-/// What, and its value.
+/// Names of facts with their values.
 pub(crate) type Facts = Vec<(String, String)>;
 
-/// What is not the same in both, in the order of the first, then what the second alone has.
+/// The facts whose values differ, in the order of the first run; then the facts that the second run alone has.
 pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
     let mut left: HashMap<String, String> = second.iter().cloned().collect();
     let of_first = first.into_iter().map(|(what, value)| {
@@ -40,7 +40,7 @@ pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
         .collect()
 }
 
-/// `0.001 s`, `150 s`.
+/// A time as text, such as `0.001 s` or `150 s`.
 pub(crate) fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / 1e9)
 }

@@ -9,19 +9,19 @@ use lab_model::{Plan, Run};
 /// Two runs about whose differences nothing can be said.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
-    /// One was not measured here.
+    /// One of the runs has imported figures alone.
     #[error(
         "{0} holds imported figures alone, which have no intervals: nothing can be concluded from \
          them. `benchlab report RUN --with {0}` shows them beside a run"
     )]
     Imported(String),
-    /// One's plan is not sound.
+    /// The plan of one of the runs contradicts itself.
     #[error("{0} has a plan that contradicts itself: nothing can be concluded from it")]
     Unsound(String),
-    /// One has nothing yet.
+    /// One of the runs has no complete block.
     #[error("{0} has no complete block: `benchlab resume` goes on with it")]
     NoBlocks(String),
-    /// They are the same run.
+    /// Both are the same run.
     #[error("both files hold the same run, {0}: name two runs")]
     Same(String),
     /// They are of different experiments.
@@ -30,20 +30,20 @@ pub enum Incomparable {
          one experiment"
     )]
     Experiments(String, String),
-    /// They did not do the same.
+    /// The subjects had different work.
     #[error(
         "the runs did not do the same work: {what} is {first} in the first and {second} in the \
          second. Run one of them again with the other's"
     )]
     Work {
-        /// What is not the same.
+        /// The fact that differs.
         what: String,
-        /// In the first run.
+        /// Its value in the first run.
         first: String,
-        /// In the second.
+        /// Its value in the second run.
         second: String,
     },
-    /// They have nothing in common.
+    /// No subject is at a common point in both runs.
     #[error(
         "the runs have no subject at a point in common: choose the same with --subjects, --cases \
          and --set"
@@ -51,7 +51,7 @@ pub enum Incomparable {
     NothingCommon,
 }
 
-/// The plan of a run of which something can be said. Errors: it cannot.
+/// The plan of a run that can be compared. Errors: imported figures, an unsound plan, no complete block.
 pub(crate) fn checked_plan(run: &Run) -> Result<&Plan, Incomparable> {
     let name = || run.name.clone();
     if run.plan.is_none() {

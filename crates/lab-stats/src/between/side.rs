@@ -27,7 +27,7 @@ pub(crate) struct Side<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub refusals: Vec<Refusal>,
-    /// The target, where it does not go without saying.
+    /// The target, in runs that have several.
     named: Option<TargetKind>,
     /// By the subjects' names.
     hashes: HashMap<&'a str, &'a String>,
@@ -125,13 +125,14 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
 pub(crate) struct Sides<'a>(pub [Side<'a>; 2]);
 
 impl Sides<'_> {
-    /// 1 - the level of what is said together: what both runs have left of theirs, given how they ended.
+    /// 1 - the level of the changes that have a verdict, together. It is what both runs' looks have left of their
+    /// alpha.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
     }
 
-    /// The level of what is not said together with others.
+    /// The level of a change that has no verdict.
     pub fn by_itself(&self) -> Level {
         let [a, b] = self.0.each_ref().map(|side| side.plan.measure.alpha);
         Level {

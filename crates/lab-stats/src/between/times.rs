@@ -11,9 +11,9 @@ use std::array;
 /// The response times of a server at a point in both runs.
 #[derive(Clone, Debug)]
 pub struct ChangedTimes {
-    /// Who.
+    /// The server's name.
     pub subject: String,
-    /// Where, in words.
+    /// The point's label.
     pub point: String,
     /// In the first run and in the second, whose ratios are to the first's: nothing of a machine is common to both.
     pub runs: [Percentiles; 2],

@@ -8,19 +8,20 @@ use crate::order::{median, median_interval};
 use lab_model::{AgentId, AgentSlice, Counts, Plan, Run, Slice};
 use std::collections::BTreeMap;
 
-/// An agent that begins so much later than planned, ns, is late; besides what the clocks' comparison leaves open.
+/// An agent is late if it begins by more than this after the planned time, ns, beyond the error of the clocks'
+/// comparison.
 const LATE_NS: u64 = 10_000_000;
 
-/// An agent whose service times are so much longer than the others' is on another path.
+/// An agent is on another path if its service times are at least so many times as long as the others'.
 const SLOW_PATH_RATIO: f64 = 1.2;
 
-/// An agent of whose requests so much more fail than of the others' is named, if that is no chance.
+/// An agent is named if the part of its requests that fail exceeds the others' by more than this, beyond chance.
 const EXCESS_ERROR_SHARE: f64 = 0.01;
 
-/// What an agent did, in all slices that count.
+/// What an agent did in all slices that count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentResult {
-    /// Which.
+    /// The agent.
     pub agent: AgentId,
     /// Requests that were due, or sent.
     pub offered: u64,
@@ -28,27 +29,27 @@ pub struct AgentResult {
     pub not_sent: u64,
     /// Requests that were answered as they should be.
     pub served: u64,
-    /// Requests that were not.
+    /// Requests that were not answered as they should be.
     pub errors: u64,
-    /// The most that a load of its began later than planned, ns.
+    /// The most by which one of its loads began later than planned, ns.
     pub late_ns: u64,
     /// The part of the time in which its busiest thread had a core.
     pub busy: f64,
-    /// Of all its requests half were answered within this time, ns.
+    /// The median response time of its requests, ns.
     pub p50: Option<u64>,
-    /// 99 % were.
+    /// The 99th percentile of its response time, ns.
     pub p99: Option<u64>,
-    /// How late it looked at requests: 99 % at most so late, ns.
+    /// The 99th percentile of its lag, ns.
     pub lag_p99: Option<u64>,
     /// Its median service time as a multiple of the other agents' in the same slice: the median over slices.
     pub path: Option<Interval>,
-    /// Of the other agents' requests the part that failed, 0 to 1.
+    /// The part of the other agents' requests that failed, 0 to 1.
     pub others_fail: f64,
-    /// In what it was unlike the others, or too slow.
+    /// How it differed from the others, or was too slow.
     pub marks: Vec<AgentTrouble>,
 }
 
-/// In what an agent was unlike the others, or too slow.
+/// How an agent differed from the others, or was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentTrouble {
     /// It was lost.
@@ -76,8 +77,8 @@ impl AgentResult {
         self.errors as f64 / self.ended().max(1) as f64
     }
 
-    /// Whether more of its requests fail than of the others' by chance. Requests fail together, for which the least part
-    /// that counts leaves room.
+    /// Whether more of its requests fail than of the others', by more than chance at the level `1 - alpha`. Requests
+    /// fail together, which the least share that counts allows for.
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
         let part = self.ended() as f64 / ended.max(1) as f64;
         let chance = binomial::upper_tail(errors, part, self.errors);
@@ -138,7 +139,7 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     results
 }
 
-/// Of the requests that were offered those that are neither served nor an error, where an agent was lost; `None`: none was.
+/// Requests that were offered and are neither served nor errors, in a run that lost an agent; `None`: it lost none.
 pub fn unaccounted(run: &Run) -> Option<u64> {
     let mut agents = run.agents.iter().filter(|agent| !agent.is_left_out);
     let is_lost = agents.any(|agent| agent.lost.is_some());
@@ -152,21 +153,21 @@ pub fn unaccounted(run: &Run) -> Option<u64> {
     Some(offered.saturating_sub(all(served.chain(errors))))
 }
 
-/// The sum; a file can hold any number.
+/// The saturating sum: a file can hold any number.
 fn all(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// What was not put on because all agents were lost; `None`: somebody was there to the end, or to go on with it.
+/// What is missing in a run because all agents were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// Blocks that are there, and that were asked for.
+    /// Complete blocks, and planned blocks.
     pub blocks: (u32, u32),
-    /// Requests that were due in those that are not there; in a closed loop none is.
+    /// Requests that were due in the missing blocks; 0 in a closed loop.
     pub due: u64,
 }
 
-/// What is missing in a run of which all agents were lost.
+/// What is missing in a run that lost all agents; `None`: it did not.
 pub fn missing(run: &Run, plan: &Plan) -> Option<Missing> {
     let load = plan.load()?;
     let planned = plan.measure.max_blocks;
@@ -244,7 +245,7 @@ fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
     ratios
 }
 
-/// Of few slices the interval has not the level that is asked for, and nothing is said.
+/// The interval of the median ratio; `None` where the slices are too few for the level `1 - alpha`.
 fn path(ratios: &[f64], alpha: f64) -> Option<Interval> {
     let interval = median_interval(ratios, alpha)?;
     (interval.level >= 1.0 - alpha - 1e-9).then(|| Interval {

@@ -22,7 +22,7 @@ use visits::{Visit, Visits};
 /// The generator is the limit where its busiest thread has a core for more than this part of the time.
 pub(crate) const BUSY_SHARE: f64 = 0.9;
 
-/// A percentile of response times has too much of the generator in it where this part of it is the generator's own.
+/// A percentile of response times is too inexact where more than this part of it can be the generator's own latency.
 const GENERATOR_SHARE: f64 = 0.1;
 
 /// Percentiles of the response time, and the generator's lag at the same.
@@ -44,7 +44,7 @@ pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool 
     lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_SHARE * response_ns
 }
 
-/// Two servers are not alike for being hidden by the same generator.
+/// The verdict, but for "equivalent" where the generator hides differences: two servers hidden by it need not be alike.
 pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) -> Verdict {
     match verdict {
         Verdict::Equivalent if is_hidden() => Verdict::Inconclusive {

@@ -44,7 +44,7 @@ pub fn calibrating_blocks(plan: &Plan) -> u32 {
 }
 
 impl Peaks {
-    /// Those of a run, as far as it is.
+    /// The peaks of a run as far as it has got.
     pub fn of(plan: &Plan, run: &Run) -> Peaks {
         let mut peaks = Peaks::default();
         for (number, block) in (0..).zip(run.complete_blocks()) {
@@ -53,7 +53,7 @@ impl Peaks {
         peaks
     }
 
-    /// Takes what a block found, if it is one of the first and was not taken.
+    /// Adds the closed loops of block `number`, if it is the next of the calibrating blocks.
     pub fn learn(&mut self, plan: &Plan, number: u32, slices: &[Slice]) {
         let taken = self.blocks.len() as u32;
         if number == taken && taken < calibrating_blocks(plan) {
@@ -66,7 +66,7 @@ impl Peaks {
         self.blocks.truncate(number as usize);
     }
 
-    /// Of a server at the connections of a point at which a part of it is offered; `None`: not known yet.
+    /// The peak of a server at the connections of an open point; `None`: not known yet.
     pub fn at(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<Peak> {
         if (self.blocks.len() as u32) < calibrating_blocks(plan) {
             return None;

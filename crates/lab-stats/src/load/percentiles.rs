@@ -8,33 +8,33 @@ use crate::analysis::Interval;
 use crate::bootstrap;
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// The percentiles of `ab` below the longest time, of 10,000.
+/// Percentiles in parts of 10,000, as `ab` prints them.
 pub const PARTS: [u32; 8] = [5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900];
 
-/// The percentiles of which the greater / the lesser is the spread, of 10,000: half of all requests lie between.
+/// The spread is the second of these percentiles / the first, in parts of 10,000.
 pub const SPREAD: [u32; 2] = [2500, 7500];
 
 /// The response times of a server at a point.
 #[derive(Clone, Debug)]
 pub struct Percentiles {
-    /// Who.
+    /// The server.
     pub subject: SubjectId,
-    /// Where.
+    /// The point.
     pub point: PointId,
-    /// Those of [`PARTS`], in ns; `None`: there are too few requests for one. A level of 0: too few blocks for an
-    /// interval.
+    /// The percentiles of [`PARTS`], ns; `None`: too few requests. With too few blocks for an interval, its level is 0.
     pub parts: [Option<Interval>; PARTS.len()],
-    /// The longest: a reading.
+    /// The longest response time, ns.
     pub longest_ns: u64,
-    /// The time of [`SPREAD`]'s second / that of its first.
+    /// The second percentile of [`SPREAD`] / the first.
     pub spread: Option<Interval>,
-    /// [`Percentiles::parts`] / the baseline's; of the baseline none.
+    /// [`Percentiles::parts`] / the baseline's; `None` for the baseline itself.
     pub ratios: [Option<Interval>; PARTS.len()],
     /// The spread / the baseline's.
     pub spread_ratio: Option<Interval>,
 }
 
-/// Of every server at every point of a closed loop, by point; each interval by itself, at the plan's level.
+/// The response times of every server at every point of a closed loop, by point. Each interval is at the plan's level
+/// by itself.
 pub fn percentiles(run: &Run) -> Vec<Percentiles> {
     let Some(plan) = run.plan.as_ref().filter(|plan| plan.load().is_some()) else {
         return Vec::new();

@@ -12,18 +12,18 @@ use crate::dependence;
 use crate::ratio::Ratio;
 use crate::{family, likelihood, normal};
 
-/// Quantiles that are given, of 10,000.
+/// The quantiles of reports, in parts of 10,000.
 pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
 /// Quantiles of a distribution of times, ns; the highest value of their bucket, so up to 0.1 % too high
 /// and never too low.
 #[derive(Clone, Debug)]
 pub struct Quantiles<const N: usize> {
-    /// How many values.
+    /// The number of values.
     pub count: u64,
-    /// Those that were asked for; `None` where there are too few requests for one.
+    /// The requested quantiles; `None` where the requests are too few for one.
     pub parts: [Option<Interval>; N],
-    /// The greatest: a reading, which has no interval.
+    /// The greatest value, ns.
     pub max_ns: Option<u64>,
 }
 
@@ -33,11 +33,11 @@ const MOST_GROUPS: usize = 200;
 /// What happens in one block of 20 is seen in so many with 95 % certainty: ln 0.05 / ln 0.95.
 const MOST_NEEDED: u32 = 59;
 
-/// An interval is given if so many blocks hold what exceeds the quantile.
+/// A quantile has an interval if values above it are spread over at least this many blocks.
 const LEAST_CARRIERS: f64 = 6.0;
 
-/// The fewest blocks of which a quantile has an interval: with so many, blocks whose requests all exceed it would be
-/// seen, if there were enough of them to make it greater; or if they were 1 in 20 at the least.
+/// The least number of blocks for the interval of a quantile: so many that blocks whose requests all exceed it would
+/// show with 97.5 % certainty, and at the most [`MOST_NEEDED`].
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     let part = f64::from(per_10_000.min(9_999)) / 10_000.0;
     ((0.025_f64.ln() / part.ln()).ceil() as u32).min(MOST_NEEDED)
@@ -333,7 +333,7 @@ pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
 }
 
 impl Grouping {
-    /// The wider of two.
+    /// The grouping of the two that takes more blocks together.
     pub fn common([a, b]: [Grouping; 2]) -> Grouping {
         Grouping {
             groups: a.groups.min(b.groups),
@@ -416,7 +416,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Whether at least one of so many values exceeds the quantile that `per_10_000` do not.
+/// Whether at least one of `total` values exceeds the quantile that `per_10_000` of 10,000 do not.
 pub fn is_given(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }

@@ -25,22 +25,22 @@ pub struct Threshold {
 /// A threshold that a server crossed at a point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Crossed {
-    /// Who.
+    /// The server.
     pub subject: SubjectId,
-    /// Where.
+    /// The point.
     pub point: PointId,
-    /// The threshold, what was found, and whether another run might find otherwise.
+    /// The threshold, the value, and whether another run might judge otherwise.
     pub text: String,
-    /// What was found: ns, bytes, requests per second, a number, or a part of 1.
+    /// The value: ns, bytes, requests per second, a number, or a part of 1.
     pub value: f64,
 }
 
 /// A threshold that could not be judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Undecided {
-    /// Who.
+    /// The server.
     pub subject: SubjectId,
-    /// Where.
+    /// The point.
     pub point: PointId,
     /// The threshold, and why it could not be judged.
     pub text: String,
@@ -55,7 +55,7 @@ pub struct Judgement {
     pub undecided: Vec<Undecided>,
 }
 
-/// Judges every server at every point of the plan, also those of which nothing is known.
+/// Judges every server at every point of the plan, those without figures too.
 pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgement {
     let mut judgement = Judgement::default();
     for threshold in thresholds {
@@ -90,7 +90,7 @@ fn places(plan: &Plan) -> impl Iterator<Item = (PointId, SubjectId)> {
     all.filter(|&(point, subject)| plan.takes_part(subject, point))
 }
 
-/// Why a threshold cannot be understood: shows it, says what is wrong, and what would be right.
+/// A text that is no threshold: the text, what is wrong with it, and a right example.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no threshold: {reason}")]
 pub struct ThresholdError {
@@ -216,7 +216,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    /// Of what begins with one, and what follows it.
+    /// The comparison at the beginning of `text`, and the rest of `text`.
     fn split(text: &str) -> (Comparison, &str) {
         let signs = [
             (">=", Comparison::AtLeast),
@@ -287,7 +287,7 @@ impl Quantity {
         matches!(self, Quantity::Metric(known) if known == metric)
     }
 
-    /// A bound on it. Of errors, the unit says whether their number or their part is meant.
+    /// The quantity with its bound. The unit of a bound on errors says whether their number or their part is meant.
     fn bound(self, text: &str) -> Result<(Quantity, f64), String> {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
@@ -340,7 +340,7 @@ impl Quantity {
         }
     }
 
-    /// Its value, with an interval if it has one. Errors: why it has no value.
+    /// The value, with an interval if it has one. Error: why there is no value.
     fn value(self, server: &Server) -> Result<Value, String> {
         let (errors, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
         let Quantity::Metric(metric) = self else {
@@ -398,7 +398,7 @@ impl Quantity {
     }
 }
 
-/// Of a quantile of response times, how many in 10,000 do not exceed it.
+/// For a percentile of response times, how many of 10,000 do not exceed it.
 fn part_of_10_000(metric: &Metric) -> Option<u32> {
     let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
     Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))
@@ -407,14 +407,14 @@ fn part_of_10_000(metric: &Metric) -> Option<u32> {
 const UNKNOWN_SERVER: &str =
     "what the server uses is not known: name its process with --server-pid";
 
-/// In the first unit of which it is at least one, from the greatest to the least.
+/// `value` in the first of `units` of which it is at least one.
 fn in_unit(value: f64, units: &[(&str, f64)]) -> String {
     let fits = units.iter().find(|(_, scale)| value >= *scale);
     let (unit, scale) = fits.or(units.last()).copied().unwrap_or(("", 1.0));
     format!("{} {unit}", digits(value / scale))
 }
 
-/// With three significant digits, or all before the point.
+/// The value with three significant digits, and all digits before the point.
 fn digits(value: f64) -> String {
     let exponent = value.abs().max(1e-3).log10().floor() as i32;
     let text = format!("{value:.*}", (2 - exponent).clamp(0, 5) as usize);

@@ -4,7 +4,7 @@
 use lab_model::{ErrorKind, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
 use std::collections::BTreeMap;
 
-/// What the complete blocks of a load run say.
+/// The complete blocks of a load run, reduced to visits.
 pub struct Visits<'r> {
     subjects: usize,
     points: usize,
@@ -16,11 +16,11 @@ pub struct Visits<'r> {
 #[derive(Clone, Debug, Default)]
 pub struct Visit<'r> {
     slices: Vec<&'r Slice>,
-    /// The length of them all, ns, at least 1.
+    /// The length of all its slices, ns, at least 1.
     pub wall_ns: f64,
-    /// How long it took to serve what was served, ns, at least 1.
+    /// The time in which the served requests were served, ns, at least 1.
     pub served_in_ns: f64,
-    /// How long it took until the last answers, ns, at least 1.
+    /// The time until the last answers, ns, at least 1.
     pub taken_ns: f64,
     /// The longest time from the end of a load to its last answer, ns.
     pub drain_ns: u64,
@@ -28,21 +28,21 @@ pub struct Visit<'r> {
     pub offered: u64,
     /// Requests that were served.
     pub served: u64,
-    /// Requests that were not.
+    /// Errors by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Connections opened.
     pub connects: u64,
     /// Bytes received.
     pub received_bytes: u64,
-    /// CPU time of the generator.
+    /// CPU time of the generator, ns.
     pub cpu_ns: u64,
-    /// CPU time of its busiest thread.
+    /// CPU time of its busiest thread, ns.
     pub busiest_cpu_ns: u64,
-    /// CPU time of the server, if all slices have it.
+    /// CPU time of the server, ns, if all slices have it.
     pub server_cpu_ns: Option<u64>,
-    /// The most memory that it held at the end of a slice.
+    /// The most memory of the server at the end of a slice, bytes.
     pub server_bytes: Option<u64>,
-    /// The most threads that it had then.
+    /// The most threads of the server at the end of a slice.
     pub server_threads: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ impl<'r> Visits<'r> {
         }
     }
 
-    /// What came of `subject` at `point`, for each block in the order of time.
+    /// The visits to `subject` at `point`, one for each block in the order of time.
     pub fn of(
         &self,
         subject: SubjectId,
@@ -108,13 +108,13 @@ impl<'r> Visit<'r> {
         (!visit.slices.is_empty()).then_some(visit)
     }
 
-    /// How long after the ends of its loads requests were answered, beyond so long each, ns.
+    /// How long requests were answered after the ends of the loads, less `usual_ns` for each load, ns.
     pub fn drained_ns(&self, usual_ns: f64) -> f64 {
         let drains = self.slices.iter().map(|s| s.drain_ns as f64);
         drains.map(|drain_ns| (drain_ns - usual_ns).max(0.0)).sum()
     }
 
-    /// Requests that were due and not answered at the end of its load, as far as rate and drain tell.
+    /// Requests that were due and not answered when the load ended, estimated by rate and drain.
     pub fn backlog(&self) -> f64 {
         let never = self.errors.get(&ErrorKind::Unfinished);
         let late = self.per_second(self.served) * self.drain_ns as f64 / 1e9;
@@ -126,12 +126,12 @@ impl<'r> Visit<'r> {
         self.offered as f64 * 1e9 / self.wall_ns
     }
 
-    /// So many things per second, that come of requests served.
+    /// `count` per second, for counts that come with served requests.
     pub fn per_second(&self, count: u64) -> f64 {
         count as f64 * 1e9 / self.served_in_ns
     }
 
-    /// So much time for each request served; `None`: none was.
+    /// `ns` for each served request; `None` if none was served.
     pub fn per_request(&self, ns: f64) -> Option<f64> {
         (self.served > 0).then(|| ns / self.served as f64)
     }
@@ -146,8 +146,8 @@ impl<'r> Visit<'r> {
         self.per_request(self.server_cpu_ns?.max(1) as f64)
     }
 
-    /// What it says of a rate or a cost in which servers are compared, above 0; of throughput the time for each
-    /// request. `None`: nothing.
+    /// A rate or a cost in which servers are compared, above 0; for throughput the time for each request. `None` if the
+    /// visit has none.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
         // 0 lies below the clock's resolution, and has no logarithm.
         if *metric == Metric::SERVER_CPU {
@@ -177,7 +177,7 @@ impl<'r> Visit<'r> {
     }
 }
 
-/// Of a percentile of the response time, how many in 10,000 requests do not exceed it.
+/// For a percentile of the response time, how many of 10,000 requests do not exceed it.
 pub fn per_10_000(metric: &Metric) -> Option<u32> {
     let parts = [5000, 7500, 9000, 9900, 9990];
     let percentiles = [
@@ -192,15 +192,15 @@ pub fn per_10_000(metric: &Metric) -> Option<u32> {
         .map(|(_, part)| part)
 }
 
-/// So many of several visits.
+/// The sum of a count over several visits.
 pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
     visits.iter().map(|visit| of(visit)).fold(0, add)
 }
 
-/// One of a slice's distributions.
+/// Chooses one of a slice's distributions.
 pub type Distribution = fn(&Slice) -> &SliceTimes;
 
-/// A file that was tampered with can hold any number.
+/// The saturating sum: a file that was tampered with can hold any number.
 fn add(a: u64, b: u64) -> u64 {
     a.saturating_add(b)
 }

@@ -53,13 +53,13 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     completed(basis, compared.pairs, results)
 }
 
-/// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
-/// beside it.
+/// The comparisons of a run. Typical times and the subjects' own metrics have verdicts; mean times have ratios beside
+/// them.
 pub(crate) fn compared(basis: &Basis, table: &Table, observed: &Observed) -> Compared {
     family(basis, table, observed).judge()
 }
 
-/// The same before it is judged.
+/// The comparisons of a run before they are judged.
 pub(crate) fn family<'b, 'r>(
     basis: &'b Basis<'r>,
     table: &Table,
@@ -125,7 +125,7 @@ fn bests(family: &mut Family, table: &Table) {
     at_once.for_each(|sweep| best::add_bests(family, (&sweep, &Metric::WALL), rate));
 }
 
-/// The times of points that do several operations at once are no operation's.
+/// The points at which one operation is done at a time. Where several are, a point's time is not that of an operation.
 fn one_at_a_time(plan: &Plan) -> Scope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     Scope {

@@ -52,9 +52,9 @@ pub(crate) fn add_bests(
 }
 
 struct Most {
-    /// The best of all blocks.
+    /// The point where the subject does most over all blocks.
     point: PointId,
-    /// Per second, where the other half of the blocks has most.
+    /// Per second, each block at the point where the other half of the blocks has most.
     by_block: Blocks,
 }
 
@@ -93,7 +93,7 @@ fn most_of(
     })
 }
 
-/// The logarithm of the time of one / that of the other.
+/// The logarithm of the subject's time / the baseline's, by block.
 fn logs(subject: &Most, base: &Most) -> Blocks {
     let blocks = zip(&subject.by_block, &base.by_block);
     blocks
@@ -101,7 +101,7 @@ fn logs(subject: &Most, base: &Most) -> Blocks {
         .collect()
 }
 
-/// Who was limited by the generator where it served most may serve more than one that is ahead of it.
+/// Drops pairs whose second server the generator limited where it served most: it may serve more than the first.
 pub(super) fn drop_uncertain_orders(
     ranking: &mut Ranking,
     bests: &[Best],

@@ -30,7 +30,7 @@ struct Turns {
     all: Vec<Turn>,
 }
 
-/// Of batches and of whole commands.
+/// The biases of batches and of whole commands.
 pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
         let planned = block.samples.iter().filter(|s| s.point < plan.points.len());
@@ -52,7 +52,7 @@ pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// Of a load in a closed loop; in an open one the rate is given.
+/// The biases of loads in a closed loop. In an open loop the rate is given.
 pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
         let planned = block.slices.iter().filter(|s| s.point < plan.points.len());
@@ -75,7 +75,7 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// Turns that others disturbed were taken again: what the disturbed ones would change.
+/// What the turns that others disturbed, and that were taken again, would have changed.
 fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
     let logs = plan.compared().filter_map(|subject| {
         let blocks = run.complete_blocks();

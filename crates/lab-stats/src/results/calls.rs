@@ -11,7 +11,8 @@ use lab_model::{Case, Check, Metric, PointId, Run, SubjectId};
 /// How many metrics [`Metric::EFFECTS`] has.
 const KINDS: usize = 5;
 
-/// Latencies of which is told what a subject adds to the baseline's, and how many in 10,000 calls they are of.
+/// Percentiles of which the part is reported that a subject adds to the baseline's, with how many of 10,000 calls do
+/// not exceed them.
 const ADDED: [(Metric, u32); 3] = [
     (Metric::ADDED_P50, 5000),
     (Metric::ADDED_P99, 9900),
@@ -58,7 +59,7 @@ fn p99s(run: &Run) -> Vec<Observation> {
     found
 }
 
-/// How the values of blocks become one.
+/// How the values of blocks are summarized.
 pub(crate) fn summary(metric: &Metric) -> Summary {
     if is_total(metric) {
         Summary::Sum

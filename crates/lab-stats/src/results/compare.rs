@@ -22,7 +22,7 @@ pub(crate) struct Question<'m> {
     pub ranked: &'m [Metric],
 }
 
-/// What was compared.
+/// The results of all comparisons of a run.
 #[derive(Default)]
 pub(crate) struct Compared {
     /// By point, then subject, then metric.
@@ -45,7 +45,7 @@ pub(crate) struct Pair {
 /// Which member compares two points within a subject.
 type Within = Vec<(SubjectId, usize)>;
 
-/// What is asked, until all is asked.
+/// The comparisons of a run, collected first and then judged together.
 pub(crate) struct Family<'b, 'r> {
     pub basis: &'b Basis<'r>,
     pub members: Vec<Logs>,
@@ -59,9 +59,9 @@ pub(crate) struct Family<'b, 'r> {
 
 /// A ratio of two quantiles of all requests.
 pub(crate) struct Pooled<'b> {
-    /// Both have an interval, so that it takes its part of the run's alpha.
+    /// Both quantiles have an interval, so the ratio takes its part of the run's alpha.
     pub has_interval: bool,
-    /// At a level of one minus a number.
+    /// The ratio at a level of one minus the argument.
     pub ratio: Box<dyn Fn(f64) -> Option<Ratio> + 'b>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum Source<'b> {
     Member(usize),
     /// One of the family, compared by all requests of all blocks.
     Pooled(Pooled<'b>),
-    /// Known by itself.
+    /// A ratio that belongs to no family.
     ByItself(Ratio),
 }
 
@@ -104,8 +104,8 @@ impl<'b, 'r> Family<'b, 'r> {
         }
     }
 
-    /// Asks how subjects compare at a point. `logs`: the logarithm of subject / baseline in each block; none where
-    /// a subject cannot be compared.
+    /// Adds the comparisons of all subjects at a point. `logs`: the logarithm of subject / baseline in each block;
+    /// empty where a subject cannot be compared.
     pub fn compare_at(&mut self, question: &Question, logs: impl Fn(SubjectId, &Metric) -> Logs) {
         let (basis, point) = (self.basis, question.point);
         let logs = |subject, metric: &Metric| {
@@ -139,8 +139,8 @@ impl<'b, 'r> Family<'b, 'r> {
         }
     }
 
-    /// Asks how the quantiles of all requests compare at a point. `of`: of the first of two servers / of the second,
-    /// if they can be compared.
+    /// Adds the comparisons of quantiles of all requests at a point. `of`: the first of two servers / the second, if
+    /// they can be compared.
     pub fn compare_pooled(
         &mut self,
         point: PointId,
@@ -250,7 +250,7 @@ impl<'b, 'r> Family<'b, 'r> {
         self.rank_members((over, metric), margin, against, directly);
     }
 
-    /// Asks who is ahead by the logarithms of subject / baseline, which are no comparison of their own.
+    /// Adds a ranking by the logarithms of subject / baseline, which are no comparison of their own.
     pub fn ranked_by(
         &mut self,
         over: Over,
@@ -264,7 +264,7 @@ impl<'b, 'r> Family<'b, 'r> {
         self.rank_members((over, metric), margin, against, false);
     }
 
-    /// Asks what lies between two points within each subject, by the logarithms of second / first.
+    /// Adds the comparison of two points within each subject. `logs`: the logarithm of second / first.
     pub fn add_spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
         let members = members.map(|(subject, logs)| (subject, self.member_of_blocks(logs)));
@@ -311,8 +311,8 @@ impl<'b, 'r> Family<'b, 'r> {
         });
     }
 
-    /// Asks for means over several points: of each subject its mean by block, the rest of what is known of it, and by
-    /// what it is ranked.
+    /// Adds means over several points: for each subject the rest of its result, its mean by block, and what it is
+    /// ranked by.
     pub fn add_means(&mut self, means: Vec<(Overall, Blocks, Ranked)>, margin: Margin) {
         let mut against = Vec::new();
         let mut scope = None;
@@ -336,13 +336,13 @@ impl<'b, 'r> Family<'b, 'r> {
         }
     }
 
-    /// Adds a mean that is known by itself.
+    /// Adds a mean whose ratio is already known.
     pub fn add_mean(&mut self, overall: Overall) {
         let margin = Margin::plain(overall.margin);
         self.overall.push((overall, None, margin));
     }
 
-    /// Over the whole run the control is shown among the others.
+    /// Over the whole run the control is one of the comparisons.
     fn control_among_others(&mut self, floors: Vec<(Metric, NoiseFloor)>) {
         let Some(control) = self.basis.plan.control() else {
             return;
@@ -359,8 +359,7 @@ impl<'b, 'r> Family<'b, 'r> {
         }
     }
 
-    /// Judges all that was asked: what is compared by blocks and what is compared by all requests have their parts of
-    /// the run's alpha.
+    /// Judges all comparisons. Those by blocks and those by all requests have each their part of the run's alpha.
     pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, Source::Pooled(p) if p.has_interval);

@@ -106,7 +106,7 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
     held
 }
 
-/// Asks how the memory of servers compares; `held`: what each holds, by block.
+/// Adds comparisons of the memory of servers; `held`: the memory of each, by block.
 pub(crate) fn compare_memory(family: &mut Family, held: &[Blocks]) {
     let base = &held[family.basis.plan.baseline];
     let question = Question {
@@ -121,7 +121,7 @@ pub(crate) fn compare_memory(family: &mut Family, held: &[Blocks]) {
     });
 }
 
-/// Asks whose program holds least memory at the end of a block.
+/// Adds the ranking of programs by their memory at the end of a block.
 pub(crate) fn rank_programs(family: &mut Family) {
     let Basis { run, plan, .. } = *family.basis;
     let held = |subject| at_end(run, subject, |r| r.rss_bytes);

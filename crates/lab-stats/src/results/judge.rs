@@ -7,7 +7,7 @@ use crate::refusals::refusals;
 use crate::verdict::{Margin, verdict};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// What the figures of a run on one target rest on.
+/// A run, its plan, and the level at which its figures are compared.
 pub(crate) struct Basis<'r> {
     pub run: &'r Run,
     pub plan: &'r Plan,
@@ -88,7 +88,7 @@ impl NoiseFloor {
     }
 }
 
-/// What the logarithms of the control's ratios say, by block. `None` without any.
+/// The noise floor of the logarithms of the control's ratios, by block; `None` without any.
 pub(crate) fn noise_floor(logs: &[f64], plan: &Plan) -> Option<NoiseFloor> {
     let level = Level {
         alpha: plan.measure.alpha,

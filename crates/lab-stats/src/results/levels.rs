@@ -7,7 +7,7 @@ use crate::dependence::{self, Merged};
 use crate::{family, mean, order, signed_rank};
 use lab_model::{Metric, PointId, SubjectId};
 
-/// What each block says, in the order of time; `None`: nothing.
+/// A value for each block in the order of time; `None`: the block has none.
 pub(crate) type Blocks = Vec<Option<f64>>;
 
 /// How the values of blocks become one.

@@ -178,7 +178,7 @@ fn backlog(visit: &Visit) -> Option<f64> {
     Some(visit.backlog())
 }
 
-/// A metric, and what a block says of it.
+/// A metric, its summary, and its value in a visit.
 type Figure = (Metric, Summary, fn(&Visit) -> Option<f64>);
 
 fn add(
@@ -233,7 +233,8 @@ fn costs() -> [Figure; 11] {
     ]
 }
 
-/// The quantiles of each distribution that has a value, where a server is overloaded of the lag alone; how blocks depend on each other in the response time.
+/// Adds the quantiles of each distribution; those of an overloaded server are the lag's alone. Returns how blocks
+/// depend on each other in the response time.
 fn times(
     plan: &Plan,
     (subject, point): SubjectPoint,

@@ -12,7 +12,7 @@ use crate::sign_flip;
 use lab_model::{Metric, PointId, SubjectId};
 use std::iter::zip;
 
-/// Over what a mean is.
+/// The points over which a mean is taken.
 pub(crate) struct Scope {
     pub metric: Metric,
     pub case: Option<usize>,
@@ -22,8 +22,8 @@ pub(crate) struct Scope {
     pub with_control: bool,
 }
 
-/// Asks for the mean over points of every subject that is compared somewhere. `logs`: the logarithm of subject /
-/// baseline at a point, by block.
+/// Adds the mean over points of every subject that is compared somewhere. `logs`: the logarithm of subject / baseline
+/// at a point, by block.
 ///
 /// Each block gives one value, the mean of its log ratios over the points, and these values are
 /// treated as those of a single point are, however the points depend on each other. Points where a subject is

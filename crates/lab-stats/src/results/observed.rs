@@ -15,14 +15,14 @@ use crate::table::sound_plan;
 use lab_model::{Direction, Metric, Plan, PointId, Run, SubjectId};
 use std::collections::HashMap;
 
-/// What a block says.
+/// The value of a metric in a block.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// Of what; a point of `None`: of the subject in the whole block, as its start-up is.
+    /// The subject, point and metric. A point of `None`: the subject in the whole block, as for its start-up.
     pub key: Key,
-    /// Which of the run's complete blocks, in the order of time, from 0.
+    /// The index of the block among the run's complete blocks in the order of time, from 0.
     pub block: usize,
-    /// In the metric's unit; finite.
+    /// The value in the metric's unit; finite.
     pub value: f64,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Of so many blocks.
+    /// `all`: the observations of `blocks` blocks.
     pub fn new(blocks: usize, all: impl Iterator<Item = (Key, usize, f64)>) -> Observed {
         let mut metrics: Vec<Metric> = Vec::new();
         let mut sums: HashMap<Key, Vec<(f64, f64)>> = HashMap::new();

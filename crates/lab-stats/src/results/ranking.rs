@@ -7,7 +7,7 @@ use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead, verdict};
 use lab_model::SubjectId;
 
-/// Where a ratio will be known.
+/// Where the ratio of a subject to the baseline is found once all is judged.
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),
@@ -63,7 +63,8 @@ impl Order {
     }
 }
 
-/// What ratios to the baseline say of each pair of subjects: the widest interval that their bounds allow.
+/// The ratio of each pair of subjects that the ratios to the baseline imply: the widest interval that their bounds
+/// allow.
 fn implied(ratios: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
     let mut all = Vec::new();
     for (i, (a, first)) in ratios.iter().enumerate() {
