@@ -179,7 +179,7 @@ mod tests {
             clock.plausible_arrival(noted, sent, read),
             Some(10 * SECOND + 4_000_000)
         );
-        // Drift of the looks is none.
+        // Drift between two comparisons is no step.
         clock.update(ahead(SECOND as i64 + 300), read);
         assert!(clock.plausible_arrival(noted, sent, read).is_some());
         clock.update(ahead(SECOND as i64 + 3_000_000), read);
@@ -198,7 +198,7 @@ mod tests {
         let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         enable_timestamps(&tcp).unwrap();
         let (mut other, _) = listener.accept().unwrap();
-        // The kernel begins to note a little after it is asked to.
+        // The kernel begins to note times a little later.
         for _ in 0..100 {
             let before = since_1970_ns();
             other.write_all(b"hello").unwrap();

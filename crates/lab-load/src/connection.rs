@@ -155,11 +155,11 @@ impl Connection {
         })?;
         let answered_whole = self.sent > 0;
         let answer = answer.map(|answer| ResponseEnd {
-            // The rest of a request that was answered early would be read as another one.
+            // The server would read the rest of a request that it answered early as another request.
             keep_alive: answer.keep_alive && answered_whole,
             ..answer
         });
-        // More than its length says: the length is wrong, or there is something that was not asked for.
+        // Bytes behind the only pending answer: its length is wrong, or they are no answer.
         if answer.is_some() && used < bytes.len() && self.pending.len() == 1 {
             return Err(Malformed("more came than its head says"));
         }

@@ -219,7 +219,7 @@ pub fn allow_files(connections: u64) -> Result<(), LoadError> {
             limit: most,
         });
     }
-    // As far as it may: there can be other engines beside.
+    // The hard limit, since other engines may run in this process.
     setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(io::Error::from)?;
     Ok(())
 }

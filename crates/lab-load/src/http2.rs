@@ -113,7 +113,7 @@ impl Load {
 
     /// Puts load on, and sends every slice. `None`: the engine has ended.
     async fn carry_out(self: Rc<Self>, period: LoadPeriod, timer: &Timer) -> Option<()> {
-        // Connections that the server has closed meanwhile are noticed until then.
+        // Until then, tasks notice connections that the server has closed.
         timer.until(period.begin_ns).await;
         self.note_traffic();
         self.tracker.borrow_mut().begin(period);
@@ -237,7 +237,7 @@ impl Timer {
     fn new() -> io::Result<Timer> {
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
         let timer = Descriptor(timer);
-        // SAFETY: it is open, and the same, until it is dropped.
+        // SAFETY: the descriptor stays open until `self` is dropped.
         let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) };
         Ok(Timer(timer?))
     }

@@ -32,13 +32,13 @@ pub struct Event {
 impl Poll {
     /// Without any connection.
     pub fn new() -> io::Result<Poll> {
-        // SAFETY: makes a descriptor, which nobody else owns.
+        // SAFETY: makes a new descriptor.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if epoll < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(Poll {
-            // SAFETY: it was just made.
+            // SAFETY: the descriptor was just made, and nobody else owns it.
             epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
             events: vec![libc::epoll_event { events: 0, u64: 0 }; MOST_EVENTS].into(),
             count: 0,

@@ -58,7 +58,7 @@ impl Ports {
         let kept_s = if reused { REUSE_S } else { TIME_WAIT_S };
         let free = (self.count() - if reused { 0.0 } else { f64::from(self.waiting) }).max(0.0);
         let seconds = length.as_secs_f64();
-        // Ports come back after `kept`; a load that ends before needs only as many as it has connections.
+        // Ports are free again after `kept_s`; a shorter load needs one port for each of its connections.
         let most = (free / seconds.min(kept_s)).max(0.0);
         let short = rate.is_none_or(|rate| rate > most);
         let mut words = vec![self.state(reused, kept_s)];

@@ -40,7 +40,7 @@ impl Queue {
         let Arrivals::Open { poisson, stages } = &job.arrivals else {
             return None;
         };
-        // Not the same arrivals in every load.
+        // Each load has other arrivals.
         let seed = job.seed.wrapping_add(period.number);
         let schedule = Schedule::new(stages, *poisson, thread, job.threads, seed);
         let LoadPeriod {

@@ -117,7 +117,7 @@ impl Record {
     /// Resets all counts and keeps the memory.
     pub fn clear(&mut self) {
         let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
-        // To reset one that is empty would touch all its pages.
+        // Resetting an empty histogram would touch all its pages.
         let used = [response, service, lag]
             .into_iter()
             .filter(|h| !h.is_empty());

@@ -324,7 +324,7 @@ fn content(file: &Path) -> Result<Vec<u8>, String> {
     use std::io::Read;
     let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
-    // One more than may be, so that one that is longer, or has no end, is noticed.
+    // One byte more than allowed, so that a longer or endless file is noticed.
     let read = opened.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MOST_FILE_BYTES {

@@ -216,7 +216,7 @@ impl Head {
     fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>> {
         let mut lines = Lines { bytes, at: 0 };
         let Some(line) = lines.next()? else {
-            // Garbage without an end of line must not be waited for.
+            // Do not wait for the end of a line of garbage.
             status_line_begins(bytes)?;
             return Ok(None);
         };

@@ -56,7 +56,7 @@ impl Link {
         })?;
         let origin = Origin::of(&url)
             .ok_or_else(|| JobError::new(format!("the URL {} names no host", quoted_url())))?;
-        // What a browser takes and HTTP does not.
+        // A browser's URL parser accepts some hosts and paths that HTTP does not.
         let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", quoted_url()));
         Authority::try_from(origin.authority()).map_err(wrong)?;
         let path = &url[url::Position::BeforePath..url::Position::AfterQuery];

@@ -133,7 +133,7 @@ impl Worker {
     }
 
     fn begin(&mut self, period: LoadPeriod) {
-        // Connections that the server has closed meanwhile.
+        // Notice connections that the server has closed meanwhile.
         self.poll.wait(0);
         self.take_events();
         let all = 0..self.connections.len();
@@ -224,7 +224,7 @@ impl Worker {
         for index in 0..self.poll.event_count() {
             let event = self.poll.event(index);
             let (i, generation) = (event.key as u32 as usize, (event.key >> 32) as u32);
-            // One that was closed meanwhile, and perhaps replaced.
+            // The event is of a connection that was closed meanwhile.
             if self.connections[i].generation != generation {
                 continue;
             }
@@ -235,7 +235,7 @@ impl Worker {
                 self.receive(i, event.ended);
             }
         }
-        // What could not be sent on may still have been answered.
+        // An answer may have come although sending failed.
         while let Some(i) = self.broken.pop() {
             self.receive(i, true);
         }
@@ -353,7 +353,7 @@ impl Worker {
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
-            // What was sent behind the last request that a server answers is sent again (RFC 9112,
+            // Requests sent after the last one that the server answers are sent again (RFC 9112,
             // section 9.3.2).
             if !self.connections[i].pending().is_empty()
                 && let Err(error) = self.open(i)

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// Values of parameters, by the parameter's name.
 pub type Values = BTreeMap<String, Vec<String>>;
 
-/// How much of an experiment is measured, as far as nothing is asked for by name.
+/// How much of an experiment is measured, where cases and values are not named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// What its `[quick]` names: an answer in a minute.
+    /// The cases and values of its `[quick]` table: an answer in a minute.
     Quick,
-    /// What its `[usual]` names: what decides its main question.
+    /// The cases and values of its `[usual]` table: enough to decide its main question.
     #[default]
     Usual,
     /// All cases with all values.
@@ -21,7 +21,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// The name of the table that says it, and of the selection of subjects.
+    /// The name of the table, and of the selection of subjects.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -36,9 +36,9 @@ impl Extent {
 pub struct Case {
     /// Unique name.
     pub name: String,
-    /// In words.
+    /// The work in words.
     pub work: String,
-    /// What `units` counts.
+    /// The unit of `units`, in the singular.
     pub unit: String,
     /// The swept parameter and its values, ascending.
     pub sweep: Option<(String, Vec<u64>)>,
@@ -48,49 +48,49 @@ pub struct Case {
     pub targets: Vec<TargetId>,
     /// Factors, and the sweep values at which their further values are measured unless they are asked for.
     pub thin: BTreeMap<String, Vec<u64>>,
-    /// How the lab looks at the work.
+    /// How the lab checks the work.
     pub check: Check,
     /// The target begins empty.
     pub empty: bool,
     /// Where it is done.
     pub cores: Cores,
-    /// The wanted length of a batch, where it is not the usual one.
+    /// The length of a batch, ns, where it is not the usual one.
     pub turn_ns: Option<u64>,
-    /// Subjects tell the latency of each operation.
+    /// Subjects report the latency of each operation.
     pub latencies: bool,
-    /// Operations that are due in a second, where their rate is fixed.
+    /// Operations due per second, where their rate is fixed.
     pub rate: Option<u64>,
     /// Whether it is measured without being asked for.
     pub default: bool,
-    /// What a quick run measures of it; `None`: it leaves the case out.
+    /// The values that a quick run measures; `None`: it leaves the case out.
     pub quick: Option<Values>,
-    /// The same of a run of which nothing is said.
+    /// The values that a usual run measures; `None`: it leaves the case out.
     pub usual: Option<Values>,
     /// Subjects are compared with each other.
     pub compare: bool,
-    /// What subjects tell of each batch besides.
+    /// Metrics that subjects report with each batch.
     pub metrics: Vec<Metric>,
     pub(crate) statements: Vec<(String, Count)>,
     pub(crate) reads: Count,
     pub(crate) writes: Option<file::Writes>,
 }
 
-/// A parameter with words for values.
+/// A parameter whose values are words.
 #[derive(Clone, Debug)]
 pub struct Factor {
     /// Its name.
     pub name: String,
     /// The first one is the usual one.
     pub values: Vec<String>,
-    /// The targets on which it is one; elsewhere the parameter does not exist.
+    /// The targets on which the parameter exists.
     pub targets: Vec<TargetId>,
-    /// Values that a target does not have.
+    /// Values that a target lacks.
     pub absent: Vec<(TargetId, String)>,
 }
 
 impl Case {
-    /// The values that are measured of it; what is not named there is measured as the experiment says. `None`: the case
-    /// is left out.
+    /// The values that are measured; parameters that are not in it are measured as the experiment says. `None`: the
+    /// case is left out.
     pub fn values(&self, extent: Extent) -> Option<&Values> {
         static ALL: Values = Values::new();
         match extent {

@@ -7,53 +7,53 @@ use crate::shell;
 use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Work};
 use std::path::PathBuf;
 
-/// What is compared, as asked for.
+/// A comparison of commands, as it was requested.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Its name; `None`: that of the first command's program.
     pub name: Option<String>,
     /// The commands, in order.
     pub commands: Vec<GivenCommand>,
-    /// The name of the command that the others are compared with; `None`: the first.
+    /// The name of the baseline; `None`: the first command.
     pub baseline: Option<String>,
-    /// Parameters and their values. Commands differ in those that are not numbers; over those that
-    /// are, each command is measured, the first being the sweep.
+    /// Parameters and their values. Values that are words make a subject each; over values that are numbers each
+    /// command is measured, the first such parameter being the sweep.
     pub sweeps: Vec<(String, Vec<String>)>,
     /// Lines that run once before the first process: none, one for all commands, or one for each.
     pub setup: Vec<String>,
-    /// Lines that run before each process: likewise.
+    /// Lines that run before each process: none, one for all commands, or one for each.
     pub prepare: Vec<String>,
-    /// Lines that run once after the last process: likewise.
+    /// Lines that run once after the last process: none, one for all commands, or one for each.
     pub cleanup: Vec<String>,
     /// Measure a second copy of the baseline.
     pub control: bool,
-    /// How they are run.
+    /// How the commands are run.
     pub how: Commands,
     /// How it is measured.
     pub measure: Measure,
-    /// Where the order of turns comes from.
+    /// The seed of the order of turns.
     pub seed: u64,
 }
 
-/// A command that was given.
+/// A command of a comparison.
 #[derive(Clone, Debug)]
 pub struct GivenCommand {
-    /// What is run.
+    /// Its line, or its words.
     pub words: Words,
-    /// What it is called; `None`: a letter.
+    /// Its name; `None`: a letter.
     pub name: Option<String>,
     /// The folder that it runs in, absolute.
     pub folder: PathBuf,
-    /// The commit that the folder holds.
+    /// The commit in the folder.
     pub revision: Option<String>,
-    /// The folders of all its builds, the first one `folder`; empty: there is one.
+    /// The folders of all its builds, of which the first is `folder`; empty if there is one build.
     pub builds: Vec<PathBuf>,
 }
 
 /// A command's words.
 #[derive(Clone, Debug)]
 pub enum Words {
-    /// As one would type them into a shell.
+    /// A line for a shell.
     Line(String),
     /// Program and arguments.
     List(Vec<String>),
@@ -62,7 +62,7 @@ pub enum Words {
 type Values = Vec<(String, String)>;
 
 impl Comparison {
-    /// The plan. Errors: of the lines, names and sweeps.
+    /// The plan. Errors: a wrong line, name or sweep.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.check_sweeps()?;
         let mut subjects = self.subjects()?;
@@ -139,7 +139,7 @@ impl Comparison {
         self.commands.iter().any(in_command)
     }
 
-    /// One for each command and each choice of the parameters that are not numbers.
+    /// A subject for each command and each choice of the parameters that are words.
     fn subjects(&self) -> Result<Vec<Subject>, PlanError> {
         let words: Vec<&(String, Vec<String>)> = self
             .sweeps
@@ -255,7 +255,7 @@ impl Comparison {
     }
 }
 
-/// A text with the values of parameters in the place of their names in braces.
+/// The text with values in place of the parameters in braces.
 pub fn filled(text: &str, values: &[(String, String)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("{{{name}}}"), value)
@@ -267,7 +267,7 @@ fn numbers(values: &[String]) -> bool {
     values.iter().all(number)
 }
 
-/// Every choice of one value for each parameter, the last parameter changing fastest.
+/// All choices of one value for each parameter; the last parameter changes fastest.
 fn choices(parameters: &[&(String, Vec<String>)]) -> Vec<Values> {
     parameters
         .iter()
@@ -306,7 +306,7 @@ fn title(subjects: &[Subject]) -> String {
     }
 }
 
-/// What starting a process costs, and a shell if one is used.
+/// Subjects that show the cost of starting a process, and a shell if one is used.
 fn overheads(subjects: &[Subject]) -> Vec<Subject> {
     let overhead = |name: &str, program: &[&str]| Subject {
         name: name.into(),

@@ -8,7 +8,7 @@ use lab_model::{Check, FAULT, Injection, Metric, Target, TargetKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Where in the file, and what is wrong there.
+/// Makes an error of a place in the file and a message.
 type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
 /// The parameter value without faults.
@@ -17,8 +17,7 @@ const NO_FAULT: &str = "none";
 /// The longest outage, s.
 const MOST_OUTAGE_S: f64 = 60.0;
 
-/// The faults that are made on a target. Error: a rate, a part or a time that is none, or a fault that the kind of target
-/// cannot have.
+/// The faults of a target. Error: an impossible rate, part or time, or a fault that this kind of target cannot have.
 pub fn injections(
     kind: TargetKind,
     target: &file::Target,
@@ -66,7 +65,7 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
     }
 }
 
-/// Leaves a fault out where its target does not have it.
+/// Removes a fault from a case's factor on targets that do not have it.
 pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
     let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
     for factor in factors.filter(|factor| factor.name == FAULT) {
@@ -80,7 +79,7 @@ pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
     }
 }
 
-/// Error: a case of calls on a target that has no table for their effects, or a fault that no target knows.
+/// Checks cases of calls and their faults. Error: a target without a table for effects, or a fault that no target has.
 pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
@@ -117,7 +116,7 @@ fn check_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError
     })
 }
 
-/// What the lab finds of the calls of each batch of a case.
+/// The metrics that the lab counts of the calls of a case.
 pub fn metrics_of(case: &Case, targets: &[Target]) -> Vec<Metric> {
     if case.check != Check::Effects {
         return Vec::new();

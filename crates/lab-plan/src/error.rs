@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Why there is no plan.
+/// A plan cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
     place: Option<Position>,
@@ -23,7 +23,7 @@ struct Position {
 }
 
 impl PlanError {
-    /// An error of what was asked for on the command line.
+    /// An error of the command line.
     pub fn of_request(message: impl Into<String>) -> PlanError {
         PlanError {
             place: None,
@@ -81,7 +81,7 @@ impl PlanError {
         }
     }
 
-    /// Adds the nearest of the known words, or all of them if none is near.
+    /// Adds the word of `expected` that is nearest to `wrong`, or all of them if none is near.
     pub(crate) fn with_nearest<'a>(
         self,
         wrong: &str,
@@ -97,7 +97,7 @@ impl PlanError {
     }
 }
 
-/// The known word that is most like a wrong one, if one is alike (Jaro-Winkler similarity over 0.7).
+/// The word of `expected` that is most like `wrong`, if its Jaro-Winkler similarity is over 0.7.
 pub fn nearest<'a>(wrong: &str, expected: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &&str| strsim::jaro_winkler(wrong, word);
     let best = expected.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;

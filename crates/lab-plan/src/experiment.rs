@@ -17,43 +17,43 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// An experiment with all that it offers.
+/// An experiment as its file describes it.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// Its folder's name.
     pub name: String,
-    /// For people.
+    /// The title for people.
     pub title: String,
-    /// What it answers.
+    /// The question that it answers.
     pub question: String,
     /// Name of the subject that the others are compared with.
     pub baseline: String,
-    /// What its subjects work on: each on some of these.
+    /// The targets that its subjects work on.
     pub targets: Vec<Target>,
-    /// What subjects must have in common.
+    /// The settings that subjects must have in common.
     pub proof: Proof,
     /// Named sets of subjects.
     pub selections: BTreeMap<String, Vec<String>>,
     /// Its cases.
     pub cases: Vec<Case>,
-    /// What its subjects are given and asked for, if they are servers; examples by case.
+    /// The files and requests of servers, if the subjects are servers.
     pub serving: Option<Serving>,
     /// Its subjects.
     pub subjects: Vec<Subject>,
-    /// Each place is measured, and they are compared under their names; else one is.
+    /// All places are measured and compared under their names; otherwise one is measured.
     pub each_place: bool,
-    /// The program that shows what is slow; empty: there is none. It gets the place as its last argument.
+    /// The program that `--why` runs, with the place as its last argument; empty: none.
     pub why: Vec<String>,
 }
 
-/// A subject on one target, and how it is made.
+/// A subject on one target, with its recipe.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// As the plan will show it.
+    /// The subject as the plan has it.
     pub model: lab_model::Subject,
-    /// Whether it runs without being asked for.
+    /// Whether it is measured without being named.
     pub default: bool,
-    /// Where what it needs is not there, nobody misses it.
+    /// Without a message it is left out where what it needs is missing.
     pub optional: bool,
     /// How it is made.
     pub recipe: Recipe,
@@ -62,11 +62,11 @@ pub struct Subject {
 /// What a subject is made from.
 #[derive(Clone, Debug, Default)]
 pub struct Recipe {
-    /// Names in `experiments/toolchains.toml`.
+    /// Names of toolchains in `experiments/toolchains.toml`.
     pub needs: Vec<String>,
-    /// Those of the server that it works on, unless the reader has one.
+    /// Names of toolchains of the server that it works on, unless the reader has a server.
     pub services: Vec<String>,
-    /// Files and folders; when one changes it is built anew.
+    /// Files and folders; it is built again when one changes.
     pub sources: Vec<PathBuf>,
     /// Commands, run in the project's folder.
     pub build: Vec<Vec<String>>,
@@ -99,7 +99,7 @@ impl Experiment {
         .understand(name, file)
     }
 
-    /// The subject that a plan's subject is, if it is still there: by name and kind of target.
+    /// The subject of the experiment with the name and the kind of target of a plan's subject.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
         let kind_of_target = kind(&plan.targets, subject.target);
@@ -120,7 +120,7 @@ impl Experiment {
     }
 }
 
-/// What errors need to name their place.
+/// The place of the file in errors, and the toolchains.
 struct Reader<'a> {
     project: &'a Project,
     path: &'a Path,
@@ -204,8 +204,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What servers are given and asked for. Error: what only servers have is there without them, or the
-    /// other way round.
+    /// The files and requests of servers. Error: keys of servers without a `[server]`, or the other way round.
     fn serving(
         &self,
         file: &File,
@@ -351,7 +350,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Operations that are due in a second.
+    /// Operations that are due per second.
     fn rate(&self, case: &file::Case) -> Result<Option<u64>, PlanError> {
         let Some(rate) = &case.rate else {
             return Ok(None);
@@ -430,7 +429,7 @@ impl Reader<'_> {
         Ok(count.get_ref().clone())
     }
 
-    /// A count that is the name of a sweep must be that of the case's own.
+    /// Error: a count names a sweep that is not the case's own.
     fn known_sweep(
         &self,
         count: &Count,
@@ -463,7 +462,7 @@ impl Reader<'_> {
         Ok(Some((name.clone(), numbers)))
     }
 
-    /// A parameter becomes an argument of `open` (docs/protocol.md).
+    /// Error: the name cannot be an argument of `open` (docs/protocol.md).
     fn parameter(&self, name: &str, span: Range<usize>) -> Result<(), PlanError> {
         if !metrics::is_key(name) {
             return Err(self.at(
@@ -502,7 +501,7 @@ impl Reader<'_> {
             .ok_or_else(wrong)
     }
 
-    /// By factor, the sweep values for its further values.
+    /// For each factor, the sweep values at which its further values are measured.
     fn thinned(
         &self,
         case: &file::Case,
@@ -550,7 +549,7 @@ impl Reader<'_> {
             .try_for_each(|count| self.known_sweep(count, writes.span(), sweep))
     }
 
-    /// A subject on each target that it has a table for; on all of them, if it has none.
+    /// The subject on each target that it has a table for; on all targets, if it has no such table.
     fn on_targets(
         &self,
         subject: &file::Subject,
@@ -674,7 +673,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Settings of the host that the lab knows to make and to take back.
+    /// Settings of the host that the lab can make and take back.
     fn host(&self, subject: &file::Subject) -> Result<Vec<(String, String)>, PlanError> {
         let setting = |(name, value): (&Spanned<String>, &String)| {
             let word = name.get_ref();

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 type Named<T> = BTreeMap<Spanned<String>, T>;
 
-/// What such a table says of each case, in their order; `None`: it leaves the case out. Without a table all are
+/// The values that a table names, by case in their order; `None`: the case is left out. Without a table all cases are
 /// measured.
 pub fn understand(
     table: &Named<Named<Vec<Value>>>,

@@ -253,7 +253,7 @@ pub struct Subject {
     pub mariadb: Option<Spanned<TargetOverrides>>,
 }
 
-/// What a subject is on a target, where it is not what it is on all.
+/// Values of a subject on one target, in place of those for all targets.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetOverrides {
@@ -267,7 +267,7 @@ pub struct TargetOverrides {
 }
 
 impl Subject {
-    /// What it says of a target.
+    /// The table of a target.
     pub fn on(&self, kind: TargetKind) -> Option<&Spanned<TargetOverrides>> {
         match kind {
             TargetKind::Sqlite => self.sqlite.as_ref(),
@@ -277,7 +277,7 @@ impl Subject {
         }
     }
 
-    /// What is said of all targets, with what is said of one in its place.
+    /// The values for one target: its own, or else those for all targets.
     pub fn overridden_by(&self, on_target: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
         TargetOverrides {

@@ -6,10 +6,10 @@ use crate::file::{self, Case, File};
 use lab_model::{LINK, Metric, Shape, Target, TargetKind};
 use std::ops::Range;
 
-/// Where in the file, and what is wrong there.
+/// Makes an error of a place in the file and a message.
 type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
-/// The shapes of a target. Error: one cannot be, or the target is no link.
+/// The shapes of a target. Error: an impossible shape, or the target is no link.
 pub fn shapes(
     kind: TargetKind,
     target: &file::Target,
@@ -26,7 +26,7 @@ pub fn shapes(
     target.shape.iter().map(understood).collect()
 }
 
-/// Error: a case on a link that does not say which, or names one that has no shape.
+/// Checks cases on a link. Error: one names no shape, or a shape that does not exist.
 pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
     let Some(target) = targets
         .iter()
@@ -51,7 +51,7 @@ pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanErr
     Ok(())
 }
 
-/// What the lab finds of each batch of a case over a link.
+/// The metric that the lab measures of each batch of a case on a link.
 pub fn metric_of(case: &Case, targets: &[Target]) -> Option<Metric> {
     let has_link = targets.iter().any(|target| target.kind == TargetKind::Link);
     (has_link && is_on_link(case)).then_some(Metric::LINK_BYTES)

@@ -15,37 +15,37 @@ const MOST_CONNECTIONS: u32 = 1_000_000;
 /// The least number of blocks: an interval for several quantiles at 95 % needs as many.
 const LEAST_BLOCKS: u32 = 10;
 
-/// A slice lasts so long, or what gives the least number of blocks in the time; of many agents it lasts longer.
+/// The length of a slice. It is shorter where the least number of blocks needs it, and longer with many agents.
 const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
-/// Slices of agents in a run file, at the most about: some 15 kB each, as their distributions are kept.
+/// The most slices of agents in a run file, roughly: each takes about 15 kB.
 const MOST_AGENT_SLICES: u32 = 100_000;
 
-/// How long a point is loaded where nothing else is asked for.
+/// The usual length of a load at a point.
 const USUAL_LENGTH: Duration = Duration::from_secs(10);
 
-/// A load, as asked for.
+/// A load, as it was requested.
 #[derive(Clone, Debug, Default)]
 pub struct Loading {
     /// Its name; `None`: that of the first server's host.
     pub name: Option<String>,
-    /// Who is loaded: one, or several that are compared with the first.
+    /// The servers: one, or several that are compared with the first.
     pub servers: Vec<Server>,
-    /// Agents that share it; 0: the lab puts it on itself.
+    /// The number of agents that share the load; 0: the lab puts it on itself.
     pub agents: usize,
-    /// Connections, where they are not swept over.
+    /// The number of connections, without a sweep.
     pub connections: u32,
-    /// Parameters and their values, of which there can be one, `connections`.
+    /// Parameters and their values; the only one is `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,
-    /// How long each server is loaded at each point; `None`: as long as the stages take, or as is usual.
+    /// How long each server is loaded at each point; `None`: the length of the stages, or the usual length.
     pub length: Option<Duration>,
     /// Requests per second.
     pub rate: Option<f64>,
-    /// Rates that change, in place of one.
+    /// Changing rates, in place of `rate`.
     pub stages: Vec<Stage>,
     /// Requests are due at equal distances, not as those of many independent users.
     pub even: bool,
-    /// How it is sent and what is expected; requests, arrivals and lengths come from the above.
+    /// How requests are sent and what is expected. Requests, arrivals and lengths come from the other fields.
     pub load: Load,
     /// Ratios within 1 ± this count as equivalent.
     pub margin: f64,
@@ -53,25 +53,25 @@ pub struct Loading {
     pub alpha: f64,
     /// The verdicts are for a gate.
     pub gate: bool,
-    /// A block or a visit that others disturbed is measured again at most so often.
+    /// How often a disturbed block or visit is measured again at the most.
     pub redo: u32,
-    /// Of the order of visits, of requests and of arrivals.
+    /// The seed of the order of visits, of requests and of arrivals.
     pub seed: u64,
 }
 
 /// A server that is to be loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
-    /// What it is called.
+    /// The server's name.
     pub name: String,
     /// Its scheme, host and port.
     pub origin: String,
-    /// What is asked of it.
+    /// The requests of the load.
     pub asked: Vec<PlannedRequest>,
 }
 
 impl Loading {
-    /// The plan. Errors: of names, sweeps, and options that do not go together.
+    /// The plan. Errors: wrong names or sweeps, or options that contradict each other.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.check()?;
         let connections = self.connections()?;
@@ -213,7 +213,7 @@ impl Loading {
         Ok(names.iter().map(subject).collect())
     }
 
-    /// In a sentence, as far as it is the same for all servers.
+    /// The work in words, as far as it is the same for all servers.
     fn work(&self) -> String {
         match &self.servers[..] {
             [Server { asked, .. }] => match &asked[..] {
@@ -229,7 +229,7 @@ impl Loading {
         let places = points * self.servers.len();
         // With several servers a block holds a pass and its mirror.
         let visits = if self.servers.len() > 1 { 2 } else { 1 };
-        // With many agents slices are longer, so that a run file has a size that can be borne.
+        // With many agents slices are longer, to limit the size of the run file.
         let parts = self.agents.saturating_mul(places * visits as usize);
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
         let slice =
@@ -276,18 +276,18 @@ impl Loading {
     }
 }
 
-/// How long everything takes.
+/// The lengths of a load's parts.
 struct Times {
-    /// A visit.
+    /// The length of a visit.
     stretch: Duration,
-    /// A slice of it.
+    /// The length of a slice.
     slice: Duration,
-    /// How many blocks.
+    /// The number of blocks.
     blocks: u32,
 }
 
 impl Times {
-    /// One stretch, each slice of which is a block.
+    /// One stretch in which each slice is a block.
     fn plain(length: Duration, slice: Duration) -> Times {
         let slice = slice.min(length / LEAST_BLOCKS);
         Times {
@@ -297,9 +297,9 @@ impl Times {
         }
     }
 
-    /// So many visits to every point in each block, each a slice.
+    /// Blocks with `visits` visits to every point, each of one slice.
     fn turns(length: Duration, visits: u32, slice: Duration) -> Times {
-        // Of servers that are compared, so that there are enough where neighbours have to be merged.
+        // For several servers more blocks, so that enough are left if neighbours have to be merged.
         let least = LEAST_BLOCKS * visits;
         let visit = slice.min(length / least) / visits;
         Times {

@@ -3,10 +3,10 @@
 
 use crate::PlanError;
 
-/// The most characters of a name.
+/// The most characters in a name.
 const MOST_CHARACTERS: usize = 40;
 
-/// A name that was given with `--as`. Error: it does not fit into a file's name.
+/// Checks a name given with `--as`. Error: it does not fit into a file's name.
 pub fn checked(name: &str) -> Result<String, PlanError> {
     let fits = name.chars().all(in_a_name) && name.len() <= MOST_CHARACTERS;
     if fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -19,7 +19,7 @@ pub fn checked(name: &str) -> Result<String, PlanError> {
     }
 }
 
-/// What of a text fits into a name; where nothing does, the other one.
+/// The characters of `text` that fit into a name; `other` if none does.
 pub fn made_of(text: &str, other: &str) -> String {
     let name: String = text
         .chars()

@@ -13,7 +13,7 @@ pub struct Project {
 impl Project {
     /// The nearest folder, from this one upwards, that holds `experiments/`.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
-        // Subjects are started in the project's folder, so that their paths must not hang on this one.
+        // An absolute path, since subjects are started in the project's folder.
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_path_buf());
         let folder = from
             .ancestors()

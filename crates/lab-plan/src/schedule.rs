@@ -14,18 +14,17 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a block, from 0, of a run with this seed.
+    /// The schedule of block number `block`, from 0, in a run with this seed.
     pub fn new(seed: u64, block: u32) -> Schedule {
         Schedule { seed, block }
     }
 
-    /// Which of so many cores the measuring threads run on: another one in each block.
+    /// The core that measuring threads run on, from 0 to `cores` - 1; it changes from block to block.
     pub fn core(&self, cores: usize) -> usize {
         (self.seed as usize).wrapping_add(self.block as usize) % cores.max(1)
     }
 
-    /// The points in the order in which they are visited, those of a target after one another; given
-    /// is the target of each.
+    /// The points in the order of visits, those of a target together. `targets`: the target of each point.
     pub fn points(&self, targets: &[TargetId]) -> Vec<PointId> {
         let mut generator = self.generator(0);
         let mut order: Vec<PointId> = (0..targets.len()).collect();
@@ -36,7 +35,7 @@ impl Schedule {
         order
     }
 
-    /// The subjects in the order in which they open a point.
+    /// The order in which subjects open a point.
     pub fn openings(&self, point: PointId, subjects: &[SubjectId]) -> Vec<SubjectId> {
         let mut order = subjects.to_vec();
         order.shuffle(&mut self.generator(2 * point as u32 + 1));

@@ -11,14 +11,13 @@ use lab_model::{
     Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, TargetKind, Work, Writes,
 };
 
-/// Where few values are wanted, batches that a case wants to be long are shorter by this factor, so that more fit
-/// into the time.
+/// Quick runs divide the length of a case's long batches by this, so that more fit into the time.
 const QUICK_DIVISOR: u64 = 4;
 
-/// The largest value that a sweep may be asked for.
+/// The largest value of a sweep that can be requested.
 const MOST_SWEEP_VALUE: u64 = 1 << 24;
 
-/// What is asked for. Empty lists: the experiment's own choice.
+/// The cases, subjects and values that were requested. An empty list: the experiment's own choice.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Subjects, or named selections of them.
@@ -29,38 +28,38 @@ pub struct Selection {
     pub targets: Vec<TargetKind>,
     /// Settings of servers: kind, name, value.
     pub service_set: Vec<(TargetKind, String, String)>,
-    /// Kinds of server that the reader has.
+    /// Kinds of servers that the reader provides.
     pub external: Vec<TargetKind>,
-    /// Values for sweeps and factors: name and values; the one value `all` means all of a factor.
+    /// Values of sweeps and factors, by name; the single value `all` stands for all values of a factor.
     pub set: Vec<(String, Vec<String>)>,
     /// Values of factors that this machine cannot have, such as `link=cable_netem`.
     pub absent: Vec<(String, String)>,
-    /// Where subjects that work in a folder get one, for an experiment with such.
+    /// Places for the folders of subjects that work in one.
     pub on: Vec<FolderPlace>,
-    /// The subject that the others are compared with.
+    /// The baseline; `None`: the experiment's.
     pub baseline: Option<String>,
     /// Measure a second copy of the baseline.
     pub control: bool,
-    /// Which cases and values are measured, and which subjects, unless they are asked for. Of a quick run's sweeps
-    /// that the experiment does not name, the first and the last value.
+    /// The choice of cases, values and subjects that are not named. A quick run measures the first and last value of a
+    /// sweep that the experiment does not name.
     pub extent: Extent,
-    /// The inputs' and the schedule's seed.
+    /// The seed of the inputs and of the schedule.
     pub seed: u64,
     /// How to measure.
     pub measure: Measure,
 }
 
-/// Where a folder is made for subjects to work in.
+/// A place in which a folder for subjects is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderPlace {
-    /// A folder that is there.
+    /// An existing folder.
     pub folder: String,
-    /// It is in memory: it shows what the machine allows.
+    /// The folder is in memory: it shows what the machine allows.
     pub in_memory: bool,
 }
 
 impl Selection {
-    /// The plan. Errors name what matches nothing, and the nearest valid word.
+    /// The plan. Errors name the word that matches nothing, and the nearest valid word.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
@@ -115,7 +114,7 @@ impl Selection {
         Ok(plan)
     }
 
-    /// Subjects that work in a folder, each in all places or all in the first one.
+    /// Puts subjects that work in a folder into all places, or into the first one.
     fn placed(
         &self,
         subjects: Vec<Subject>,
@@ -171,7 +170,7 @@ impl Selection {
         }))
     }
 
-    /// A target with what the reader says of its server.
+    /// The target with the reader's settings of its server.
     fn target(&self, target: &Target) -> Target {
         let set = self.service_set.iter().filter(|s| s.0 == target.kind);
         Target {
@@ -183,7 +182,7 @@ impl Selection {
         }
     }
 
-    /// The targets that are asked for and have both a case and a subject: numbers in the experiment.
+    /// The requested targets that have both a case and a subject, as indices into the experiment's.
     fn places(
         &self,
         experiment: &Experiment,
@@ -330,8 +329,8 @@ impl Selection {
         Ok(points)
     }
 
-    /// Whether a further value of a factor, which nobody asked for, leaves a sweep value out. A table of the experiment that
-    /// names the sweep and not the factor wants it with all values.
+    /// Whether a further value of a factor that was not requested is left out at a sweep value. If a table of the
+    /// experiment names the sweep and not the factor, all values of the factor are measured.
     fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let Some((sweep, _)) = &case.sweep else {
             return false;
@@ -352,8 +351,8 @@ impl Selection {
         })
     }
 
-    /// The sweep values at which a choice of factors is measured. Where few are wanted, the first and the
-    /// last; of a choice that has neither, its own first and last.
+    /// The sweep values at which a choice of factors is measured. A quick run takes the first and the last; if the
+    /// choice has neither, its own first and last.
     fn measured_values(
         &self,
         case: &Case,
@@ -452,7 +451,7 @@ impl Selection {
             empty: case.empty,
             cores: case.cores,
             turn_ns: case.turn_ns.map(|ns| match self.extent {
-                // At a rate fewer operations would be due in a turn than a p99 needs.
+                // In a shorter turn at a rate fewer operations would be due than a p99 needs.
                 Extent::Quick if case.rate.is_none() => ns / QUICK_DIVISOR,
                 Extent::Quick | Extent::Usual | Extent::Thorough => ns,
             }),
@@ -463,7 +462,7 @@ impl Selection {
         }
     }
 
-    /// The values that are asked for of a parameter, or else those that the experiment names for the run's extent.
+    /// The requested values of a parameter, or else those that the experiment names for the run's extent.
     fn requested_values<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
         let set = self.set.iter().find(|(key, _)| key == name);
         let named = || case.values(self.extent)?.get(name);
@@ -473,7 +472,7 @@ impl Selection {
     }
 }
 
-/// Error: operations are due at a rate in some cases only, whose answer is a latency and not a time.
+/// Error: only some cases have a rate. The answer of those is a latency, of the others a time.
 fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
     let of = |has_rate: bool| cases.iter().find(|case| case.rate.is_some() == has_rate);
     of(true).zip(of(false)).map_or(Ok(()), |(due, other)| {
@@ -491,7 +490,7 @@ fn nothing_in_common(experiment: &Experiment) -> String {
     )
 }
 
-/// Values of a sweep in words, sorted, each once.
+/// Parses the values of a sweep; sorted, each once.
 fn requested_numbers(
     name: &str,
     words: &[String],
@@ -542,7 +541,7 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
     }
 }
 
-/// By target, and within one in the order of the experiment.
+/// The subjects by target, and within one in the order of the experiment.
 fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject> {
     let on = |(target, place): (TargetId, &TargetId)| {
         let on_place = chosen.iter().filter(|s| s.model.target == *place);

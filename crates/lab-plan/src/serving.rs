@@ -12,17 +12,17 @@ use std::io;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A visit lasts so long: the servers take turns within it as often as time allows, and a machine that
-/// changes speed changes it for all.
+/// The length of a visit, ns. It is short, so that servers take turns often and changes of the machine's speed affect
+/// all alike.
 const VISIT_NS: u64 = 50_000_000;
 
-/// A request that takes longer has failed.
+/// The timeout of a request, ns.
 const TIMEOUT_NS: u64 = 10_000_000_000;
 
-/// The largest file that servers are given.
+/// The largest file of a server, bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The most threads for handlers, connections of a proof, and seconds.
+/// The greatest value of `workers`, `warm_up_s` and `budget_s`.
 const MOST_WORKERS: u32 = 1024;
 
 /// Reads a file of the experiment's folder.
@@ -31,8 +31,7 @@ type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 /// Makes an error of a place in the experiment.
 type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
-/// What the file says of servers, by case. Errors: what only servers have stands there without `[server]`,
-/// or with it something is missing that a server needs.
+/// The servers that the file describes. Errors: keys of servers without `[server]`, or a missing or wrong key with it.
 pub fn understand(
     file: &File,
     cases: &[Case],
@@ -98,7 +97,7 @@ pub fn servers(serving: Serving) -> Servers {
     }
 }
 
-/// Error: a part of a peak is asked for, and not the load that finds the peak.
+/// Error: a part of a peak is requested without the load that finds the peak.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
     let has_no_peak = |&point: &usize| {
         plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
@@ -152,8 +151,8 @@ fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError>
     }
 }
 
-/// Servers are swept over their connections alone, and know two factors; any other stands in the path of the
-/// request that load is put on with.
+/// Checks the parameters of a case: servers are swept over connections, know two factors, and take any other in the
+/// path of the first request.
 fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError> {
     let wrong = |reason: String| Err(at(written.name.span(), reason));
     if case
@@ -205,7 +204,7 @@ fn is_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// What requests are understood with.
+/// The server and the functions that requests are parsed with.
 struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,
@@ -241,7 +240,7 @@ impl RequestContext<'_> {
         })
     }
 
-    /// A name and a value; what says where a message begins and ends is the lab's own.
+    /// Checks `Name: value`. Headers that say where a message begins and ends are the lab's own.
     fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
         let sound = header
             .get_ref()

@@ -17,7 +17,7 @@ pub struct Toolchains(BTreeMap<String, Toolchain>);
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
-    /// For people.
+    /// The title for people.
     pub title: String,
     /// Programs that must be in PATH.
     #[serde(default)]
@@ -25,12 +25,12 @@ pub struct Toolchain {
     /// Commands that must succeed.
     #[serde(default)]
     pub probes: Vec<Vec<String>>,
-    /// Debian packages that bring it; none if Debian has none that is new enough.
+    /// Debian packages of it; empty if Debian has none that is new enough.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// What to do besides, or instead.
+    /// Advice in addition to the packages, or in place of them.
     pub advice: Option<String>,
-    /// It is a server: its packages would start one for the whole machine.
+    /// It is a server, whose packages would start one for the whole machine.
     #[serde(default)]
     pub service: bool,
     /// The units of systemd that its packages enable: they stay disabled.
@@ -39,7 +39,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// What brings it: a command, or where Debian has none, what to do.
+    /// How to install it: a command, or advice where Debian has no package.
     pub fn how(&self) -> String {
         let packages = self.debian.join(" ");
         match (&self.advice, self.debian.is_empty()) {

@@ -9,7 +9,7 @@ use std::io::BufRead;
 
 const TOOL: &str = "Cachegrind";
 
-/// Reads a file. Errors: it is no such file, or not whole.
+/// Reads a file. Errors: it is not of Cachegrind, or not complete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     let mut lines = Lines::new(from);
     let mut profile = header(&mut lines)?;

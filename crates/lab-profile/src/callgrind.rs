@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 /// The most compressed names that are remembered; Valgrind numbers them without gaps.
 const MOST_IDS: usize = 1 << 24;
 
-/// Reads one file, which may hold several parts. Errors: it is no such file, or not whole.
+/// Reads one file, which may hold several parts. Errors: it is not of Callgrind, or not complete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     let mut reader = Reader::default();
     reader.add(from)?;
@@ -29,7 +29,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Reads a file more. Errors: it is no such file, not whole, or has other events.
+    /// Reads a further file. Errors: it is not of Callgrind, not complete, or has other events.
     pub fn add(&mut self, from: impl BufRead) -> Result<(), ProfileError> {
         let mut part = Parts {
             profile: self.profile.take().unwrap_or_default(),
@@ -40,7 +40,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What all files hold. Error: there was none.
+    /// The sum of all files. Error: there was none.
     pub fn done(self) -> Result<CostProfile, ProfileError> {
         let mut profile = self.profile.ok_or_else(|| foreign(TOOL, b""))?;
         profile.settle();
@@ -52,15 +52,15 @@ impl Reader {
 struct Parts<R> {
     lines: Lines<R>,
     profile: CostProfile,
-    /// Full names of compressed ones: objects, files, functions.
+    /// Full names by their numbers: of objects, files and functions.
     names: [HashMap<u64, u32, RandomState>; 3],
     has_address: bool,
     has_line: bool,
-    /// Number and line of the position before, to which compressed ones are relative.
+    /// Number and line of the previous position, which compressed positions are relative to.
     address: u64,
     line: u64,
     object: Option<u32>,
-    /// Costs of the first event in it, since it was named.
+    /// Costs of the first event in the object, since it was named.
     in_object: u64,
     file: Option<u32>,
     name: Option<u32>,
@@ -73,7 +73,7 @@ struct Parts<R> {
     /// Calls whose costs are in the next line.
     calls: Option<u64>,
     counted: Vec<u64>,
-    /// Of the part: by `summary:`, by `totals:`, and what was added up.
+    /// The costs of the part: by `summary:`, by `totals:`, and the sum of its lines.
     summary: Option<Vec<u64>>,
     totals: Option<Vec<u64>>,
     summed: Vec<u64>,
@@ -206,7 +206,7 @@ impl<R: BufRead> Parts<R> {
         Ok(Ok(()))
     }
 
-    /// Begins a part.
+    /// Begins a part with these events.
     fn events(&mut self, value: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         let events: Vec<&[u8]> = words(value).collect();
         if self.profile.events.is_empty() {
@@ -232,8 +232,8 @@ impl<R: BufRead> Parts<R> {
         Ok(Ok(()))
     }
 
-    /// Adds what the part says that it holds, as `callgrind_annotate` reads it. Error: its `totals:` are other than
-    /// the sum of its lines.
+    /// Ends a part and adds its total, as `callgrind_annotate` reads it. Error: its `totals:` are not the sum of its
+    /// lines.
     fn end_part(&mut self) -> Result<(), ProfileError> {
         self.leave_object();
         let (summary, totals) = (self.summary.take(), self.totals.take());
@@ -409,7 +409,7 @@ fn begins_a_file(line: &[u8]) -> bool {
     line.is_empty() || keys.iter().any(|key| line.starts_with(key))
 }
 
-/// A word, and what follows it.
+/// The first word, and the rest.
 #[inline]
 fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(|c| matches!(c, b' ' | b'\t'));

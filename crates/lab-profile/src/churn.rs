@@ -5,21 +5,21 @@ use crate::dhat::Dhat;
 use crate::names::Frame;
 use std::collections::HashMap;
 
-/// From this many blocks on, of which at most a tenth are there at once.
+/// The least number of blocks. At most a tenth of them may exist at once.
 const LEAST_BLOCKS: u64 = 10;
-/// Less of all allocated bytes than this is not named.
+/// The least part of all allocated bytes.
 const LEAST_SHARE: f64 = 0.01;
 
 /// Memory that one place allocates again and again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Churn {
-    /// Where.
+    /// The place.
     pub site: Frame,
-    /// Blocks altogether.
+    /// The total number of blocks.
     pub blocks: u64,
-    /// Bytes altogether.
+    /// The total number of bytes.
     pub bytes: u64,
-    /// At most so many blocks at once: as DHAT counted, or what fits into the peak of the whole heap.
+    /// The most blocks at once: as DHAT counted them, or what fits into the peak of the whole heap.
     pub at_once: u64,
     /// Whether all blocks have the same size.
     pub same_size: bool,
@@ -30,13 +30,13 @@ pub struct Churn {
 }
 
 impl Churn {
-    /// Bytes of a block, or their mean.
+    /// Bytes of a block, on average.
     pub fn size(&self) -> u64 {
         self.bytes / self.blocks.max(1)
     }
 }
 
-/// What churns, most bytes first.
+/// Places that churn, most bytes first.
 pub fn churn(dhat: &Dhat) -> Vec<Churn> {
     let mut by_site: HashMap<&Frame, Vec<Churn>> = HashMap::new();
     for point in &dhat.points {
@@ -53,7 +53,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             read: point.read_bytes,
         };
         let all = by_site.entry(site).or_default();
-        // Of one size or of several: different sizes at one place are told apart.
+        // Blocks of one size and of several sizes at one place are separate.
         match all
             .iter_mut()
             .find(|c| c.same_size && one.same_size && c.size() == one.size())

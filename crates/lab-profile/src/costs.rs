@@ -33,7 +33,7 @@ pub struct CostProfile {
     pub events: Vec<String>,
     /// The program's costs as the file states them, by event.
     pub totals: Vec<u64>,
-    /// What has no symbol, by object: costs of the first event. Cachegrind does not name objects.
+    /// Costs of the first event without a symbol, by object. Cachegrind does not name objects.
     unnamed: BTreeMap<u32, u64>,
     /// All costs of the first event, by object.
     objects: BTreeMap<u32, u64>,
@@ -51,11 +51,11 @@ type FunctionKey = (u32, u32);
 /// A function and its own costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<'p> {
-    /// The source file, `???` if it is not known. Of inlined code the file that holds it.
+    /// The source file; `???` if it is not known. For inlined code the file that holds it.
     pub file: &'p str,
-    /// Its name.
+    /// The function's name.
     pub name: &'p str,
-    /// By event.
+    /// Costs by event.
     pub costs: &'p [u64],
 }
 
@@ -66,9 +66,9 @@ pub struct Line<'p> {
     pub file: &'p str,
     /// The function that it is in, or was inlined into.
     pub function: &'p str,
-    /// From 1; 0: not known.
+    /// The line number, from 1; 0: not known.
     pub number: u32,
-    /// By event.
+    /// Costs by event.
     pub costs: &'p [u64],
 }
 
@@ -79,14 +79,14 @@ pub struct Call<'p> {
     pub caller: (&'p str, &'p str),
     /// File and name of the callee.
     pub callee: (&'p str, &'p str),
-    /// How many.
+    /// The number of calls.
     pub count: u64,
     /// Inclusive costs, by event.
     pub costs: &'p [u64],
 }
 
 impl CostProfile {
-    /// With these events. Error: there are none, or absurdly many.
+    /// A profile with these events. Error: none, or more than [`MOST_EVENTS`].
     pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
         if !(1..=MOST_EVENTS).contains(&words.len()) {
             let most = MOST_EVENTS;
@@ -190,7 +190,7 @@ impl CostProfile {
         self.events.iter().position(|event| event == name)
     }
 
-    /// What an event, or a sum such as `D1`, makes of costs. `None`: it was not recorded.
+    /// The cost of an event or of a sum such as `D1`, out of `costs`. `None`: it was not recorded.
     pub fn value(&self, event: &str, costs: &[u64]) -> Option<u64> {
         if let Some(place) = self.event(event) {
             return costs.get(place).copied();
@@ -216,7 +216,7 @@ impl CostProfile {
         sum
     }
 
-    /// In the order in which they came.
+    /// The functions in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
         (0..self.functions.keys.len() as u32).map(|number| {
             let (file, name) = self.function_names(number);
@@ -225,7 +225,7 @@ impl CostProfile {
         })
     }
 
-    /// In the order in which they came.
+    /// The lines in the order of the file.
     pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let keys = self.lines.keys.iter().enumerate();
         keys.map(|(i, &(function, number))| {
@@ -239,7 +239,7 @@ impl CostProfile {
         })
     }
 
-    /// Of Callgrind; Cachegrind has none.
+    /// The calls; Cachegrind has none.
     pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         let keys = self.calls.keys.iter().enumerate();
         keys.map(|(i, &(caller, callee))| Call {
@@ -261,9 +261,9 @@ impl CostProfile {
 struct Counts<K> {
     slots: HashMap<K, u32, RandomState>,
     keys: Vec<K>,
-    /// The one that was found last.
+    /// The index that was found last.
     last: usize,
-    /// `width` for each key.
+    /// `width` sums for each key.
     sums: Vec<u64>,
     width: usize,
 }
@@ -331,7 +331,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
     }
 }
 
-/// Adds without wrapping around: a file may hold any number.
+/// Adds with saturation: a file may hold any number.
 #[inline]
 pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     for (sum, cost) in to.iter_mut().zip(costs) {

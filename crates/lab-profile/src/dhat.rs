@@ -12,7 +12,7 @@ use std::io::BufRead;
 
 const TOOL: &str = "DHAT";
 const VERSION: u32 = 2;
-/// The most program points, frames, and frames of a point.
+/// The most program points, and the most frames.
 const MOST_ENTRIES: usize = 1 << 22;
 const MOST_FRAMES: usize = 1024;
 
@@ -23,14 +23,14 @@ pub struct Dhat {
     pub command: String,
     /// Instructions at the end, where time is counted in them.
     pub end: u64,
-    /// Blocks that live no longer are short-lived, as DHAT's viewer has it; in the unit of times.
+    /// Blocks with shorter lives are short-lived, as in DHAT's viewer; in the unit of times.
     pub short: u64,
     /// Where blocks were allocated.
     pub points: Vec<Point>,
     /// All frames; the first is the root.
     pub frames: Vec<Frame>,
-    /// Whether `most_bytes` and `most_blocks` are what they say. Valgrind 3.17 to 3.27 sets them only while the whole
-    /// heap is at a new peak (`intro_Block` in `dhat/dh_main.c`).
+    /// Whether `most_bytes` and `most_blocks` are right. Valgrind 3.17 to 3.27 sets them only while the whole heap is
+    /// at a new peak (`intro_Block` in `dhat/dh_main.c`).
     pub knows_most: bool,
 }
 
@@ -43,19 +43,19 @@ pub struct Point {
     /// Blocks allocated altogether.
     #[serde(rename = "tbk")]
     pub blocks: u64,
-    /// How long all blocks lived together, in the unit of the file's times; 0: it does not say.
+    /// The sum of the lifetimes of all blocks, in the unit of the file's times; 0: not recorded.
     #[serde(rename = "tl", alias = "tli", default)]
     pub lifetime: u64,
     /// The most bytes of this point at once, if the file [knows](Dhat::knows_most).
     #[serde(rename = "mb", default)]
     pub most_bytes: u64,
-    /// The blocks that it had then.
+    /// The blocks of this point at that moment.
     #[serde(rename = "mbk", default)]
     pub most_blocks: u64,
     /// Bytes at the peak of the whole heap.
     #[serde(rename = "gb", default)]
     pub peak_bytes: u64,
-    /// Blocks then.
+    /// Blocks at the peak of the whole heap.
     #[serde(rename = "gbk", default)]
     pub peak_blocks: u64,
     /// Bytes that were never freed.
@@ -134,7 +134,7 @@ impl Dhat {
     }
 }
 
-/// Reads a file. Errors: it is no such file, not whole, or of ad hoc or copy profiling.
+/// Reads a file. Errors: it is not of DHAT, not complete, or of ad hoc or copy profiling.
 pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
     let begin = from.fill_buf()?;
     let text = begin.trim_ascii_start();
@@ -189,7 +189,7 @@ impl<'de> Visitor<'de> for File {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "dhatFileVersion" => version = Some(map.next_value()?),
-                // Of a newer version nothing else is looked at.
+                // Ignore the rest of a file of a newer version.
                 _ if version.is_some_and(|version| version > VERSION) => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -231,7 +231,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// As many as there may be.
+/// A list of at most [`MOST_ENTRIES`] elements.
 struct Many<T>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
@@ -249,7 +249,7 @@ fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
     from.deserialize_seq(Limited(MOST_FRAMES, std::marker::PhantomData))
 }
 
-/// A list of so many elements at the most.
+/// A list with a limit on its length.
 struct Limited<T>(usize, std::marker::PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Limited<T> {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why a file could not be read.
 
-/// What was wrong with a file, and what to do.
+/// A file that cannot be read as a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// A line is not as the format has it.
+    /// A wrong line.
     #[error("line {line}: {reason}")]
     Line {
-        /// From 1.
+        /// The line number, from 1.
         line: u64,
         /// What is wrong with it.
         reason: String,
@@ -15,35 +15,35 @@ pub enum ProfileError {
     /// The file ends too early.
     #[error("it ends too early: {0}; was the program or Valgrind killed while it was written?")]
     Truncated(String),
-    /// It is something else.
+    /// The file is not of this tool.
     #[error("it is no file of {tool}'s{hint}")]
     Foreign {
-        /// Which tool's was wanted.
+        /// The tool whose file was expected.
         tool: &'static str,
-        /// Whose it is, after a colon, or empty.
+        /// The tool whose file it is, after a colon; or empty.
         hint: String,
     },
-    /// It is of a version that is not known.
+    /// The file's version is not supported.
     #[error(
         "it has version {found} of {tool}'s format, and up to version {supported} is known: update benchlab"
     )]
     TooNew {
-        /// Whose format.
+        /// The tool of the format.
         tool: &'static str,
-        /// What the file says.
+        /// The version of the file.
         found: String,
-        /// The newest that is known.
+        /// The newest supported version.
         supported: u32,
     },
-    /// It holds more than fits into memory.
+    /// The file has more items than the limit.
     #[error("it holds more than {most} {items}: profile a shorter part of the program")]
     TooMuch {
         /// The limit.
         most: usize,
-        /// Of what.
+        /// The items.
         items: &'static str,
     },
-    /// The disk or the pipe.
+    /// Reading failed.
     #[error("it cannot be read: {0}")]
     Io(#[from] std::io::Error),
 }

@@ -5,31 +5,31 @@ use crate::Profile;
 use crate::churn::{Churn, churn};
 use lab_model::grouped;
 
-/// Part of the predicted misses by which the simulated ones of the function may differ.
+/// The greatest relative distance between predicted and simulated misses.
 const MOST_DEVIATION: f64 = 0.05;
-/// Less than this part of all write misses is not worth a sentence.
+/// The least part of all misses that is explained.
 const LEAST_SHARE: f64 = 0.05;
 
 /// A cache as a file describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Bytes.
+    /// The size, bytes.
     pub size: u64,
-    /// Bytes of a line.
+    /// The size of a line, bytes.
     pub line: u64,
 }
 
 /// How blocks are touched: by writing, or by reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Written.
+    /// Blocks are written.
     Written,
-    /// Read.
+    /// Blocks are read.
     Read,
 }
 
 impl Access {
-    /// Callgrind's and Cachegrind's name of its misses of the first-level cache.
+    /// The event of first-level misses, as Callgrind and Cachegrind name it.
     pub fn event(self) -> &'static str {
         match self {
             Access::Written => "D1mw",
@@ -41,11 +41,11 @@ impl Access {
 /// Misses that churn accounts for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// What is allocated again and again.
+    /// The churn.
     pub churn: Churn,
     /// How it is touched.
     pub touch: Access,
-    /// How often each block is touched from one end to the other.
+    /// How often each block is written or read from end to end.
     pub passes: u64,
     /// The first-level data cache.
     pub cache: Cache,
@@ -55,9 +55,9 @@ pub struct Explanation {
     pub predicted: u64,
     /// The function with about as many misses in the simulation.
     pub function: String,
-    /// Its misses.
+    /// The simulated misses of that function.
     pub simulated: u64,
-    /// Part of all such misses that are predicted.
+    /// The predicted part of all such misses.
     pub share: f64,
 }
 
@@ -121,7 +121,7 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
             Access::Written => churn.written,
             Access::Read => churn.read,
         };
-        // What was just written whole, and does not fit, misses once in each reading from end to end.
+        // Blocks that do not fit into the cache miss once in each pass from end to end.
         let passes = match touch {
             Access::Written => touched.checked_div(churn.bytes)?.min(1),
             Access::Read => touched.checked_div(churn.bytes)?,

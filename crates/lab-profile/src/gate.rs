@@ -42,32 +42,32 @@ const FIGURES: [&str; 24] = [
 pub struct Condition {
     text: String,
     figure: &'static str,
-    /// Whether more than the bound fails, and not less.
+    /// Fails if the figure is above the bound; otherwise if it is below.
     above: bool,
     bound: Bound,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
-    /// Of the later profile.
+    /// A bound on the value in the later profile.
     Value(f64),
-    /// Of the change from the earlier to the later one, as a part of the earlier.
+    /// A bound on the change from the earlier to the later profile, as a part of the earlier.
     Change(f64),
 }
 
-/// What a condition says of profiles.
+/// The result of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// It is not so.
+    /// The figure is within the bound.
     Passed,
-    /// It is so: the figure that was found.
+    /// The figure is beyond the bound: a sentence with its value.
     Failed(String),
-    /// It cannot be said, and why.
+    /// The condition cannot be judged: the reason.
     Undecided(String),
 }
 
 impl Condition {
-    /// Judges one profile, or the later of two.
+    /// Judges the later of two profiles, or the only one.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> Judged {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {

@@ -12,22 +12,22 @@ pub struct FunctionPair {
     pub file: String,
     /// Its name without what the compiler appended.
     pub name: String,
-    /// Costs by event of the profile before; `None`: it was not there.
+    /// Costs in the earlier profile, by its events; `None`: the function was not in it.
     pub before: Option<Vec<u64>>,
-    /// By event of the same profile; an event that the other has not is 0.
+    /// Costs in the later profile, by the events of the earlier; an event that it lacks is 0.
     pub after: Option<Vec<u64>>,
 }
 
 /// A source line before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinePair {
-    /// The file's last name.
+    /// The file's base name.
     pub file: String,
-    /// From 1; 0: not known.
+    /// The line number, from 1; 0: not known.
     pub number: u32,
-    /// Costs by event of the profile before.
+    /// Costs in the earlier profile, by its events.
     pub before: Option<Vec<u64>>,
-    /// Costs by event of the same profile.
+    /// Costs in the later profile, by the events of the earlier.
     pub after: Option<Vec<u64>>,
 }
 
@@ -109,7 +109,7 @@ pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<Line
     joined
 }
 
-/// For each event of the first profile, where the second has it.
+/// For each event of the first profile its index in the second.
 fn places(first: &CostProfile, second: &CostProfile) -> Vec<Option<usize>> {
     first
         .events
@@ -137,7 +137,7 @@ fn sums<'p>(profile: &'p CostProfile, places: &[Option<usize>]) -> Sums<'p> {
     sums
 }
 
-/// The functions that are alone with their key.
+/// The functions whose key no other function has.
 fn unique<'p>(sums: &Sums<'p>, stage: fn(Key<'p>) -> Key<'p>) -> HashMap<Key<'p>, Key<'p>> {
     let mut found: HashMap<Key, Option<Key>> = HashMap::new();
     for key in sums.keys() {

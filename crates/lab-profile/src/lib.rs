@@ -31,23 +31,23 @@ pub use names::{Frame, base_name, clean, has_symbol};
 pub use source::{HOTTEST, HotLine, Sources};
 pub use stacks::Stack;
 
-/// What is known of one program: a file of each tool, as far as there is one.
+/// The profile of one program: a file of each tool, as far as there is one.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// The heap over time.
     pub massif: Option<Massif>,
-    /// The same over other units of time.
+    /// The heap over other units of time.
     pub heaps: Vec<Massif>,
     /// Instructions, accesses and misses.
     pub cachegrind: Option<CostProfile>,
-    /// The same with calls.
+    /// Instructions, accesses and misses with calls.
     pub callgrind: Option<CostProfile>,
     /// Blocks and where they were allocated.
     pub dhat: Option<Dhat>,
 }
 
 impl Profile {
-    /// Cachegrind's costs, or else those of Callgrind.
+    /// The costs of Cachegrind, or else of Callgrind.
     pub fn costs(&self) -> Option<&CostProfile> {
         self.cachegrind.as_ref().or(self.callgrind.as_ref())
     }
@@ -59,7 +59,7 @@ impl Profile {
         massif.or_else(|| self.dhat.as_ref().map(|dhat| dhat.sum(|p| p.peak_bytes)))
     }
 
-    /// The command line, as one of the files has it.
+    /// The command line of one of the files.
     pub fn command(&self) -> &str {
         let costs = self.costs().map(|c| &c.command);
         let heap = self.massif.as_ref().map(|m| &m.command);

@@ -4,13 +4,13 @@
 use crate::ProfileError;
 use std::io::BufRead;
 
-/// Names of C++ and Rust with their parameters stay far below this.
+/// The longest line, bytes. Names of C++ and Rust with their parameters are far shorter.
 const MOST_LINE_BYTES: u64 = 1 << 20;
 
 /// Reads lines.
 pub struct Lines<R> {
     from: R,
-    /// Of the line that was read last, from 1.
+    /// The number of the last line that was read, from 1.
     pub number: u64,
     /// Whether that line ended with a line feed.
     pub ended: bool,
@@ -26,8 +26,8 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line in place of what `line` holds, without blanks at its end; whether there was one. Errors: reading
-    /// failed, or it is too long.
+    /// Reads the next line into `line`, without blanks at its end. Returns whether there was one. Errors: reading
+    /// failed, or the line is too long.
     pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, ProfileError> {
         line.clear();
         loop {
@@ -62,12 +62,12 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Text of a line; what is no UTF-8 is replaced.
+/// A line as text; bytes that are not UTF-8 are replaced.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().into()
 }
 
-/// A decimal number and nothing else.
+/// A decimal number; `None` if there is anything else.
 #[inline]
 pub fn number(word: &[u8]) -> Option<u64> {
     match leading_number(word) {
@@ -76,10 +76,10 @@ pub fn number(word: &[u8]) -> Option<u64> {
     }
 }
 
-/// Ten to this power fits into 64 bits.
+/// The most digits whose number always fits into 64 bits.
 const DIGITS: usize = 19;
 
-/// The decimal number at the beginning of a text, and what follows. `None`: there is none, or it is too great.
+/// The decimal number at the beginning of a text, and the rest. `None`: there is none, or it is too great.
 #[inline]
 pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
     let (mut value, mut length) = (0u64, 0);
@@ -107,8 +107,8 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// Costs of a line into `into`, which is made `width` long: what is left out is 0 (Cachegrind's manual, 5.10). Errors:
-/// too many, or no number.
+/// Parses the costs of a line into `into`, which becomes `width` long; missing ones are 0 (Cachegrind's manual, 5.10).
+/// Errors: too many, or no number.
 #[inline]
 pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'static str> {
     into.resize(width, 0);

@@ -20,15 +20,15 @@ pub struct Massif {
     pub command: String,
     /// Massif's options, or `(none)`.
     pub description: String,
-    /// What the times count.
+    /// The unit of times.
     pub time_unit: TimeUnit,
     /// In order of time.
     pub snapshots: Vec<Snapshot>,
-    /// Where the heap came from at the snapshot that Massif calls the peak, as far as the file says.
+    /// Where the memory at Massif's peak snapshot came from, as far as the file says.
     pub sites: Vec<Site>,
 }
 
-/// What times count.
+/// The unit of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Instructions.
@@ -40,12 +40,12 @@ pub enum TimeUnit {
     Bytes,
 }
 
-/// A moment.
+/// The heap at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Since the program's start.
+    /// Time since the program's start.
     pub time: u64,
-    /// Bytes that the program asked for.
+    /// Bytes that the program requested.
     pub heap: u64,
     /// Bytes of administration and alignment.
     pub extra: u64,
@@ -53,14 +53,14 @@ pub struct Snapshot {
     pub stacks: u64,
 }
 
-/// A place in the program that allocated, or called what did.
+/// A place that allocated memory, or that called one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Site {
-    /// 1: where memory was allocated; greater: its callers.
+    /// 1: the place that allocated; greater: its callers.
     pub depth: usize,
-    /// What it held.
+    /// The bytes that it held.
     pub bytes: u64,
-    /// Where it is; `None`: several places that are below Massif's threshold.
+    /// The place; `None`: several places below Massif's threshold.
     pub frame: Option<Frame>,
 }
 
@@ -83,8 +83,8 @@ impl Massif {
             .unwrap_or(0)
     }
 
-    /// How often the heap falls by more than a fifth of its peak and rises by as much again, and by how many bytes
-    /// it falls at least.
+    /// How often the heap falls by more than a fifth of its peak and rises as much again, and by how many bytes it
+    /// falls at least.
     pub fn sawtooth(&self) -> (usize, u64) {
         let least = self.peak_bytes() / 5;
         let (mut high, mut low) = (0u64, 0u64);
@@ -108,14 +108,14 @@ impl Massif {
     }
 }
 
-/// Reads a file. Errors: it is no such file, or not whole.
+/// Reads a file. Errors: it is not of Massif, or not complete.
 pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
     let mut lines = Lines::new(from);
     let mut massif = header(&mut lines)?;
     let mut current: Option<Snapshot> = None;
-    // Which of a snapshot's five fields were there, by bits.
+    // A bit for each of the snapshot's five fields that was read.
     let (mut fields, mut is_kept, mut has_peak) = (0u8, false, false);
-    // Lines of a tree that are still to come, as those before say.
+    // Lines of the tree that have still to follow.
     let mut tree_lines_due = 0u64;
     let mut line = Vec::new();
     while lines.next(&mut line)? {
@@ -179,7 +179,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
 }
 
 impl Massif {
-    /// Keeps a snapshot of which all fields were read. Errors: one was not, or there are too many.
+    /// Keeps a snapshot. Errors: a field is missing, or there are too many snapshots.
     fn keep(&mut self, snapshot: Option<Snapshot>, fields: u8) -> Result<(), ProfileError> {
         let Some(snapshot) = snapshot else {
             return Ok(());
@@ -235,8 +235,8 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Massif, ProfileError> {
     Ok(massif)
 }
 
-/// ` n2: 512 0x10915E: main (a.c:3)`, the deeper the more blanks: with the number of its children. `None`: the line is
-/// something else.
+/// Parses ` n2: 512 0x10915E: main (a.c:3)` into the number of children and the site; blanks give the depth. `None`:
+/// another line.
 fn site(line: &[u8]) -> Option<(u64, Site)> {
     let depth = line.iter().take_while(|c| **c == b' ').count();
     let rest = line[depth..].strip_prefix(b"n")?;

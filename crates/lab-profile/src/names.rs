@@ -45,16 +45,16 @@ const ALLOCATORS: [&str; 23] = [
 /// A place in a program, as Massif and DHAT write it: `0x10915E: main (a.c:3)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// `???` if it is not known.
+    /// The function; `???` if it is not known.
     pub function: String,
     /// The source file, or the object where that is not known; may be empty.
     pub file: String,
-    /// From 1; 0: not known.
+    /// The line number, from 1; 0: not known.
     pub line: u32,
 }
 
 impl Frame {
-    /// Of a text, whatever it is.
+    /// Parses any text.
     pub fn parse(text: &str) -> Frame {
         let text = match text.split_once(": ") {
             Some((address, rest)) if address.starts_with("0x") => rest,
@@ -91,7 +91,7 @@ impl Frame {
                 .any(|name| self.function.starts_with(name))
     }
 
-    /// `sax-symbols.adb:99`, or the function where no line is known.
+    /// The place as text, such as `sax-symbols.adb:99`; the function where no line is known.
     pub fn place(&self) -> String {
         match self.line {
             0 => self.function.clone(),

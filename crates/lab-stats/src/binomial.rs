@@ -23,7 +23,7 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
         let spread = (n * chance * (1.0 - chance)).sqrt();
         return normal::cdf((n * chance - (threshold - 0.5)) / spread);
     }
-    // The logarithm of each number's probability, from the one before.
+    // `log`: the logarithm of the probability of k, from that of k - 1.
     let odds = (chance / (1.0 - chance)).ln();
     let mut log = all as f64 * (-chance).ln_1p();
     let mut tail = 0.0;

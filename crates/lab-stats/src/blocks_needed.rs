@@ -27,7 +27,7 @@ pub fn blocks_needed(ratio: &Ratio, apart: Range<f64>, alike: Range<f64>) -> Opt
     let estimate = log(ratio.interval.estimate);
     let half_now = 0.5 * (log(ratio.interval.high) - log(ratio.interval.low));
     let blocks_now = f64::from(ratio.values * ratio.width);
-    // Of a higher level the half width is more standard errors, and this is too much.
+    // At a higher level the half width is more standard errors, and this estimate is too great.
     let error_now = half_now / normal::upper_quantile(0.025);
     let decides = |blocks: u32| {
         let part = blocks_now / f64::from(blocks);

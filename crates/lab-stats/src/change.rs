@@ -22,7 +22,7 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let shift = rank_sum::shift(&values[0], &values[1], level.each())?;
     let apart = quotient(&ratios[0].interval, &ratios[1].interval, 0.0);
     let assumed = ratios.iter().any(|run| run.assumed);
-    // Of few blocks the rank-sum interval has not the level.
+    // With few blocks the rank-sum interval does not have the level.
     let joint = if assumed {
         apart
     } else {

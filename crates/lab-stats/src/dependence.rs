@@ -67,7 +67,7 @@ pub fn autocorrelation(values: &[f64]) -> Option<f64> {
         .windows(2)
         .map(|w| (w[0] - mean) * (w[1] - mean))
         .sum();
-    // Of equal values what is left is what rounding makes of their mean.
+    // For equal values `squares` is only the rounding error of their mean.
     let equal = values.windows(2).all(|w| w[0] == w[1]);
     (!equal && squares > 0.0)
         .then(|| products / squares)

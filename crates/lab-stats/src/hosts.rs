@@ -82,7 +82,7 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
                 }
                 _ => {}
             }
-            // How it ended is what a reader wants to know.
+            // Keep the agent that was lost: the reason is reported.
             if agent.lost.is_some() {
                 host.agent = agent;
             }

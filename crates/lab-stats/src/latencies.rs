@@ -19,7 +19,7 @@ pub fn bucket(index: u32) -> (u64, u64) {
     }
     let width = index / BUCKETS_PER_WIDTH - 1;
     let step = u64::from(index - width * BUCKETS_PER_WIDTH);
-    // Beyond the last bucket of 64 bits there is none: a file that names one was tampered with.
+    // No bucket lies beyond 64 bits: a file that names one was tampered with.
     if width > 64 - 6 {
         return (u64::MAX, u64::MAX);
     }

@@ -85,7 +85,7 @@ impl Estimate {
         let squares =
             sum.deviation_squared - further * (2.0 * sum.product - further * sum.below_squared);
         let error = (squares.max(0.0) / (n - 1.0).max(1.0) / n).sqrt() / above;
-        // What rounding leaves of equal blocks is no scatter.
+        // Rounding errors of equal blocks are no scatter.
         let error = if error < 1e-12 { 0.0 } else { error };
         Some(Estimate {
             log: (above / below).ln(),

@@ -192,7 +192,7 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
     let beyond = |difference: f64| (1.0 + difference).ln() - (1.0 + margin).ln();
     let differences = DIFFERENCES.map(|difference| {
         POWERS.map(|power| BlocksNeeded {
-            // A run that looks may end with such as are within the margin: they are equivalent.
+            // A run with looks may end before it finds a difference within the margin, which is equivalent.
             there: if beyond(difference) < -1e-9 {
                 blocks(counted, (1.0 + difference).ln(), power)
             } else {

@@ -49,7 +49,7 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
     }
     let freedom = (above as f64, below as f64);
     let f = |multiple: f64| spread(&means, multiple) / (freedom.0 * within);
-    // The multiple with which the means spread just so much.
+    // The multiple at which the means spread by `target`.
     let multiple = |target: f64| falls_to(&f, target);
     let deviation = |target: f64| (multiple(target) * within).sqrt();
     let quantile = |tail: f64| falls_to(&|x: f64| upper_tail(x, freedom), tail);
@@ -135,7 +135,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // Where the fraction converges fast; else that of the complement does.
+    // The fraction converges fast here; otherwise that of the complement does.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }

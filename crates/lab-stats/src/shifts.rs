@@ -37,7 +37,7 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     if n < runs_needed(alpha) || !spread || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();
     }
-    // In units of the history's own variance.
+    // Values in units of the history's standard deviation.
     let mean = values.iter().sum::<f64>() / n as f64;
     let scale = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
     let values: Vec<f64> = values.iter().map(|v| (v - mean) / scale).collect();
@@ -49,7 +49,7 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     else {
         return Vec::new();
     };
-    // Changes after the first one have to be as great, beside all that orders make by chance.
+    // Changes after the first must be as great, and greater than those in most random orders.
     let most = (alpha * others.len() as f64) as usize;
     let penalty = greatest_penalty(n, |penalty| {
         others
@@ -68,7 +68,7 @@ fn in_other_orders(
     shows: impl Fn(&[f64]) -> bool,
 ) -> Option<Vec<Vec<f64>>> {
     let orders = ORDERS.0.max((ORDERS.1 / alpha) as usize);
-    // The order that was seen counts as one of them.
+    // The observed order counts as one of the orders.
     let most = (alpha * (orders + 1) as f64) as usize;
     let mut random = SplitMix64::new(values.len() as u64);
     let (mut all, mut as_great) = (Vec::new(), 1);

@@ -61,7 +61,7 @@ pub fn together(
     seed: u64,
     processes: usize,
 ) -> Vec<Option<Ratio>> {
-    // What is asked twice, such as a mean over one point, is one comparison.
+    // Equal comparisons, such as a mean over one point, count as one.
     let mut different: Vec<Logs> = Vec::new();
     let mut index_of: HashMap<Vec<Option<u64>>, usize> = HashMap::new();
     let indices: Vec<usize> = comparisons
@@ -305,7 +305,7 @@ impl Limits {
             values.sort_unstable_by(|a, b| b.total_cmp(a));
             values
         };
-        // The blocks as they are are one of the flips, and about the estimates the least of them.
+        // The observed blocks are one of the flips: about the estimates theirs is the least statistic.
         let limit = *descending(about_centres.get(1..)?).get(most.checked_sub(1)?)?;
         Some(Limits {
             about_zero: descending(&about_zero),
@@ -436,7 +436,7 @@ fn scores(values: &[f64], centre: f64) -> Vec<f64> {
 /// Mathematical Statistics 30 (1959).
 fn statistic(share: f64, n: usize) -> f64 {
     let freedom = n as f64 - 1.0;
-    // Of equal values all is the mean's, but for rounding.
+    // For equal values the share is 1, but for rounding.
     let rest = (1.0 - share).clamp(1e-12, 1.0);
     (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * (-freedom * rest.ln()).sqrt()
 }

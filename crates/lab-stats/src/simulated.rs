@@ -99,7 +99,7 @@ impl Correlated {
     fn new(pilot: &[Logs]) -> Correlated {
         let mut distinct: HashSet<Vec<Option<u64>>> = HashSet::new();
         let bits = |logs: &Logs| logs.by_block.iter().map(|l| l.map(f64::to_bits)).collect();
-        // What is asked twice is one comparison.
+        // Equal comparisons count as one.
         let different = pilot.iter().filter(|logs| distinct.insert(bits(logs)));
         let deviations: Vec<Vec<f64>> = different.map(deviations).collect();
         Correlated {
@@ -148,7 +148,7 @@ impl Correlated {
         settled: &mut Option<Vec<f64>>,
     ) -> Vec<f64> {
         let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
-        // The same numbers for all numbers of blocks, so that more blocks never seem to find less.
+        // All numbers of blocks use the same random values, so that more blocks never find less.
         let mut random = Normal(SplitMix64::new(seed ^ 1));
         let runs: Vec<Vec<f64>> = (0..RUNS).map(|_| random.many(150)).collect();
         let flips = Flips::new(blocks.min(SETTLED_BLOCKS), seed);

@@ -57,7 +57,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
     let observed = calls::observed(run);
     let mut pairs = batches::compared(&basis, &table, &observed).pairs;
-    // Metrics of the experiment's own are compared at the end, and prolong no run.
+    // The experiment's own metrics do not prolong a run; they are compared at its end.
     pairs.retain(|pair| {
         pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer()
     });

@@ -68,7 +68,7 @@ impl Table {
             for block in blocks {
                 table.sort_into(&mut batches, block, passes);
                 let last = block.samples.iter().map(|sample| sample.pass).max();
-                // An even number, so that pairs of passes stay pairs; a file may hold any.
+                // An even number keeps pairs of passes together; a file may hold any number.
                 passes = last.map_or(passes, |last| {
                     (last | 1).saturating_add(1).saturating_add(passes)
                 });

@@ -186,7 +186,7 @@ struct Sums(Vec<(f64, f64)>);
 
 impl Sums {
     fn new(values: &[f64]) -> Sums {
-        // Around the median, so that the difference of two great sums loses no digits.
+        // Sums are about the median, so that the difference of two sums loses no digits.
         let centre = order::median(values).unwrap_or(0.0);
         let mut sums = vec![(0.0, 0.0)];
         let mut sum = (0.0, 0.0);

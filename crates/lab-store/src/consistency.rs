@@ -4,7 +4,7 @@
 
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// What points to nowhere, in words.
+/// The first reference to a subject, point or agent that does not exist, in words.
 pub fn misfit(run: &Run) -> Option<String> {
     let plan = run.plan.as_ref();
     let subjects = plan.map_or(0, |p| p.subjects.len());
@@ -64,7 +64,7 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
     of_subject.or(case.map(|c| format!("its plan speaks of case {c} of {}", plan.cases.len())))
 }
 
-/// All that belongs to a subject and, for most, a point.
+/// The subject, and for most rows the point, of each row, with the kind of the row.
 fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<PointId>)> {
     // Each kind of row, and what it belongs to.
     macro_rules! ids {

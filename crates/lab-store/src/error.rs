@@ -3,22 +3,22 @@
 
 use std::path::{Path, PathBuf};
 
-/// Why a run file could not be read or written. The file is as it was.
+/// A run file could not be read or written. The file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
     #[error("{0}: there is no such file; `benchlab list --runs` shows the runs in runs/")]
     Missing(PathBuf),
-    /// It is something else.
+    /// The file is not a run file.
     #[error("{0} is not a run file: {1}. It was left untouched")]
     NotARun(PathBuf, String),
-    /// It was made by a newer lab.
+    /// The file is of a newer version.
     #[error(
         "{0} has run file version {1}, and this lab reads versions up to {2}: use a newer benchlab. \
          It was left untouched"
     )]
     Newer(PathBuf, i64, i64),
-    /// It was cut off or damaged.
+    /// The file is cut off or damaged.
     #[error(
         "{0} is damaged or cut off: {1}. It was left untouched; `sqlite3 FILE .recover` may save \
          what is left"
@@ -27,13 +27,13 @@ pub enum StoreError {
     /// Another lab is writing it.
     #[error("{0} is being measured by another benchlab: wait until it ends, or stop it")]
     Busy(PathBuf),
-    /// No room to go on.
+    /// The disk is full, and the file has all blocks so far.
     #[error(
         "the disk is full: {0} holds everything up to the last complete sample. Free some space, \
          then go on with `benchlab resume {0}`"
     )]
     Full(PathBuf),
-    /// No room to begin; nothing was left.
+    /// The disk is full, and no file was made.
     #[error("{0}: the disk is full; free some space, or use another folder")]
     NoRoom(PathBuf),
     /// Anything else.

@@ -5,21 +5,20 @@ use hdrhistogram::Histogram;
 use lab_model::{Counts, PackedTimes, SliceTimes};
 use std::borrow::Cow;
 
-/// The length of what stands before the counts in the V2 format: cookie, length, offset, digits, lowest and
-/// highest value, ratio.
+/// Bytes before the counts in the V2 format: cookie, length, offset, digits, lowest and highest value, ratio.
 const HEADER_BYTES: usize = 40;
 
-/// Of the V2 format.
+/// The cookie of the V2 format.
 const COOKIE: u64 = 0x1c84_9313;
 
-/// Buckets of a histogram: half of 2,048 for each doubling of the time, and the other half once.
+/// Buckets of a histogram: 1,024 for each doubling of the time, and 1,024 more for the shortest times.
 const BUCKETS: u64 = 33 * HALF;
 const HALF: u64 = 1024;
 
-/// A blob that is longer was not written by a lab: one has no more counts than this many, of nine bytes.
+/// The longest blob that is read: 40,000 counts of nine bytes each.
 const MOST_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
 
-/// A distribution's histogram. Errors, in words: a time or a number of them is beyond what it can hold.
+/// The histogram of a distribution. Errors, in words: a time or a count exceeds what it can hold.
 pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     let mut histogram = empty();
     for (value, count) in &counts.0 {
@@ -53,7 +52,7 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
         if count == 0 {
             continue;
         }
-        // One that is empty is a 0; so many are that number, negative, in zigzag.
+        // Several empty buckets are their number, negative, in zigzag; one is 0.
         match at - next {
             0 => {}
             1 => put_varint(&mut blob, 0),
@@ -80,9 +79,10 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(blob))
 }
 
-/// A distribution in the bytes of [`encode`], kept in memory; nothing is kept of an empty one.
+/// The bytes of [`encode`] as a distribution in memory.
 ///
 /// # Errors
+///
 /// As for [`decode`].
 pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
     if blob.is_empty() {
@@ -98,7 +98,7 @@ pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
     })
 }
 
-/// The bytes of [`encode`], which some distributions are kept in.
+/// The bytes of [`encode`] for a distribution.
 pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
     match times {
         SliceTimes::Packed(packed) => Ok(Some(Cow::Borrowed(&packed.blob))),
@@ -106,15 +106,15 @@ pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
     }
 }
 
-/// The distribution in a blob. Errors, in words: it is none that [`encode`] made. A report reads thousands of them,
-/// each with few of the buckets that a histogram of the library would make room for.
+/// The distribution in a blob. It does not use the library's histogram, which would allocate all buckets. Errors, in
+/// words: the blob was not made by [`encode`].
 pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     check_header(blob)?;
     let mut rest = &blob[HEADER_BYTES..];
     let (mut counts, mut bucket) = (Counts::default(), 0_u64);
     while !rest.is_empty() {
         let number = varint(&mut rest).ok_or("a histogram ends within a number")?;
-        // Zigzag: a negative number is one of empty buckets.
+        // Zigzag: a negative number counts empty buckets.
         let (count, buckets) = match number & 1 {
             0 => (number >> 1, 1),
             _ => (0, (number >> 1) + 1),
@@ -172,7 +172,7 @@ fn empty() -> Histogram<u64> {
         .expect("an hour has three digits")
 }
 
-/// A header can ask for any amount of memory: nothing is read unless it is the lab's own.
+/// Error: a header other than the lab's own, which could request any amount of memory.
 fn check_header(blob: &[u8]) -> Result<(), String> {
     let number = |at: usize| {
         blob.get(at..at + 8)
@@ -196,7 +196,7 @@ fn check_header(blob: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers that add up to more than their format can hold were never counted.
+/// Error: the sum is more than the format can hold.
 fn countable(total: u64) -> Result<(), String> {
     let fits = i64::try_from(total).map(drop);
     fits.map_err(|_| "a histogram counts more than can be counted".to_string())

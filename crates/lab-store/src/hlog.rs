@@ -43,7 +43,7 @@ pub fn hlog(run: &Run) -> Result<String, String> {
     String::from_utf8(log).map_err(|e| e.to_string())
 }
 
-/// A file that was tampered with can have any clock.
+/// `s` as a duration, at least 0: a file that was tampered with can have any time.
 fn seconds(s: f64) -> Duration {
     const MOST_SECONDS: f64 = 1e12;
     Duration::from_secs_f64(if s > 0.0 { s.min(MOST_SECONDS) } else { 0.0 })

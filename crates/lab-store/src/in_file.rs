@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A run file that was opened for reading. Once its last distribution is dropped, it is closed.
+/// A run file that is open for reading. It is closed when its last distribution is dropped.
 #[derive(Debug)]
 pub struct OpenFile {
     db: Mutex<Connection>,
@@ -22,7 +22,7 @@ impl OpenFile {
         })
     }
 
-    /// For one who reads.
+    /// The locked connection.
     pub fn db(&self) -> MutexGuard<'_, Connection> {
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,7 +53,7 @@ impl TimesColumns {
     /// Response, service and lag of the row with this number, in three columns from this one. Errors: one is damaged.
     pub fn read(&self, r: &Row, first: usize, row: i64) -> rusqlite::Result<[SliceTimes; 3]> {
         let response = times(r, first, &self.response, row)?;
-        // In a closed loop requests wait for nothing.
+        // In a closed loop the service time is the response time.
         let service = if r.get_ref(first)? == r.get_ref(first + 1)? {
             response.clone()
         } else {
@@ -62,7 +62,7 @@ impl TimesColumns {
         Ok([response, service, times(r, first + 2, &self.lag, row)?])
     }
 
-    /// Drops the distributions of a slice that was written into a row.
+    /// Replaces the distributions of a slice, which was written into a row, by references to that row.
     pub fn leave(&self, slice: &mut Slice, row: i64) {
         let is_same = slice.response == slice.service;
         for (times, column) in [
@@ -87,7 +87,7 @@ fn times(
     Ok(in_file(values::counts(r, at)?.median(), column, row))
 }
 
-/// Without a median there is nothing in the file.
+/// The distribution in the file; empty if it has no median.
 fn in_file(median: Option<u64>, column: &Arc<dyn TimesColumn>, row: i64) -> SliceTimes {
     match median {
         None => SliceTimes::default(),

@@ -5,8 +5,8 @@ use lab_model::AgentId;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// Tables whose records are of a run, a block or a slice: all but those that the plan fills, and those that are written
-/// once a run.
+/// Tables whose rows belong to a run, a block or a slice. Those that the plan fills are not among them, nor those that
+/// are written once a run.
 const TABLES: [&str; 17] = [
     "block",
     "process",
@@ -30,7 +30,7 @@ const TABLES: [&str; 17] = [
 /// Tables in which `block` is a block's number, not the id of its record.
 const BY_NUMBER: [&str; 2] = ["failure", "log"];
 
-/// Adds the records of the run file at `from`; its blocks are of this agent.
+/// Adds the rows of the run file at `from`; its blocks become blocks of `agent`.
 pub fn merge(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
     db.execute("ATTACH ? AS other", [from.to_string_lossy()])?;
     let copied = copy(db, agent);
@@ -48,14 +48,14 @@ fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
         block: last("block")?,
         slice: last("slice")?,
     };
-    // What a server says of itself replaces what it said before.
+    // The other file's facts of a server replace these.
     let delete = "DELETE FROM main.service WHERE target IN (SELECT target FROM other.service)";
     db.execute(delete, [])?;
     for table in TABLES {
         let columns = columns(db, table)?;
         let values = columns.iter().map(|column| ids.value(table, column));
         let values: Vec<String> = values.collect();
-        // Of a metric that is known already all files say the same.
+        // A metric that is there already is the same in all files.
         let sql = format!(
             "INSERT OR IGNORE INTO main.{table} ({}) SELECT {} FROM other.{table}",
             columns.join(", "),
@@ -76,14 +76,14 @@ fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     names.collect()
 }
 
-/// The last ids that are taken.
+/// The greatest ids in use.
 struct Ids {
     block: i64,
     slice: i64,
 }
 
 impl Ids {
-    /// What a column gets.
+    /// The SQL expression for a column of a copied row.
     fn value(&self, table: &str, column: &str) -> String {
         let after = match (table, column) {
             (table, "block") if BY_NUMBER.contains(&table) => None,

@@ -48,7 +48,7 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
     }
 }
 
-/// What a run file is about.
+/// The name, title and subjects of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
     /// The experiment's, the comparison's or the audit's name; `None`: it holds imported figures.
@@ -65,12 +65,12 @@ pub struct Heading {
     pub ended: bool,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Complete blocks.
     pub blocks: u32,
-    /// What they took together, ns.
+    /// Their duration together, ns.
     pub blocks_ns: u64,
     /// Samples, slices and readings so far.
     pub records: u64,
@@ -79,7 +79,7 @@ pub struct Progress {
 }
 
 impl Heading {
-    /// Reads it without the samples. Errors: as for [`load`].
+    /// Reads the heading without the samples. Errors: as for [`load`].
     pub fn read(path: &Path) -> Result<Heading> {
         #[derive(Default, serde::Deserialize)]
         #[serde(default)]
@@ -105,7 +105,7 @@ impl Heading {
             let audit: Option<String> = meta(&db, "audit")?;
             let audit: Option<Audited> = audit.map(|text| json(&text)).transpose()?;
             let audit = audit.map(|audit| format!("audit-{}", audit.kind.name()));
-            // Of an audit the file is written at its end.
+            // The file of an audit is written when the audit has ended.
             let ended = audit.is_some() || meta::<String>(&db, "ending")?.is_some();
             Ok(Heading {
                 experiment: plan.experiment.or(audit),
@@ -121,7 +121,7 @@ impl Heading {
 }
 
 impl Progress {
-    /// Reads it without the samples, fast enough to ask every second. Errors: as for [`load`].
+    /// Reads the progress without the samples; fast enough for every second. Errors: as for [`load`].
     pub fn read(path: &Path) -> Result<Progress> {
         let db = check(path)?;
         let read = || {
@@ -141,9 +141,9 @@ impl Progress {
     }
 }
 
-/// Whether a lab writes a run file now.
+/// Whether a process is writing a run file.
 ///
-/// Closes the file: see [`load`] for who must not ask.
+/// Closes the file: see [`load`] for the process that must not call this.
 pub fn is_measured(path: &Path) -> bool {
     let is_locked = |file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
     std::fs::metadata(path).is_ok_and(|m| m.is_file()) && File::open(path).is_ok_and(is_locked)
@@ -169,7 +169,7 @@ pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
     read().map_err(|e| misread(path, e))
 }
 
-/// The most connections per second that a visit of a load opened; `None`: it is no run of `benchlab load`.
+/// The most connections per second that a visit of a load opened; `None` if it is no run of `benchlab load`.
 pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
     let db = check(path)?;
     let read = || {
@@ -186,11 +186,11 @@ pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
     read().map_err(|e| misread(path, e))
 }
 
-/// Opens a file for reading if it is a run file that this lab can read.
+/// Opens a run file that this lab can read. Errors: missing, no run file, newer, damaged.
 pub(crate) fn check(path: &Path) -> Result<Connection> {
     let not_a_run = |reason: &str| StoreError::NotARun(path.to_path_buf(), reason.into());
     let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
-    // Before it is opened: to open a pipe would wait for its other end.
+    // Checked before the file is opened: opening a pipe would wait for its other end.
     let meta = std::fs::metadata(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => StoreError::Missing(path.to_path_buf()),
         _ => other(e),
@@ -204,7 +204,7 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
     if !has_header || !header.starts_with(b"SQLite format 3\0") {
         return Err(not_a_run("it is not an SQLite database"));
     }
-    // Asked of the file itself: SQLite would first bring another program's WAL into its file.
+    // Read without SQLite, which would first move another program's WAL into its file.
     let number = |at: usize| {
         u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
     };
@@ -249,7 +249,7 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Of a text or a blob, bytes: a plan of a hundred thousand points has a hundredth of it.
+/// The longest text or blob, bytes; a hundred times the plan of a hundred thousand points.
 const MOST_TEXT_BYTES: i32 = 256 << 20;
 
 /// A table that is computed in place of stored: a view in its stead could have rows without end.
@@ -261,8 +261,8 @@ fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
     db.query_row(sql, [schema::TABLES], |r| r.get(0)).optional()
 }
 
-/// The header says how many pages there are, unless a WAL holds newer ones: a lab that is killed while
-/// it moves them into the file has written the header already.
+/// Error: the file is shorter than its header says. With a WAL it may be: a lab that is killed while it moves pages
+/// into the file has written the header already.
 fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
     let page_size = if page_size == 1 {
         65_536
@@ -280,7 +280,7 @@ fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<
     Ok(())
 }
 
-/// What does not fit its type is damage.
+/// The error for a value that does not have its type.
 fn misread(path: &Path, e: rusqlite::Error) -> StoreError {
     match e {
         rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
@@ -322,7 +322,7 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         figures: if has_table(db, "figure")? {
             records(db)?
         } else {
-            // Files of labs that kept none.
+            // Older files do not have it.
             Vec::new()
         },
         agents: agents(db)?,
@@ -334,7 +334,7 @@ fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     db.query_row(sql, [name], |r| r.get(0))
 }
 
-/// A column's name; 0 where the file is older than it.
+/// The column's name, or 0 in files that are older than the column.
 fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
     Ok(if has_column(db, table, name)? {
         name
@@ -343,7 +343,7 @@ fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result
     })
 }
 
-/// Files may be older than the table.
+/// The agents; none in files that are older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
         return Ok(Vec::new());
@@ -368,7 +368,7 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// Files that hold none may be older than its table.
+/// The audit; none in files without it, which may be older than its table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {
@@ -445,7 +445,7 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
 }
 
 fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>> {
-    // Files of labs whose blocks agents did not measure.
+    // Older files do not have it: no agent measured their blocks.
     let agent = if has_column(db, "block", "agent")? {
         "agent"
     } else {
@@ -518,7 +518,7 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
     })?;
     let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
     fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
-    // Files of labs that kept none.
+    // Older files do not have it.
     if has_table(db, "timeline")? {
         let sql = "SELECT block, point, subject, pass, step, longest_ns FROM timeline";
         fill(db, sql, &index, |i, r| {
@@ -560,7 +560,7 @@ fn metrics(db: &Connection) -> rusqlite::Result<Vec<Metric>> {
     })
 }
 
-/// Of a load run.
+/// Reads the slices of a load run.
 fn slices(
     db: &Connection,
     file: &Arc<OpenFile>,
@@ -612,7 +612,7 @@ fn slices(
     Ok(())
 }
 
-/// What agents did, by the slice's id. Files may be older than the table.
+/// The agents' parts by the slice's id; none in files that are older than the table.
 fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
@@ -678,7 +678,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
     })
 }
 
-/// A bucket, put to the batch that it belongs to: the buckets of a batch follow one another.
+/// Adds a bucket to its batch: the buckets of a batch follow one another.
 fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
     let count = (r.get(4)?, r.get(5)?);
@@ -695,7 +695,7 @@ fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A step, put to the batch that it belongs to: the steps of a batch follow one another, from 0.
+/// Adds a step to its batch: the steps of a batch follow one another, from 0.
 fn timeline(all: &mut Vec<Timeline>, r: &Row) -> rusqlite::Result<()> {
     let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
     let (step, longest_ns): (usize, u64) = (r.get(4)?, r.get(5)?);
@@ -734,7 +734,7 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
     })
 }
 
-/// All of a table without keys, in the order in which they were written.
+/// All rows of a table without keys, in the order in which they were written.
 fn records<T: Record>(db: &Connection) -> rusqlite::Result<Vec<T>> {
     rows(db, &format!("{} ORDER BY rowid", T::SELECT), T::read)
 }

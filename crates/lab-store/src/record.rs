@@ -14,7 +14,7 @@ pub trait Record: Sized {
     /// The fields of a selected row.
     fn read(row: &Row) -> rusqlite::Result<Self>;
 
-    /// What is inserted.
+    /// The values of [`Record::INSERT`].
     fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql>;
 }
 

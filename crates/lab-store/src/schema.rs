@@ -6,7 +6,7 @@ use rusqlite::Connection;
 /// `LAB1` in ASCII: tells a run file from other SQLite databases.
 pub const APPLICATION_ID: i64 = 0x4C41_4231;
 
-/// Grows when a reader of the version before could misread a file.
+/// The version of the file format. It grows when a reader of the version before could misread a file.
 pub const VERSION: i64 = 1;
 
 /// Creates the tables. Times are ns and sizes are bytes unless a name says otherwise.
@@ -68,7 +68,7 @@ CREATE VIEW result AS
        JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
 ";
 
-/// Columns that files of earlier labs have not: the table, and the column with its type.
+/// Columns that files of earlier labs lack: the table, and the column with its type.
 const LATER: [(&str, &str, &str); 2] = [
     ("slice", "read_times", "INTEGER"),
     ("agent_slice", "read_times", "INTEGER"),
@@ -80,7 +80,7 @@ pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<
     db.query_row(sql, [table, name], |r| r.get(0))
 }
 
-/// Gives an earlier lab's file the columns that this one writes; a table that it has not stays away.
+/// Adds missing columns to an earlier lab's file. Missing tables stay missing.
 pub fn add_columns(db: &Connection) -> rusqlite::Result<()> {
     for (table, name, kind) in LATER {
         let is_there = has_column(db, table, "wall_ns")?;

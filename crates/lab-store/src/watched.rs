@@ -19,8 +19,8 @@ CREATE TABLE watch_hour (start_s INTEGER PRIMARY KEY, offset_s INTEGER, requests
 
 type Result<T> = rusqlite::Result<T>;
 
-/// Writes it; what is neither pages nor hours is the value of `watched` in `meta`. Errors: besides the file's, a time or
-/// a number that no histogram can hold.
+/// Writes pages and hours into their tables, and the rest into `meta`. Errors: of the file, or a time or a count that
+/// no histogram can hold.
 pub fn write(db: &Connection, watched: &Watched) -> Result<()> {
     db.execute_batch(TABLES)?;
     let rest = without_pages(watched);
@@ -64,7 +64,7 @@ pub fn write(db: &Connection, watched: &Watched) -> Result<()> {
     Ok(())
 }
 
-/// All but pages and hours, of which no copy is made: they may take a hundred MB.
+/// All but pages and hours, which are not copied: they may take a hundred MB.
 fn without_pages(watched: &Watched) -> Watched {
     Watched {
         sources: watched.sources.clone(),

@@ -24,7 +24,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 pub struct RunWriter {
     db: Connection,
     path: PathBuf,
-    /// Of slices and of agents' parts of them, by a connection of its own.
+    /// The columns of slices and of agents' parts, over a connection of their own.
     columns: OnceCell<[TimesColumns; 2]>,
     _lock: Flock<File>,
 }
@@ -53,7 +53,7 @@ impl RunWriter {
 
     fn fill_new(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
         let run = Self::open_locked(path)?;
-        // Before there is a WAL, so that the file itself says what it is from now on.
+        // Written before there is a WAL, so that the file itself is a run file from now on.
         let tables = |db: &Connection| {
             db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             db.pragma_update(None, "user_version", schema::VERSION)?;
@@ -67,7 +67,7 @@ impl RunWriter {
         run.write_ahead()
     }
 
-    /// Opens a run file to go on with it. Errors: as for [`crate::load`], and if another process has it.
+    /// Opens a run file to continue it. Errors: as for [`crate::load`], and if another process is writing it.
     pub fn resume(path: &Path) -> Result<Self> {
         crate::read::check(path)?;
         let run = Self::open_locked(path)?.write_ahead()?;
@@ -93,7 +93,7 @@ impl RunWriter {
         })
     }
 
-    /// Goes over to a write-ahead log.
+    /// Changes to a write-ahead log.
     fn write_ahead(self) -> Result<Self> {
         let switch = || {
             self.db.pragma_update(None, "journal_mode", "wal")?;
@@ -110,11 +110,11 @@ impl RunWriter {
 
     /// What the file holds so far: [`crate::load`] for the process that writes it.
     pub fn load(&self) -> Result<Run> {
-        // By a connection of its own, which distributions are read back by.
+        // Over a connection of its own, which reads the distributions later.
         crate::read::run(crate::read::open(&self.path)?, &self.path)
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -192,7 +192,7 @@ impl RunWriter {
         self.record(&[], s)
     }
 
-    /// Keeps what a server that subjects use is, and what it read back.
+    /// Keeps the facts of a server that subjects use.
     pub fn service(&self, s: &Service) -> Result<()> {
         self.in_transaction(|| {
             self.execute("DELETE FROM service WHERE target = ?", [s.target])?;
@@ -204,7 +204,7 @@ impl RunWriter {
         })
     }
 
-    /// Keeps what readings are of; a metric that is known already stays as it is.
+    /// Keeps a metric of readings. One that is there already stays as it is.
     pub fn metric(&self, m: &Metric) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
@@ -311,7 +311,7 @@ impl RunWriter {
         merged.map_err(|e| self.error(e))
     }
 
-    /// What the batches that it holds yielded, each once.
+    /// The distinct outcomes of the batches in the file.
     pub fn outcomes(&self) -> Result<Vec<Outcome>> {
         let sql = "SELECT DISTINCT point, operations, check_value, units FROM sample
                    WHERE check_value IS NOT NULL AND units IS NOT NULL";
@@ -330,7 +330,7 @@ impl RunWriter {
         outcomes().map_err(|e| self.error(e))
     }
 
-    /// Notes that the run looked after so many blocks whether it may stop, and went on.
+    /// Keeps that the run did not stop at its look after `blocks` blocks.
     pub fn look(&self, blocks: u32) -> Result<()> {
         self.execute("INSERT INTO look VALUES (?)", params![blocks])
     }
@@ -403,7 +403,7 @@ impl RunWriter {
         run().map(drop).map_err(|e| self.error(e))
     }
 
-    /// All that is written meanwhile, or nothing.
+    /// Runs `work` in a transaction: all of its writes are kept, or none.
     fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = self.db.unchecked_transaction();
         let transaction = begun.map_err(|e| self.error(e))?;
@@ -495,8 +495,9 @@ impl BlockWriter<'_> {
         self.keep(s, false).map(drop)
     }
 
-    /// Keeps a slice, and gives it back with its distributions in the file in place of memory. `redone`: it was made
-    /// again, and does not count. The run file is one plain file at its end only if such slices are dropped before.
+    /// Writes a slice, and returns it with references to its distributions in the file. `redone`: the slice was
+    /// measured again and does not count. Drop such slices before the end of the run, or its file does not become one
+    /// plain file.
     pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
         let (row, parts) = self.keep(&slice, redone)?;
         let [slice_columns, agent_columns] = self.run.columns()?;
@@ -507,7 +508,7 @@ impl BlockWriter<'_> {
         Ok(slice)
     }
 
-    /// Keeps a slice. The numbers of its row and of its agents'.
+    /// Writes a slice. Returns the number of its row, and those of its agents' parts.
     fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
@@ -548,7 +549,7 @@ impl BlockWriter<'_> {
         })
     }
 
-    /// Keeps what an agent did in a slice. The number of its row.
+    /// Writes an agent's part of a slice. Returns the number of its row.
     fn part(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
@@ -578,8 +579,8 @@ impl BlockWriter<'_> {
         Ok(self.run.db.last_insert_rowid())
     }
 
-    /// Keeps the readings of a turn, all or none. `redone`: 0, or which try of a turn it was that is taken
-    /// again, from 1, so that they do not count.
+    /// Keeps the readings of a turn, all or none. `redone`: 0, or for a turn that does not count the number of the try,
+    /// from 1.
     pub fn readings(&self, readings: &[Reading], redone: u32) -> Result<()> {
         let keys: [&dyn ToSql; 2] = [&self.id, &redone];
         let mut readings = readings.iter();

@@ -147,7 +147,7 @@ impl Link {
         let open = Rc::new(Cell::new(true));
         let ends = open.clone();
         tokio::task::spawn_local(async move {
-            // Whose request it costs, that one is told.
+            // An error of the connection is reported by the request that it fails.
             let _ = connection.await;
             ends.set(false);
         });
@@ -182,7 +182,7 @@ fn is_goodbye(error: &h2::Error) -> bool {
 }
 
 fn fault(error: h2::Error) -> Fault {
-    // What this side finds wrong is not HTTP/2.
+    // Errors found on this side: the server does not speak HTTP/2 correctly.
     let malformed = error.is_library() && error.reason().is_some();
     Fault {
         kind: if malformed {

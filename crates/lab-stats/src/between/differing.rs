@@ -29,7 +29,7 @@ pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
 
 /// Where the machines or their systems differ.
 pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
-    // Another commit is no other host: what programs were made from is compared by itself.
+    // The commit is a fact of the host, too; programs are compared by their hashes.
     let facts = |run: &Run| {
         let facts = run.host.shown_facts();
         facts
@@ -193,7 +193,7 @@ fn measure(plan: &Plan) -> Facts {
     ]
     .map(|(name, value)| (name.to_string(), value))
     .into();
-    // The server that a load run has alone is named for where it listens.
+    // The only server of a load run is named for where it listens, which may differ.
     if plan.load().is_none() || plan.subjects.len() > 1 {
         let name = plan.subjects.get(plan.baseline).map(|s| s.name.clone());
         facts.push(("baseline".into(), name.unwrap_or_default()));

@@ -69,7 +69,7 @@ pub(crate) fn one_experiment(
     [a, b]: [&Plan; 2],
     [first, second]: [&Run; 2],
 ) -> Result<(), Incomparable> {
-    // A load run is named for where the server listens, which is not what was asked of it.
+    // A load run is named for where the server listens, which may differ.
     let alike = (a.load().is_some() && b.load().is_some()) || a.experiment == b.experiment;
     let kind = |plan: &Plan| (plan.commands().is_some(), plan.load().is_some());
     if !alike || kind(a) != kind(b) {

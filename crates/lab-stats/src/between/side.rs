@@ -205,7 +205,7 @@ impl Sides<'_> {
             [Some(_), Some(_)] => Program::Changed,
             _ => Program::Unknown,
         };
-        // A command may start other programs, of which neither its line nor its hash tells.
+        // A command may start other programs, which neither its line nor its hash shows.
         match self.0.each_ref().map(|side| side.command(name)) {
             [None, None] => alike,
             [first, second] if first != second => Program::Changed,

@@ -26,7 +26,7 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
         (work, unit, empty, case.check.clone())
     };
     let (x, y) = (&first.points[a], &second.points[b]);
-    // What a load's case says has the server's address in it; what was asked is compared for itself.
+    // The work of a load's case contains the server's address; its requests are compared elsewhere.
     let are_loads = first.load().is_some() && second.load().is_some();
     (are_loads || work(first.case(a)) == work(second.case(b)))
         && x.params == y.params

@@ -325,7 +325,7 @@ mod tests {
                 part.slice.errors = vec![(ErrorKind::Timeout, errors)];
             }
         }
-        // Of 92 errors 80 are of one of three.
+        // 80 of the 92 errors are of one of three agents.
         assert_eq!(marks(&run), [vec![], vec![AgentTrouble::Errors], vec![]]);
         run.blocks.truncate(1);
         run.blocks[0].slices[0].agents[1].slice.errors = vec![(ErrorKind::Timeout, 3)];
@@ -359,7 +359,7 @@ mod tests {
             parts[2].slice.busiest_cpu_ns = 950_000_000;
             parts[2].slice.lag = Counts(vec![(900_000, 100)]).into();
         }
-        // What the clocks leave open is no lateness.
+        // The error of the clocks is not counted as lateness.
         let expected = [
             vec![AgentTrouble::Lost],
             vec![],

@@ -241,14 +241,14 @@ impl At<'_> {
         }
         let t = normal::student_upper_quantile(self.grouping.groups - 1, alpha / 2.0);
         let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row), t * t);
-        // The excess falls from value to value, so what is accepted has no gaps.
+        // The excess falls from value to value, so the accepted values have no gaps.
         let (row, rows) = (self.row, self.tails.values.len());
         let low = partition(row, |row| !accepted(row));
         let beyond = row + 1 + partition(rows - row - 1, |i| accepted(row + 1 + i));
         Some(Interval {
             estimate,
             low: value(low),
-            // The next value is the first that is contradicted: the bound lies between the two.
+            // The next value is the first rejected one: the bound lies between the two.
             high: value(beyond.min(rows - 1)),
             level: Interval::level_of(alpha),
         })
@@ -262,7 +262,7 @@ impl At<'_> {
 
     /// Over how many groups what reaches the quantile is spread: (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
     fn carriers(&self) -> f64 {
-        // Many may take just as long as the quantile.
+        // Many requests may take exactly as long as the quantile.
         if self.row == 0 {
             return f64::from(self.grouping.groups);
         }
@@ -428,7 +428,7 @@ fn values(blocks: &[&Visit], of: Distribution) -> Vec<u64> {
     for block in blocks {
         let counted = block.buckets(of).filter(|(_, n)| *n > 0);
         values.extend(counted.map(|(value, _)| value));
-        // Two ascending runs at the least: a stable sort merges them.
+        // A stable sort merges ascending runs fast.
         values.sort();
         values.dedup();
     }

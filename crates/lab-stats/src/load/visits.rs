@@ -149,7 +149,7 @@ impl<'r> Visit<'r> {
     /// A rate or a cost in which servers are compared, above 0; for throughput the time for each request. `None` if the
     /// visit has none.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
-        // 0 lies below the clock's resolution, and has no logarithm.
+        // 0 is below the clock's resolution, and has no logarithm.
         if *metric == Metric::SERVER_CPU {
             self.server_ns_per_request()
         } else if *metric == Metric::SERVER_MEMORY {

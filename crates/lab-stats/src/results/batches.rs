@@ -211,7 +211,7 @@ fn times(
     let mut pilots = basis.run.pilots.iter();
     let pilot = pilots.find(|p| (p.subject, p.point) == place);
     if let Some(pilot) = pilot {
-        // It is the pilot's, which is no block.
+        // The cold time is the pilot's, so it comes from 0 blocks.
         let cold = Value::Reading(pilot.cold_ns as f64);
         levels.push(key(subject, point, &Metric::COLD), 0, cold);
         results.warm_ups.push((subject, point, pilot.class));
@@ -223,7 +223,7 @@ fn times(
         return;
     };
     let mut measured = visits.iter().flatten();
-    // Where a server's CPU time is not known, the rest of the wall time is not either.
+    // Without the server's CPU time the rest of the wall time is unknown, too.
     if service && !measured.all(|visit| visit.mean_server_ns.is_some()) {
         return;
     }

@@ -75,7 +75,7 @@ impl NoiseFloor {
     /// Of the control's ratio, where a margin was asked for.
     pub fn of(ratio: Ratio, margin: f64) -> NoiseFloor {
         let interval = ratio.interval;
-        // Without an interval nothing is known of the noise yet.
+        // Without an interval the noise is not known yet.
         let met = !ratio.sufficient || (interval.low <= 1.0 && interval.high >= 1.0);
         let bound = (interval.high - 1.0).max(1.0 - interval.low);
         let margin = if met { margin } else { margin.max(bound) };

@@ -46,7 +46,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         cells: Vec::new(),
     };
     let depending = figures(&basis, &visits, &mut levels, &mut results);
-    // Where the generator was the limit, a server that the lab starts has not shown what it can do.
+    // Where the generator was the limit, the peak of a server that the lab starts is not known.
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| plan.serving().is_some()).collect();
     let mut family = Family::new(&basis);

@@ -35,7 +35,7 @@ pub(crate) fn most(basis: &Basis, table: &Table, cells: &[Cell]) -> Option<Key> 
     let all: Vec<&Cell> = all.filter(|cell| is_compared(&cell.key)).collect();
     let alpha = plan.measure.alpha / all.len().max(1) as f64;
     let exceeds = |interval: &Interval| interval.low > plan.measure.margin;
-    // An interval at a higher level is wider: most need not be made.
+    // An interval at a higher level is wider, so most need not be computed.
     let some = all
         .iter()
         .filter(|cell| cell.value.interval().is_some_and(exceeds));
