@@ -157,8 +157,8 @@ mod tests {
         for threads in [1, 3] {
             let due = due(&[stage(1000.0, 1000.0, 1.0)], false, threads, 2.5);
             let even: Vec<u64> = (0..2500).map(|k| k * 1_000_000).collect();
-            let off = due.iter().zip(&even).map(|(a, b)| a.abs_diff(*b)).max();
-            assert_eq!((due.len(), off.unwrap() <= 1), (2500, true));
+            let greatest_distance = due.iter().zip(&even).map(|(a, b)| a.abs_diff(*b)).max();
+            assert_eq!((due.len(), greatest_distance.unwrap() <= 1), (2500, true));
         }
     }
 

@@ -140,9 +140,9 @@ pub struct Case {
     pub turn_ms: Option<u64>,
     pub latencies: Option<bool>,
     pub rate: Option<Spanned<u64>>,
-    #[serde(default = "yes")]
+    #[serde(default = "true_by_default")]
     pub default: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "true_by_default")]
     pub compare: bool,
     #[serde(default)]
     pub metrics: Vec<Spanned<String>>,
@@ -232,7 +232,7 @@ pub struct Subject {
     pub name: Spanned<String>,
     pub language: String,
     pub role: Option<Role>,
-    #[serde(default = "yes")]
+    #[serde(default = "true_by_default")]
     pub default: bool,
     #[serde(default)]
     pub optional: bool,
@@ -298,7 +298,7 @@ pub enum Role {
     Limit,
 }
 
-fn yes() -> bool {
+fn true_by_default() -> bool {
     true
 }
 

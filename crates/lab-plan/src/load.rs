@@ -167,10 +167,10 @@ impl Loading {
             ));
         }
         let number = |value: &String| value.parse().ok();
-        let sound = |n: &u32| (1..=MOST_CONNECTIONS).contains(n);
+        let is_allowed = |n: &u32| (1..=MOST_CONNECTIONS).contains(n);
         let mut numbers = Vec::new();
         for value in values {
-            match number(value).filter(sound) {
+            match number(value).filter(is_allowed) {
                 Some(n) if numbers.contains(&n) => {
                     return wrong(format!("--sweep connections: {n} is given twice"));
                 }

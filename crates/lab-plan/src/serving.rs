@@ -136,8 +136,8 @@ fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError>
         return wrong("`missing` is a path, such as /nothing".into());
     }
     let plain = |name: &str| {
-        let sound = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
-        name.bytes().all(sound) && !name.starts_with('.') && !name.is_empty()
+        let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+        name.bytes().all(is_allowed) && !name.starts_with('.') && !name.is_empty()
     };
     match files
         .iter()
@@ -172,12 +172,12 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
     };
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
     for factor in &case.factors {
-        let sound = |value: &String| match factor.name.as_str() {
+        let is_valid = |value: &String| match factor.name.as_str() {
             KEEP_ALIVE => read_keep_alive(value).is_some(),
             LOAD => Traffic::read(value).is_some(),
             name => in_path(name) && value.bytes().all(plain),
         };
-        if let Some(value) = factor.values.iter().find(|v| !sound(v)) {
+        if let Some(value) = factor.values.iter().find(|v| !is_valid(v)) {
             return wrong(format!(
                 "`factor.{}`: `{value}` is not known of servers, only {KEEP_ALIVE} = [\"yes\", \"no\"], \
                  {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …], and what stands in the first request's path as \
@@ -242,7 +242,7 @@ impl RequestContext<'_> {
 
     /// Checks `Name: value`. Headers that say where a message begins and ends are the lab's own.
     fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
-        let sound = header
+        let is_valid = header
             .get_ref()
             .split_once(": ")
             .is_some_and(|(name, value)| {
@@ -261,7 +261,7 @@ impl RequestContext<'_> {
             });
         let reason = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
                    Content-Type and Transfer-Encoding are the lab's own";
-        if sound {
+        if is_valid {
             Ok(header.get_ref().clone())
         } else {
             Err((self.at)(header.span(), reason.into()))
@@ -270,10 +270,10 @@ impl RequestContext<'_> {
 
     fn line(&self, line: &Spanned<String>) -> Result<(String, String), PlanError> {
         let parts = line.get_ref().split_once(' ');
-        let sound = parts.filter(|(method, path)| {
+        let valid = parts.filter(|(method, path)| {
             is_path(path) && !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase())
         });
-        let (method, path) = sound.ok_or_else(|| {
+        let (method, path) = valid.ok_or_else(|| {
             let reason = "`request` is a method and a path, such as \"GET /api\"";
             (self.at)(line.span(), reason.into())
         })?;

@@ -100,12 +100,12 @@ impl Sources {
     pub fn line(&self, file: &str, number: u32) -> Option<&str> {
         let exact = self.files.get(file);
         let named = || {
-            let mut alike = self
+            let mut candidates = self
                 .files
                 .iter()
                 .filter(|(name, _)| base_name(name) == base_name(file));
-            let (_, first) = alike.next()?;
-            alike.next().is_none().then_some(first)
+            let (_, first) = candidates.next()?;
+            candidates.next().is_none().then_some(first)
         };
         let lines = exact.or_else(named)?;
         let line = lines.get(usize::try_from(number).ok()?.checked_sub(1)?)?;

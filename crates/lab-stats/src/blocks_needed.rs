@@ -17,7 +17,11 @@ const MOST_BLOCKS: u32 = 100_000;
 ///
 /// The truth is as uncertain as this run leaves it: assurance, A. O'Hagan and others, *Assurance in clinical trial
 /// design*, Pharmaceutical Statistics 4 (2005).
-pub fn blocks_needed(ratio: &Ratio, apart: Range<f64>, alike: Range<f64>) -> Option<u32> {
+pub fn blocks_needed(
+    ratio: &Ratio,
+    difference: Range<f64>,
+    equivalence: Range<f64>,
+) -> Option<u32> {
     let least = (ratio.needed != u32::MAX).then_some(ratio.needed * ratio.width)?;
     let least = if ratio.unresolved { 2 * least } else { least };
     if !ratio.sufficient {
@@ -34,22 +38,22 @@ pub fn blocks_needed(ratio: &Ratio, apart: Range<f64>, alike: Range<f64>) -> Opt
         let half = half_now * part.sqrt();
         let error = error_now * (1.0 + part).sqrt();
         let below = |x: f64| normal::cdf((x - estimate) / error);
-        let (first, last) = (apart.start - half, apart.end + half);
-        let within = (alike.start + half).max(first)..(alike.end - half).min(last);
+        let (first, last) = (difference.start - half, difference.end + half);
+        let within = (equivalence.start + half).max(first)..(equivalence.end - half).min(last);
         let within = (below(within.end) - below(within.start)).max(0.0);
         1.0 - (below(last) - below(first)) + within >= DECIDING_CHANCE
     };
-    let (mut no, mut yes) = (least.max(1) - 1, MOST_BLOCKS);
-    if !decides(yes) {
+    let (mut too_few, mut enough) = (least.max(1) - 1, MOST_BLOCKS);
+    if !decides(enough) {
         return None;
     }
-    while yes - no > 1 {
-        let middle = no + (yes - no) / 2;
+    while enough - too_few > 1 {
+        let middle = too_few + (enough - too_few) / 2;
         if decides(middle) {
-            yes = middle;
+            enough = middle;
         } else {
-            no = middle;
+            too_few = middle;
         }
     }
-    Some(yes)
+    Some(enough)
 }

@@ -16,8 +16,8 @@ pub struct Line {
 /// as 1 % at x = 1000: weighted least squares with weights 1 / time². `None` unless there are two
 /// different x, all numbers are finite and all times positive.
 pub fn line(x: &[f64], times: &[f64]) -> Option<Line> {
-    let sound = |(x, time): (&f64, &f64)| x.is_finite() && time.is_finite() && *time > 0.0;
-    if !x.iter().zip(times).all(sound) {
+    let is_valid = |(x, time): (&f64, &f64)| x.is_finite() && time.is_finite() && *time > 0.0;
+    if !x.iter().zip(times).all(is_valid) {
         return None;
     }
     let points = || {

@@ -47,11 +47,11 @@ pub fn student_upper_tail(freedom: u32, t: f64) -> f64 {
 }
 
 /// The point within ±`bound` at which `left` stops being true, to the last bit or so.
-fn solve(left: impl Fn(f64) -> bool, bound: f64) -> f64 {
+fn solve(is_below: impl Fn(f64) -> bool, bound: f64) -> f64 {
     let (mut low, mut high) = (-bound, bound);
     for _ in 0..100 {
         let mid = 0.5 * (low + high);
-        if left(mid) {
+        if is_below(mid) {
             low = mid;
         } else {
             high = mid;

@@ -39,11 +39,11 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
         let subjects = plan.compared();
         subjects.filter(move |&subject| plan.takes_part(subject, point))
     };
-    let left = |point| compared(point).filter(move |&subject| !failed(run, subject, point));
+    let not_failed = |point| compared(point).filter(move |&subject| !failed(run, subject, point));
     let mut several = (0..plan.points.len())
         .filter(|&point| compared(point).count() > 1)
         .peekable();
-    several.peek().is_some() && several.all(|point| left(point).count() < 2)
+    several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
 }
 
 /// Whether the baseline is the only one that this host has all for: it is measured as if it alone had been asked for.
@@ -95,10 +95,11 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
 }
 
 fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
-    let able = |subject, point| !failed(run, subject, point) && !failed(run, plan.baseline, point);
+    let can_compare =
+        |subject, point| !failed(run, subject, point) && !failed(run, plan.baseline, point);
     settings::differences(plan, &run.settings, &plan.proof.equal)
         .into_iter()
-        .filter(|difference| able(difference.subject, difference.point))
+        .filter(|difference| can_compare(difference.subject, difference.point))
         .map(|difference| Refusal {
             subject: difference.subject,
             point: Some(difference.point),

@@ -91,6 +91,6 @@ fn law(plan: &Plan, measured: &OneSubject) -> Option<ScalingLaw> {
         }),
         worst_residual,
         departs: worst_residual > MOST_DEVIATION.max(plan.measure.margin)
-            && sweeps::off(&each, alpha),
+            && sweeps::has_deviating_point(&each, alpha),
     })
 }

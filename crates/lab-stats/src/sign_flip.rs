@@ -97,11 +97,11 @@ fn of_different(
     let flips = Flips::new(blocks.unwrap_or(0), seed);
     let limits = Limits::new(flips, &enough, share);
     let mut index = 0..enough.len();
-    let alike = comparisons.iter().zip(&merged).filter(|(c, _)| !c.unlike);
-    let alike: Vec<&[f64]> = alike
+    let poolable = comparisons.iter().zip(&merged).filter(|(c, _)| !c.unlike);
+    let poolable: Vec<&[f64]> = poolable
         .filter_map(|(_, m)| Some(&*m.as_ref()?.values))
         .collect();
-    let prior = Prior::new(&alike, processes);
+    let prior = Prior::new(&poolable, processes);
     let each = comparisons.iter().zip(&merged).map(|(comparison, merged)| {
         let merged = merged.as_ref()?;
         let exact = limits.as_ref().filter(|_| has_enough(&merged));

@@ -133,10 +133,11 @@ impl OneSubject {
         subject: SubjectId,
         times: impl Fn(PointId) -> Vec<Option<f64>>,
     ) -> Option<OneSubject> {
-        let able = |&&(point, _): &&(PointId, f64)| {
+        let is_measured = |&&(point, _): &&(PointId, f64)| {
             plan.takes_part(subject, point) && !refusals::failed(run, subject, point)
         };
-        let points: Vec<(PointId, f64)> = sweep.points.iter().filter(able).copied().collect();
+        let points: Vec<(PointId, f64)> =
+            sweep.points.iter().filter(is_measured).copied().collect();
         let at_points: Vec<_> = points.iter().map(|&(point, _)| times(point)).collect();
         let all = at_points.iter().map(Vec::len).min().unwrap_or(0);
         let block = |i: usize| at_points.iter().map(|times| times[i]).collect();
@@ -190,18 +191,18 @@ fn bends(x: &[f64], blocks: &[Vec<f64>], alpha: f64) -> bool {
         .iter()
         .filter_map(|times| Some(fit::line(x, times)?.residuals))
         .collect();
-    x.len() > 2 && off(&residuals, alpha)
+    x.len() > 2 && has_deviating_point(&residuals, alpha)
 }
 
 /// Whether the residuals of some point, of which each block has one for each point, have a median
 /// that differs from 0, at a level that holds for all points together.
-pub(crate) fn off(residuals: &[Vec<f64>], alpha: f64) -> bool {
+pub(crate) fn has_deviating_point(residuals: &[Vec<f64>], alpha: f64) -> bool {
     let points = residuals.first().map_or(0, Vec::len);
     let each = alpha / points.max(1) as f64;
-    let off = |point: usize| {
+    let deviates = |point: usize| {
         let values: Vec<f64> = residuals.iter().map(|block| block[point]).collect();
         let interval = order::median_interval(&values, each);
         interval.is_some_and(|i: Interval| 1.0 - i.level <= each && (i.low > 0.0 || i.high < 0.0))
     };
-    (0..points).any(off)
+    (0..points).any(deviates)
 }

@@ -28,8 +28,8 @@ pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
         .zip(throughputs)
         .map(|(&n, &x)| (n, n / x))
         .collect();
-    let sound = |&(n, time): &(f64, f64)| n >= 1.0 && time.is_finite() && time > 0.0;
-    if different(n) < LEAST || !points.iter().all(sound) {
+    let is_valid = |&(n, time): &(f64, f64)| n >= 1.0 && time.is_finite() && time > 0.0;
+    if different(n) < LEAST || !points.iter().all(is_valid) {
         return None;
     }
     let candidates = [[true, true], [true, false], [false, true], [false, false]];
@@ -110,8 +110,8 @@ fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64
     for (&i, part) in used.iter().zip(solve(points, &used)?) {
         parts[i] = part;
     }
-    let sound = parts[0] > 0.0 && parts.iter().all(|p| p.is_finite() && *p >= 0.0);
-    sound.then_some(parts)
+    let is_valid = parts[0] > 0.0 && parts.iter().all(|p| p.is_finite() && *p >= 0.0);
+    is_valid.then_some(parts)
 }
 
 /// Least squares by orthogonalising the columns one after the other (modified Gram-Schmidt), which
@@ -119,7 +119,7 @@ fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64
 fn solve(points: &[(f64, f64)], used: &[usize]) -> Option<Vec<f64>> {
     let column = |&i: &usize| points.iter().map(|(n, time)| terms(*n)[i] / time).collect();
     let mut columns: Vec<Vec<f64>> = used.iter().map(column).collect();
-    let mut left = vec![1.0; points.len()];
+    let mut remainder = vec![1.0; points.len()];
     let size = columns.len();
     let mut upper = vec![vec![0.0; size]; size];
     let mut right = vec![0.0; size];
@@ -131,8 +131,8 @@ fn solve(points: &[(f64, f64)], used: &[usize]) -> Option<Vec<f64>> {
             upper[i][j] = dot(&unit, &columns[j]);
             subtract(&mut columns[j], &unit, upper[i][j]);
         }
-        right[i] = dot(&unit, &left);
-        subtract(&mut left, &unit, right[i]);
+        right[i] = dot(&unit, &remainder);
+        subtract(&mut remainder, &unit, right[i]);
     }
     let mut solution = vec![0.0; size];
     for i in (0..size).rev() {

@@ -13,7 +13,7 @@ pub fn verdict(ratio: &Ratio, margin: Margin) -> Verdict {
     let Interval { low, high, .. } = ratio.interval;
     let wide = margin.wide;
     let open = || Verdict::Inconclusive {
-        blocks_needed: blocks_needed(ratio, margin.difference_range(), margin.alike()),
+        blocks_needed: blocks_needed(ratio, margin.difference_range(), margin.equivalence_range()),
     };
     if !ratio.supports_verdict() {
         return open();
@@ -55,14 +55,14 @@ impl Margin {
     }
 
     /// Logarithms of ratios that are of no consequence.
-    fn alike(self) -> Range<f64> {
+    fn equivalence_range(self) -> Range<f64> {
         (1.0 - self.wide).max(f64::MIN_POSITIVE).ln()..(1.0 + self.wide).ln()
     }
 
     /// Logarithms of ratios of which an interval must have none to say that there is a difference.
     fn difference_range(self) -> Range<f64> {
         if self.is_raised() {
-            self.alike()
+            self.equivalence_range()
         } else {
             0.0..0.0
         }

@@ -159,16 +159,16 @@ fn noise(values: &[f64]) -> f64 {
 /// The values with spikes replaced by the median of their neighbours. A value that stands off one
 /// side only is a step, and the first value is never a spike: it may be the cold one.
 fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
-    let calm = |i: usize| {
+    let smoothed = |i: usize| {
         let before = order::median(&values[i.saturating_sub(NEIGHBOURS)..i])?;
         let after = &values[i + 1..values.len().min(i + 1 + NEIGHBOURS)];
         let after = order::median(after).unwrap_or(before);
-        let off = |level: f64| (values[i] - level).abs() > (SPIKE * noise).max(SAME_LEVEL);
+        let is_far_from = |level: f64| (values[i] - level).abs() > (SPIKE * noise).max(SAME_LEVEL);
         let same_side = (values[i] > before) == (values[i] > after);
-        (off(before) && off(after) && same_side).then_some(0.5 * (before + after))
+        (is_far_from(before) && is_far_from(after) && same_side).then_some(0.5 * (before + after))
     };
     (0..values.len())
-        .map(|i| calm(i).unwrap_or(values[i]))
+        .map(|i| smoothed(i).unwrap_or(values[i]))
         .collect()
 }
 

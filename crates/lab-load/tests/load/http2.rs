@@ -164,13 +164,13 @@ fn response_time_counts_from_when_a_request_was_due() {
 #[test]
 fn what_is_not_sent_in_time_is_an_error() {
     let server = Server::new(|_| Act::Silence);
-    let hopeless = Job {
+    let job = Job {
         arrivals: open_loop(100.0),
         timeout: Duration::from_millis(150),
         connections: 1,
         ..job(server.address)
     };
-    let record = load(hopeless, 300);
+    let record = load(job, 300);
     assert_eq!((record.offered, record.served), (30, 0));
     let of = |kind: ErrorKind| record.errors[kind as usize];
     assert!(
@@ -240,11 +240,11 @@ fn each_failure_has_its_kind() {
 #[test]
 fn a_request_that_takes_too_long_has_failed() {
     let server = Server::new(|_| Act::Silence);
-    let hopeless = Job {
+    let job = Job {
         timeout: Duration::from_millis(50),
         ..job(server.address)
     };
-    let record = load(hopeless, 300);
+    let record = load(job, 300);
     let of = |kind: ErrorKind| record.errors[kind as usize];
     assert!(of(ErrorKind::Timeout) > 0, "{:?}", record.errors);
     // The last ones may be out of time when the load is.

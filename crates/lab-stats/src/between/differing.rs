@@ -66,7 +66,7 @@ pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
 
 /// How a load was put on.
 fn putting_on(load: &Load) -> Facts {
-    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+    let yes_or_no = |yes_or_no: bool| if yes_or_no { "yes" } else { "no" }.to_string();
     let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
     let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
     let origins: BTreeSet<String> = urls.map(origin).collect();
@@ -78,7 +78,7 @@ fn putting_on(load: &Load) -> Facts {
     [
         ("server", origins.join(", ")),
         ("protocol", protocol.to_string()),
-        ("connections kept", yes(load.keep_alive)),
+        ("connections kept", yes_or_no(load.keep_alive)),
         (
             "requests at once on a connection",
             load.pipeline.to_string(),
@@ -199,12 +199,18 @@ fn measure(plan: &Plan) -> Facts {
         facts.push(("baseline".into(), name.unwrap_or_default()));
     }
     if let Some(commands) = plan.commands() {
-        let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+        let yes_or_no = |yes_or_no: bool| if yes_or_no { "yes" } else { "no" }.to_string();
         let cores = commands
             .cores
             .map(|cores| format!("{cores:?}").to_lowercase());
-        facts.push(("same output demanded".into(), yes(commands.same_output)));
-        facts.push(("failures ignored".into(), yes(commands.ignore_failure)));
+        facts.push((
+            "same output demanded".into(),
+            yes_or_no(commands.same_output),
+        ));
+        facts.push((
+            "failures ignored".into(),
+            yes_or_no(commands.ignore_failure),
+        ));
         facts.push(("cores".into(), cores.unwrap_or("found by the pilot".into())));
     }
     facts.extend(plan.load().into_iter().flat_map(putting_on));

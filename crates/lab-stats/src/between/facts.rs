@@ -20,14 +20,14 @@ pub(crate) type Facts = Vec<(String, String)>;
 
 /// The facts whose values differ, in the order of the first run; then the facts that the second run alone has.
 pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
-    let mut left: HashMap<String, String> = second.iter().cloned().collect();
+    let mut unmatched: HashMap<String, String> = second.iter().cloned().collect();
     let of_first = first.into_iter().map(|(what, value)| {
-        let other = left.remove(&what);
+        let other = unmatched.remove(&what);
         (what, Some(value), other)
     });
     let of_first: Vec<_> = of_first.collect();
     let of_second = second.into_iter().filter_map(|(what, _)| {
-        let value = left.remove(&what)?;
+        let value = unmatched.remove(&what)?;
         Some((what, None, Some(value)))
     });
     let all = of_first.into_iter().chain(of_second);

@@ -70,9 +70,10 @@ pub(crate) fn one_experiment(
     [first, second]: [&Run; 2],
 ) -> Result<(), Incomparable> {
     // A load run is named for where the server listens, which may differ.
-    let alike = (a.load().is_some() && b.load().is_some()) || a.experiment == b.experiment;
+    let is_one_experiment =
+        (a.load().is_some() && b.load().is_some()) || a.experiment == b.experiment;
     let kind = |plan: &Plan| (plan.commands().is_some(), plan.load().is_some());
-    if !alike || kind(a) != kind(b) {
+    if !is_one_experiment || kind(a) != kind(b) {
         let name = |plan: &Plan| match kind(plan) {
             (true, _) => format!("{} (whole commands)", plan.experiment),
             (_, true) => format!("{} (a load)", plan.experiment),

@@ -201,17 +201,17 @@ fn unfinished(side: &Side) -> Option<String> {
         Some(_) => return None,
     };
     let name = &side.run.name;
-    let goes_on = match side.plan.work {
+    let advice = match side.plan.work {
         // Not every load can be resumed.
         Work::Load(_) => String::new(),
         _ => format!(" `benchlab resume {name}` goes on."),
     };
-    Some(format!("{name} {state}: what it has is used.{goes_on}"))
+    Some(format!("{name} {state}: what it has is used.{advice}"))
 }
 
 fn unfit(side: &Side) -> Option<String> {
-    let unfit = side.run.host.findings.iter().filter(|f| f.unfit);
-    let findings: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
+    let findings_unfit = side.run.host.findings.iter().filter(|f| f.unfit);
+    let findings: Vec<&str> = findings_unfit.map(|f| f.what.as_str()).collect();
     (!findings.is_empty()).then(|| {
         format!(
             "When {} began, the host was not fit to measure: {}.",

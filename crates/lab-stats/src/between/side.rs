@@ -200,17 +200,17 @@ impl Sides<'_> {
     }
 
     pub fn program(&self, name: &str) -> Program {
-        let alike = match self.0.each_ref().map(|side| side.hash(name)) {
+        let by_hash = match self.0.each_ref().map(|side| side.hash(name)) {
             [Some(a), Some(b)] if a == b => Program::Same,
             [Some(_), Some(_)] => Program::Changed,
             _ => Program::Unknown,
         };
         // A command may start other programs, which neither its line nor its hash shows.
         match self.0.each_ref().map(|side| side.command(name)) {
-            [None, None] => alike,
+            [None, None] => by_hash,
             [first, second] if first != second => Program::Changed,
             [Some((_, Some(_))), _] => Program::Same,
-            _ if alike == Program::Changed => Program::Changed,
+            _ if by_hash == Program::Changed => Program::Changed,
             _ => Program::Unknown,
         }
     }

@@ -234,10 +234,10 @@ fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
             .map(|part| (part.agent, part.slice.service.counts().into_owned()))
             .collect();
         let mut all = Counts::default();
-        parts.iter().for_each(|(_, own)| all.add(own));
-        for (agent, own) in &parts {
-            if let (Some(own), Some(others)) = (own.median(), all.without(own).median()) {
-                let ratio = (own as f64 / others.max(1) as f64).ln();
+        parts.iter().for_each(|(_, counts)| all.add(counts));
+        for (agent, counts) in &parts {
+            if let (Some(counts), Some(others)) = (counts.median(), all.without(counts).median()) {
+                let ratio = (counts as f64 / others.max(1) as f64).ln();
                 ratios.entry(*agent).or_default().push(ratio);
             }
         }

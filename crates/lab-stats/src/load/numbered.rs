@@ -44,8 +44,8 @@ fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
             let Some(x) = number(plan, case, over, word) else {
                 continue;
             };
-            let held = plan.points[point].params.iter().filter(|(n, _)| n != over);
-            let factors: Vec<_> = held.cloned().collect();
+            let other_params = plan.points[point].params.iter().filter(|(n, _)| n != over);
+            let factors: Vec<_> = other_params.cloned().collect();
             let same = |(name, sweep): &&mut (String, Sweep)| {
                 sweep.case == case && sweep.factors == factors && name == over
             };

@@ -55,8 +55,8 @@ impl Peaks {
 
     /// Adds the closed loops of block `number`, if it is the next of the calibrating blocks.
     pub fn learn(&mut self, plan: &Plan, number: u32, slices: &[Slice]) {
-        let taken = self.blocks.len() as u32;
-        if number == taken && taken < calibrating_blocks(plan) {
+        let count = self.blocks.len() as u32;
+        if number == count && count < calibrating_blocks(plan) {
             self.blocks.push(closed_loops(plan, slices));
         }
     }

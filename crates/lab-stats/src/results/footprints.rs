@@ -29,13 +29,13 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
             let process = all.find(|p| p.subject == subject)?;
             Some(process.startup_ns as f64)
         });
-        let held = at_end(run, subject, |r| r.rss_bytes);
+        let memory = at_end(run, subject, |r| r.rss_bytes);
         let has_values = |blocks: &Blocks| blocks.iter().any(Option::is_some);
-        if !has_values(&startups) || !has_values(&held) {
+        if !has_values(&startups) || !has_values(&memory) {
             continue;
         }
         for (metric, summary, blocks) in [
-            (Metric::MEMORY, Summary::Median, held),
+            (Metric::MEMORY, Summary::Median, memory),
             (
                 Metric::PEAK_MEMORY,
                 Summary::Median,
@@ -80,7 +80,7 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
     let crowded = points().filter(|&point| Some(plan.connections(point)) == most);
     let crowded: Vec<PointId> = crowded.collect();
     let subjects = 0..plan.subjects.len();
-    let held: Vec<Blocks> = subjects
+    let memory: Vec<Blocks> = subjects
         .clone()
         .map(|subject| {
             let bytes = most_of(visits, subject, &crowded, |v| v.server_bytes);
@@ -93,8 +93,8 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
         if !all.iter().any(measured) {
             continue;
         }
-        let memory = key(subject, None, &Metric::SERVER_MEMORY);
-        levels.add(memory, Summary::Median, &held[subject]);
+        let memory_key = key(subject, None, &Metric::SERVER_MEMORY);
+        levels.add(memory_key, Summary::Median, &memory[subject]);
         startup(basis.run, subject, levels);
         let threads = most_of(visits, subject, &all, |v| v.server_threads.map(u64::from));
         levels.add(
@@ -103,19 +103,19 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
             &threads,
         );
     }
-    held
+    memory
 }
 
 /// Adds comparisons of the memory of servers; `held`: the memory of each, by block.
-pub(crate) fn compare_memory(family: &mut Family, held: &[Blocks]) {
-    let base = &held[family.basis.plan.baseline];
+pub(crate) fn compare_memory(family: &mut Family, memory: &[Blocks]) {
+    let base = &memory[family.basis.plan.baseline];
     let question = Question {
         point: None,
         judged: &MEMORY,
         ranked: &[],
     };
     family.compare_at(&question, |subject, _| Logs {
-        by_block: logs(&held[subject], base),
+        by_block: logs(&memory[subject], base),
         unlike: true,
         ..Logs::default()
     });
@@ -124,15 +124,18 @@ pub(crate) fn compare_memory(family: &mut Family, held: &[Blocks]) {
 /// Adds the ranking of programs by their memory at the end of a block.
 pub(crate) fn rank_programs(family: &mut Family) {
     let Basis { run, plan, .. } = *family.basis;
-    let held = |subject| at_end(run, subject, |r| r.rss_bytes);
-    let base = held(plan.baseline);
+    let memory = |subject| at_end(run, subject, |r| r.rss_bytes);
+    let base = memory(plan.baseline);
     let floor = plan.control().and_then(|control| {
-        let logs: Vec<f64> = logs(&held(control), &base).into_iter().flatten().collect();
+        let logs: Vec<f64> = logs(&memory(control), &base)
+            .into_iter()
+            .flatten()
+            .collect();
         noise_floor(&logs, plan)
     });
     let has_values = |blocks: &Blocks| blocks.iter().any(Option::is_some);
     let against = family.basis.candidates();
-    let against = against.map(|subject| (subject, logs(&held(subject), &base)));
+    let against = against.map(|subject| (subject, logs(&memory(subject), &base)));
     let against = against.filter(|(_, logs)| has_values(logs)).collect();
     let margin = family.basis.margin(floor.as_ref());
     family.ranked_by(Over::At(None), &Metric::MEMORY, margin, against);

@@ -58,8 +58,8 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
         add_reported(run, plan, &mut levels);
-        let held = footprints::of_servers(&basis, &visits, &mut levels);
-        footprints::compare_memory(&mut family, &held);
+        let memory = footprints::of_servers(&basis, &visits, &mut levels);
+        footprints::compare_memory(&mut family, &memory);
     }
     results.scalings = scalings(run, plan, &visits, &limited);
     results.fits = fits(run, plan, &visits);

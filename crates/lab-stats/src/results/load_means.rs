@@ -90,13 +90,14 @@ fn with_and_without(
     subject: SubjectId,
 ) -> Vec<(PointId, PointId)> {
     let plan = basis.plan;
-    let able =
+    let is_measured =
         |&point: &PointId| plan.takes_part(subject, point) && !failed(basis.run, subject, point);
     let with_keep_alive = |point: PointId| {
-        let mut points = closed_points(plan, Some(plan.points[point].case), true).filter(able);
+        let mut points =
+            closed_points(plan, Some(plan.points[point].case), true).filter(is_measured);
         points.find(|&p| plan.connections(p) == plan.connections(point))
     };
-    let without = closed_points(plan, case, false).filter(able);
+    let without = closed_points(plan, case, false).filter(is_measured);
     without
         .filter_map(|point| Some((with_keep_alive(point)?, point)))
         .collect()

@@ -148,11 +148,12 @@ pub(crate) fn effects(
     values: impl Fn(SubjectId, PointId) -> Blocks,
 ) -> Vec<Effect> {
     let plan = basis.plan;
-    let able = |subject, point| !failed(basis.run, subject, point);
+    let is_measured = |subject, point| !failed(basis.run, subject, point);
     let subjects = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
     let of = |subject| {
         let pairs = factors::pairs(plan).into_iter();
-        let pairs = pairs.filter(move |&(from, to, _)| able(subject, from) && able(subject, to));
+        let pairs = pairs
+            .filter(move |&(from, to, _)| is_measured(subject, from) && is_measured(subject, to));
         let values = &values;
         pairs.filter_map(move |(from, to, factor)| {
             let case = Some(plan.points[to].case);

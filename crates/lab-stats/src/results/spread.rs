@@ -15,7 +15,7 @@ pub(crate) fn add_spreads(family: &mut Family, values: impl Fn(SubjectId, PointI
     let basis = family.basis;
     let plan = basis.plan;
     for (from, to) in factor_pairs(basis.run, plan) {
-        let able = |s: &SubjectId| {
+        let is_measured = |s: &SubjectId| {
             let at = |point| plan.takes_part(*s, point) && !failed(basis.run, *s, point);
             at(from) && at(to)
         };
@@ -23,7 +23,7 @@ pub(crate) fn add_spreads(family: &mut Family, values: impl Fn(SubjectId, PointI
             let blocks = zip(values(subject, from), values(subject, to));
             blocks.map(|(from, to)| Some((to? / from?).ln())).collect()
         };
-        let subjects = plan.compared().filter(able);
+        let subjects = plan.compared().filter(is_measured);
         let logs = subjects.map(|s| (s, logs(s)));
         family.add_spread((from, to), logs.collect());
     }

@@ -79,14 +79,14 @@ fn the_choice_of_the_best_point_makes_no_winner() {
             share(naive),
         ]);
     }
-    let head = [
+    let columns = [
         "world, 8 points alike",
         "blocks",
         "somebody does more",
         "interval of the most misses",
         "interval of the highest point misses",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("best", &table);
 }

@@ -28,14 +28,14 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
         });
     }
     let mut random = Random(seed ^ 0xb01d);
-    let luck: Vec<f64> = (0..2 * builds)
+    let factors: Vec<f64> = (0..2 * builds)
         .map(|_| (scatter * random.normal()).exp())
         .collect();
     let mut simulator = Simulator::new(&world, seed);
     for block in 0..blocks as usize {
         simulator.add_block(&mut run);
         for sample in &mut run.blocks[block].samples {
-            let factor = luck[2 * (block % builds) + sample.subject];
+            let factor = factors[2 * (block % builds) + sample.subject];
             sample.batch.wall_ns = (sample.batch.wall_ns as f64 * factor) as u64;
         }
     }
@@ -93,14 +93,14 @@ fn intervals_hold_for_builds_that_differ() {
             percent(naive as f64 / all as f64),
         ]);
     }
-    let head = [
+    let columns = [
         "builds of each",
         "blocks",
         "scatter of a build",
         "interval misses",
         "it would, if blocks were replicates",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("builds", &table);
 }

@@ -59,15 +59,15 @@ fn so_many_blocks_probably_decide() {
             else {
                 continue;
             };
-            let left = |blocks| open(&measured(&world, seed | 1 << 60, blocks).1);
+            let open_after = |blocks| open(&measured(&world, seed | 1 << 60, blocks).1);
             match by {
                 Deciding::All(blocks) => {
                     all_forecast += 1;
-                    true_all += u32::from(left(blocks) == 0);
+                    true_all += u32::from(open_after(blocks) == 0);
                 }
                 Deciding::Half(blocks) => {
                     half_forecast += 1;
-                    true_half += u32::from(2 * left(blocks) <= open(&first));
+                    true_half += u32::from(2 * open_after(blocks) <= open(&first));
                 }
                 Deciding::Hardly => {}
             }
@@ -85,13 +85,13 @@ fn so_many_blocks_probably_decide() {
         forecasts.push((name, true_all, all_forecast));
         forecasts.push((name, true_half, half_forecast));
     }
-    let head = [
+    let columns = [
         "subjects",
         "points",
         "all were decided",
         "half were decided",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("deciding", &table);
     for (name, right, of) in forecasts {

@@ -70,13 +70,13 @@ fn intervals_of_ratios_of_means_follow_skew() {
             percent(missed as f64 / runs as f64),
         ]);
     }
-    let head = [
+    let columns = [
         "blocks of the subject",
         "blocks",
         "true ratio",
         "interval misses",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("means", &table);
 }

@@ -71,7 +71,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
             percent(part),
         ]);
     }
-    let head = [
+    let columns = [
         "points × subjects",
         "scatter of a block's ratio",
         "true difference",
@@ -80,7 +80,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
         "blocks for 80 %",
         "runs that find it",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("power", &table);
 }

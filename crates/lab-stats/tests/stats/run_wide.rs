@@ -26,13 +26,13 @@ struct TargetKind {
 
 #[test]
 fn runs_of_equal_subjects_say_nothing_false() {
-    let luck = World {
+    let noisy = World {
         process: 0.03,
         ..CALM
     };
     let heavy = World {
         heavy: true,
-        ..luck.clone()
+        ..noisy.clone()
     };
     let kind = |name, world: &World, points, subjects, blocks| TargetKind {
         name,
@@ -43,14 +43,14 @@ fn runs_of_equal_subjects_say_nothing_false() {
     };
     let kinds = [
         kind("calm", &CALM, 20, 3, 12),
-        kind("luck of a process", &luck, 20, 3, 12),
+        kind("luck of a process", &noisy, 20, 3, 12),
         kind("luck with heavy tails", &heavy, 20, 3, 12),
-        kind("luck of a process", &luck, 40, 8, 12),
-        kind("luck of a process", &luck, 20, 3, 24),
-        kind("luck of a process", &luck, 20, 3, 6),
-        kind("luck of a process", &luck, 20, 3, 3),
+        kind("luck of a process", &noisy, 40, 8, 12),
+        kind("luck of a process", &noisy, 20, 3, 24),
+        kind("luck of a process", &noisy, 20, 3, 6),
+        kind("luck of a process", &noisy, 20, 3, 3),
         kind("luck with heavy tails", &heavy, 20, 3, 3),
-        kind("luck of a process", &luck, 1, 1, 3),
+        kind("luck of a process", &noisy, 1, 1, 3),
     ];
     let mut rows = Vec::new();
     for (i, kind) in kinds.iter().enumerate() {
@@ -71,14 +71,14 @@ fn runs_of_equal_subjects_say_nothing_false() {
             percent(missed as f64 / all as f64),
         ]);
     }
-    let head = [
+    let columns = [
         "world",
         "points × subjects",
         "blocks",
         "runs that say something false",
         "runs with an interval that misses",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("run-wide", &table);
 }
@@ -152,14 +152,14 @@ fn one_true_difference_is_found_as_by_bonferroni() {
             share(bonferroni),
         ]);
     }
-    let head = [
+    let columns = [
         "points × subjects",
         "blocks",
         "scatter of a block's ratio",
         "found",
         "found by Bonferroni's intervals over the run",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("run-wide-power", &table);
 }
@@ -202,14 +202,14 @@ fn quick_runs_decide_what_is_plain() {
             "{points} x {subjects}: {found}"
         );
     }
-    let head = [
+    let columns = [
         "points × subjects",
         "blocks",
         "scatter of a block's ratio",
         "of every third subject's",
         "found beyond the margin",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("quick", &table);
 }

@@ -61,13 +61,13 @@ fn histories_without_a_change_show_none_and_a_change_is_found() {
             percent(found),
         ]);
     }
-    let head = [
+    let columns = [
         "runs scatter",
         "runs",
         "histories with a false change",
         "a change by 3 standard deviations found, ±1 run",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("shifts", &table);
 }

@@ -250,14 +250,14 @@ fn derived_intervals_cover_the_truth() {
         }
         rows.push(row);
     }
-    let head = [
+    let columns = [
         "blocks",
         "level",
         "fixed cost",
         "marginal cost",
         "overall ratio",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("derived", &table);
 }
@@ -374,7 +374,7 @@ fn cover(results: &Results, covered: &mut [Covered; 4]) {
 }
 
 fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {
-    let head = [
+    let columns = [
         "world",
         "scatter of a block's ratio",
         "runs with a false verdict",
@@ -382,7 +382,7 @@ fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {
         right,
         "blocks (median)",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update(name, &table);
 }

@@ -19,7 +19,7 @@ fn the_page_says_how_many_blocks_each_level_needs() {
         spent(80) - spent(40),
     ];
     let blocks = |alpha: &f64| family::blocks_needed(*alpha, 1).unwrap().to_string();
-    let head = [
+    let columns = [
         "no look before the end",
         "one look (10) went on",
         "look at 10 or 20",
@@ -27,7 +27,7 @@ fn the_page_says_how_many_blocks_each_level_needs() {
         "look at 80",
     ];
     let rows = [alphas.iter().map(blocks).collect::<Vec<String>>()];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     documents::update("blocks", &table);
     assert_eq!(
         documents::published("blocks"),

@@ -106,7 +106,7 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
             ]);
         }
     }
-    let head = [
+    let columns = [
         "server",
         "slices",
         "percentile",
@@ -114,7 +114,7 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
         "interval misses",
         "upper / lower bound (median)",
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("tails", &table);
 }

@@ -216,13 +216,13 @@ impl Tally {
 }
 
 fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {
-    let head = [
+    let columns = [
         "the two runs",
         "pairs with a false verdict",
         "pairs with an interval that misses",
         right,
     ];
-    let table = documents::table(&head, &rows);
+    let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update(name, &table);
 }

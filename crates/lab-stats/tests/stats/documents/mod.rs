@@ -44,14 +44,14 @@ fn around<'a>(page: &'a str, name: &str) -> (&'a str, &'a str) {
 }
 
 /// A Markdown table.
-pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+pub fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let head: Vec<String> = head.iter().map(|cell| cell.to_string()).collect();
-    let rule: Vec<String> = (0..head.len())
+    let columns: Vec<String> = columns.iter().map(|cell| cell.to_string()).collect();
+    let rule: Vec<String> = (0..columns.len())
         .map(|i| if i == 0 { "---" } else { "--:" }.to_string())
         .collect();
     let rows: String = rows.iter().map(|row| line(row)).collect();
-    line(&head) + &line(&rule) + &rows
+    line(&columns) + &line(&rule) + &rows
 }
 
 /// `3.5 %`.

@@ -80,21 +80,21 @@ pub struct Simulator {
     world: World,
     random: Random,
     speed: f64,
-    luck: Vec<f64>,
+    process_effects: Vec<f64>,
 }
 
 impl Simulator {
     pub fn new(world: &World, seed: u64) -> Simulator {
         let mut random = Random(seed);
-        let luck = (0..world.ratios.len() + 2)
-            .map(|_| world.luck(&mut random))
+        let process_effects = (0..world.ratios.len() + 2)
+            .map(|_| world.process_effect(&mut random))
             .collect();
         let speed = world.blocks.0 * random.normal();
         Simulator {
             world: world.clone(),
             random,
             speed,
-            luck,
+            process_effects,
         }
     }
 
@@ -123,7 +123,7 @@ impl Simulator {
                 *drift += self.world.drift * self.random.normal();
                 let slot = self.world.slot * (1.0 - turn as f64 / (subjects - 1) as f64);
                 let noise = self.world.batch * self.random.normal();
-                let mut log = self.speed + self.luck[subject] + *drift + slot + noise;
+                let mut log = self.speed + self.process_effects[subject] + *drift + slot + noise;
                 if self.random.uniform() < self.world.spikes.0 {
                     log += (1.0 + self.world.spikes.1 * self.random.uniform()).ln();
                 }
@@ -145,15 +145,15 @@ impl Simulator {
         let keep = |old: f64, new: f64, part: f64| part * old + (1.0 - part * part).sqrt() * new;
         let (scatter, part) = self.world.blocks;
         self.speed = keep(self.speed, scatter * self.random.normal(), part);
-        for i in 0..self.luck.len() {
-            let new = self.world.luck(&mut self.random);
-            self.luck[i] = keep(self.luck[i], new, self.world.memory);
+        for i in 0..self.process_effects.len() {
+            let new = self.world.process_effect(&mut self.random);
+            self.process_effects[i] = keep(self.process_effects[i], new, self.world.memory);
         }
     }
 }
 
 impl World {
-    fn luck(&self, random: &mut Random) -> f64 {
+    fn process_effect(&self, random: &mut Random) -> f64 {
         let scale = if self.heavy {
             (-random.uniform().ln()).sqrt().max(1e-9).recip()
         } else {

@@ -70,13 +70,13 @@ impl World {
         for point in 0..plan.points.len() {
             let mut order: Vec<SubjectId> = (0..self.costs.len()).collect();
             random.shuffle(&mut order);
-            let luck: Vec<f64> = order
+            let process_effects: Vec<f64> = order
                 .iter()
                 .map(|_| (self.scatter * random.normal()).exp())
                 .collect();
             for pass in 0..2 {
                 for &subject in &order {
-                    let cost = speed * luck[subject] * self.costs[subject];
+                    let cost = speed * process_effects[subject] * self.costs[subject];
                     slices.push(Slice {
                         pass,
                         ..self.slice(&plan, (subject, point), cost, random)
