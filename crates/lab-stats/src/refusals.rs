@@ -28,6 +28,11 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
     run.failures.iter().any(|f| concerns(f, subject, point))
 }
 
+/// Whether `subject` has a part in `point` and did not fail there.
+pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: PointId) -> bool {
+    plan.takes_part(subject, point) && !failed(run, subject, point)
+}
+
 /// Whether so many subjects failed that no point has two left, although the plan compares some.
 /// A second copy of the baseline does not count as a subject, nor do those on another target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {

@@ -133,9 +133,8 @@ impl OneSubject {
         subject: SubjectId,
         times: impl Fn(PointId) -> Vec<Option<f64>>,
     ) -> Option<OneSubject> {
-        let is_measured = |&&(point, _): &&(PointId, f64)| {
-            plan.takes_part(subject, point) && !refusals::failed(run, subject, point)
-        };
+        let is_measured =
+            |&&(point, _): &&(PointId, f64)| refusals::is_measured(run, plan, subject, point);
         let points: Vec<(PointId, f64)> =
             sweep.points.iter().filter(is_measured).copied().collect();
         let at_points: Vec<_> = points.iter().map(|&(point, _)| times(point)).collect();

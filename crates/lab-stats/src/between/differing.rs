@@ -66,7 +66,6 @@ pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
 
 /// How a load was put on.
 fn putting_on(load: &Load) -> Facts {
-    let yes_or_no = |yes_or_no: bool| if yes_or_no { "yes" } else { "no" }.to_string();
     let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
     let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
     let origins: BTreeSet<String> = urls.map(origin).collect();
@@ -134,6 +133,10 @@ fn subjects(run: &Run) -> &[Subject] {
     run.plan.as_ref().map_or(&[], |plan| &plan.subjects)
 }
 
+fn yes_or_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_string()
+}
+
 fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_string())
 }
@@ -199,7 +202,6 @@ fn measure(plan: &Plan) -> Facts {
         facts.push(("baseline".into(), name.unwrap_or_default()));
     }
     if let Some(commands) = plan.commands() {
-        let yes_or_no = |yes_or_no: bool| if yes_or_no { "yes" } else { "no" }.to_string();
         let cores = commands
             .cores
             .map(|cores| format!("{cores:?}").to_lowercase());

@@ -9,7 +9,8 @@ use crate::analysis::Verdict;
 use crate::family;
 use crate::results::judge::candidates;
 use crate::results::{Results, WarningKind, results};
-use lab_model::{Ending, Work};
+use crate::stopping;
+use lab_model::Work;
 use std::collections::BTreeSet;
 
 /// All of them, the gravest first.
@@ -195,11 +196,7 @@ fn same_program(between: &Between) -> Option<String> {
 }
 
 fn unfinished(side: &Side) -> Option<String> {
-    let state = match side.run.ending {
-        Some(Ending::Interrupted) => "was stopped by hand",
-        None => "has not ended",
-        Some(_) => return None,
-    };
+    let state = stopping::unfinished(side.run)?;
     let name = &side.run.name;
     let advice = match side.plan.work {
         // Not every load can be resumed.

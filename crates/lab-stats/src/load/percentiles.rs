@@ -51,8 +51,9 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
     let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
     let alpha = plan.measure.alpha;
     let (all, _) = quantiles::quantiles_at(alpha, &blocks, |s| &s.response, PARTS);
-    let common =
-        common_blocks(visits, [plan.baseline, subject], point).filter(|_| subject != plan.baseline);
+    let common = visits
+        .common([plan.baseline, subject], point)
+        .filter(|_| subject != plan.baseline);
     let tails = common.as_ref().map(|common| {
         common
             .each_ref()
@@ -91,15 +92,4 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
             .and_then(|[base, other]| spread(&[base, other]))
             .map(|[one]| one),
     })
-}
-
-/// The blocks that two servers both have.
-fn common_blocks<'v, 'r>(
-    visits: &'v Visits<'r>,
-    [base, other]: [SubjectId; 2],
-    point: PointId,
-) -> Option<[Vec<&'v Visit<'r>>; 2]> {
-    let pairs = visits.of(base, point).zip(visits.of(other, point));
-    let (base, other): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
-    (!base.is_empty()).then_some([base, other])
 }

@@ -77,6 +77,17 @@ impl<'r> Visits<'r> {
         let blocks = self.visits.chunks((self.subjects * self.points).max(1));
         blocks.map(move |block| block[point * self.subjects + subject].as_ref())
     }
+
+    /// The visits of two servers at `point` in the blocks that have both; `None` if no block has.
+    pub fn common(
+        &self,
+        [first, second]: [SubjectId; 2],
+        point: PointId,
+    ) -> Option<[Vec<&Visit<'r>>; 2]> {
+        let pairs = self.of(first, point).zip(self.of(second, point));
+        let (first, second): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
+        (!first.is_empty()).then_some([first, second])
+    }
 }
 
 impl<'r> Visit<'r> {

@@ -3,7 +3,7 @@
 
 use super::compare::Family;
 use super::judge::{Basis, noise_floor};
-use super::levels::Blocks;
+use super::levels::{Blocks, log_ratios};
 use super::load_means::by_block;
 use super::{Best, Over, Ranking};
 use crate::load::visits::Visits;
@@ -11,9 +11,8 @@ use crate::order;
 use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Metric, PointId, SubjectId};
 use std::collections::HashSet;
-use std::iter::zip;
 
-/// Adds the most of each subject over the points of a sweep, and asks who does most. `metric`: in which the points
+/// Adds the most of each subject over the points of a sweep, and their ranking. `metric`: in which the points
 /// are compared; `rate`: what a subject does per second at a point, by block.
 pub(crate) fn add_bests(
     family: &mut Family,
@@ -95,10 +94,7 @@ fn most_of(
 
 /// The logarithm of the subject's time / the baseline's, by block.
 fn logs(subject: &Most, base: &Most) -> Blocks {
-    let blocks = zip(&subject.by_block, &base.by_block);
-    blocks
-        .map(|(subject, base)| Some(((*base)? / (*subject)?).ln()))
-        .collect()
+    log_ratios(&base.by_block, &subject.by_block)
 }
 
 /// Drops pairs whose second server the generator limited where it served most: it may serve more than the first.

@@ -3,7 +3,7 @@
 
 use super::compare::{Family, Question};
 use super::judge::{Basis, noise_floor};
-use super::levels::{Blocks, Levels, Summary, key};
+use super::levels::{Blocks, Levels, Summary, key, log_ratios};
 use super::{Over, Value};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
@@ -141,12 +141,10 @@ pub(crate) fn rank_programs(family: &mut Family) {
     family.ranked_by(Over::At(None), &Metric::MEMORY, margin, against);
 }
 
-/// The logarithm of one / the other, by block.
+/// The finite logarithms of subject / baseline, by block: memory can be 0.
 fn logs(subject: &Blocks, base: &Blocks) -> Blocks {
-    let pair = subject.iter().zip(base);
-    let log = |(a, b): (&Option<f64>, &Option<f64>)| Some(((*a)? / (*b)?).ln());
-    pair.map(|pair| log(pair).filter(|log| log.is_finite()))
-        .collect()
+    let logs = log_ratios(subject, base).into_iter();
+    logs.map(|log| log.filter(|log| log.is_finite())).collect()
 }
 
 fn at_end(run: &Run, subject: SubjectId, value: fn(&Resources) -> u64) -> Blocks {

@@ -10,6 +10,12 @@ use lab_model::{Metric, PointId, SubjectId};
 /// A value for each block in the order of time; `None`: the block has none.
 pub(crate) type Blocks = Vec<Option<f64>>;
 
+/// The logarithm of `above` / `below` in each block that has both.
+pub(crate) fn log_ratios(above: &Blocks, below: &Blocks) -> Blocks {
+    let pairs = above.iter().zip(below);
+    pairs.map(|(a, b)| Some(((*a)? / (*b)?).ln())).collect()
+}
+
 /// How the values of blocks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Summary {

@@ -4,11 +4,11 @@
 use super::Effect;
 use super::compare::Family;
 use super::judge::Basis;
-use super::levels::Blocks;
+use super::levels::{Blocks, log_ratios};
 use super::load_pairs::RATES;
 use super::means::{Scope, effect, overall};
 use crate::load::visits::{Visit, Visits};
-use crate::refusals::failed;
+use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
 
@@ -40,15 +40,12 @@ pub(super) fn by_block(
     visits.map(|visit| visit.and_then(&value)).collect()
 }
 
-/// Asks what a request costs a server, by case, then with and without keep-alive.
+/// Adds the comparisons of the CPU time of a request, by case, then with and without keep-alive.
 pub(super) fn over_points(family: &mut Family, visits: &Visits) {
     let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
         let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
-        let blocks = of(plan.baseline).into_iter().zip(of(subject));
-        blocks
-            .map(|(base, own)| Some((own? / base?).ln()))
-            .collect()
+        log_ratios(&of(subject), &of(plan.baseline))
     };
     let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
     for (case, keep_alive) in scopes {
@@ -90,8 +87,7 @@ fn with_and_without(
     subject: SubjectId,
 ) -> Vec<(PointId, PointId)> {
     let plan = basis.plan;
-    let is_measured =
-        |&point: &PointId| plan.takes_part(subject, point) && !failed(basis.run, subject, point);
+    let is_measured = |&point: &PointId| is_measured(basis.run, plan, subject, point);
     let with_keep_alive = |point: PointId| {
         let mut points =
             closed_points(plan, Some(plan.points[point].case), true).filter(is_measured);

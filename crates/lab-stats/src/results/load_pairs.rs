@@ -42,7 +42,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// Asks how servers compare at every point, in every metric that both have.
+/// Adds the comparisons of servers at every point, in every metric that both have.
 ///
 /// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
 /// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; of an overloaded server
@@ -80,7 +80,7 @@ pub(super) fn compare_at_points<'v>(
             }
             let mut pairs = pairs.borrow_mut();
             let pair = pairs.entry(subject).or_insert_with(|| {
-                let blocks = common_blocks(visits, (other, subject), point)?;
+                let blocks = visits.common([other, subject], point)?;
                 Some(Rc::new(PairPercentiles::new(plan, point, blocks, &parts)))
             });
             let pair = Rc::clone(pair.as_ref()?);
@@ -169,17 +169,6 @@ impl<'v, 'r> PairPercentiles<'v, 'r> {
 fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
     let of = |blocks: &Vec<&Visit>| Tails::new(alpha, blocks, |s| &s.response);
     blocks.each_ref().map(of)
-}
-
-/// The blocks of two servers that have both.
-fn common_blocks<'v, 'r>(
-    visits: &'v Visits<'r>,
-    (first, second): (SubjectId, SubjectId),
-    point: PointId,
-) -> Option<[Vec<&'v Visit<'r>>; 2]> {
-    let pairs = visits.of(first, point).zip(visits.of(second, point));
-    let (a, b): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
-    (!a.is_empty()).then_some([a, b])
 }
 
 /// Whether errors take the place of a percentile, or there are too few requests for it.

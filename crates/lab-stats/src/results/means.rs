@@ -3,14 +3,13 @@
 
 use super::compare::{Family, Ranked};
 use super::judge::{Basis, noise_floor};
-use super::levels::Blocks;
+use super::levels::{Blocks, log_ratios};
 use super::{Effect, Overall};
 use crate::factors;
 use crate::ratio::{Level, ratio};
 use crate::refusals::failed;
 use crate::sign_flip;
 use lab_model::{Metric, PointId, SubjectId};
-use std::iter::zip;
 
 /// The points over which a mean is taken.
 pub(crate) struct Scope {
@@ -118,11 +117,10 @@ pub(crate) fn effect(
         alpha: basis.plan.measure.alpha,
         family: 1,
     };
-    let logs = |&(from, to): &(PointId, PointId)| -> Blocks {
-        let blocks = zip(values(from), values(to));
-        blocks.map(|(from, to)| Some((to? / from?).ln())).collect()
-    };
-    let logs: Vec<Blocks> = pairs.iter().map(logs).collect();
+    let logs = pairs
+        .iter()
+        .map(|&(from, to)| log_ratios(&values(to), &values(from)));
+    let logs: Vec<Blocks> = logs.collect();
     Some(Effect {
         subject,
         metric: metric.clone(),
@@ -148,12 +146,12 @@ pub(crate) fn effects(
     values: impl Fn(SubjectId, PointId) -> Blocks,
 ) -> Vec<Effect> {
     let plan = basis.plan;
-    let is_measured = |subject, point| !failed(basis.run, subject, point);
+    let has_figures = |subject, point| !failed(basis.run, subject, point);
     let subjects = (0..plan.subjects.len()).filter(|&s| !plan.subjects[s].overhead);
     let of = |subject| {
         let pairs = factors::pairs(plan).into_iter();
         let pairs = pairs
-            .filter(move |&(from, to, _)| is_measured(subject, from) && is_measured(subject, to));
+            .filter(move |&(from, to, _)| has_figures(subject, from) && has_figures(subject, to));
         let values = &values;
         pairs.filter_map(move |(from, to, factor)| {
             let case = Some(plan.points[to].case);

@@ -2,27 +2,22 @@
 //! What each value of a factor costs each subject, at the one value of the sweep that an answer tells.
 
 use super::compare::Family;
-use super::levels::Blocks;
+use super::levels::{Blocks, log_ratios};
 use crate::factors;
-use crate::refusals::failed;
+use crate::refusals::is_measured;
 use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Cores, Plan, PointId, Run, SubjectId};
-use std::iter::zip;
 
-/// Asks what the values of the first case's factors cost, if it does several operations at once over a sweep.
+/// Adds what the values of the first case's factors cost, if it does several operations at once over a sweep.
 /// `values`: of a subject at a point, by block.
 pub(crate) fn add_spreads(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Blocks) {
     let basis = family.basis;
     let plan = basis.plan;
     for (from, to) in factor_pairs(basis.run, plan) {
         let is_measured = |s: &SubjectId| {
-            let at = |point| plan.takes_part(*s, point) && !failed(basis.run, *s, point);
-            at(from) && at(to)
+            is_measured(basis.run, plan, *s, from) && is_measured(basis.run, plan, *s, to)
         };
-        let logs = |subject: SubjectId| -> Blocks {
-            let blocks = zip(values(subject, from), values(subject, to));
-            blocks.map(|(from, to)| Some((to? / from?).ln())).collect()
-        };
+        let logs = |subject| log_ratios(&values(subject, to), &values(subject, from));
         let subjects = plan.compared().filter(is_measured);
         let logs = subjects.map(|s| (s, logs(s)));
         family.add_spread((from, to), logs.collect());

@@ -9,8 +9,8 @@ use super::{
 use crate::analysis::Interval;
 use crate::results::compare::Pair;
 use crate::results::{Cell, Control, Warning, WarningKind};
-use crate::{family, forecast, refusals, settings};
-use lab_model::{Ending, Metric, Plan, PointId, Run, SubjectId, WarmUp};
+use crate::{family, forecast, refusals, settings, stopping};
+use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A command's run is short if it takes less than this many starts of a process: what is compared is
@@ -23,7 +23,7 @@ pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
     let judged = evidence.pairs.iter();
     let judged = judged.filter(|pair| pair.comparison.verdict.is_some());
     let pairs: Vec<&Pair> = judged.collect();
-    let mut all = interrupted(run);
+    let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
     all.extend(failed(run, plan));
     all.extend(unfit(run));
     all.extend(few_blocks(run, plan, &pairs));
@@ -37,17 +37,13 @@ pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
     all
 }
 
-fn interrupted(run: &Run) -> Vec<Warning> {
-    let state = match run.ending {
-        Some(Ending::Interrupted) => "was stopped by hand",
-        None => "has not ended",
-        Some(_) => return Vec::new(),
-    };
+fn interrupted(run: &Run) -> Option<Warning> {
+    let state = stopping::unfinished(run)?;
     let text = format!(
         "The run {state}: what it has is shown. `benchlab resume {}` goes on.",
         run.name
     );
-    vec![Warning::new(WarningKind::Interrupted, text)]
+    Some(Warning::new(WarningKind::Interrupted, text))
 }
 
 fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {

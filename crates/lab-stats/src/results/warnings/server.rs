@@ -4,7 +4,8 @@
 use super::{Evidence, percent};
 use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, is_generators};
 use crate::results::{Cell, Value, Warning, WarningKind};
-use lab_model::{Ending, Load, Metric, Plan, PointId, Run, SubjectId};
+use crate::stopping;
+use lab_model::{Load, Metric, Plan, PointId, Run, SubjectId};
 
 /// Who waits for an answer for less than a second is not said to starve.
 const STARVED_NS: f64 = 1e9;
@@ -129,11 +130,7 @@ impl Server<'_> {
 }
 
 pub(super) fn interrupted(run: &Run) -> Option<Warning> {
-    let state = match run.ending {
-        Some(Ending::Interrupted) => "was stopped by hand",
-        None => "has not ended",
-        Some(_) => return None,
-    };
+    let state = stopping::unfinished(run)?;
     let text = format!("The run {state}: what it has is shown.");
     Some(Warning::new(WarningKind::Interrupted, text))
 }
