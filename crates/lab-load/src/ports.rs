@@ -72,8 +72,8 @@ impl Ports {
                 free / rate
             ),
             None => format!(
-                "they last for {seconds:.0} s at up to {most:.0} new connections per second; a server that answers faster \
-                 uses them up, and connections fail"
+                "they last for {seconds:.0} s at up to {most:.0} new connections per second; a server that answers \
+                 faster uses them up, and connections fail"
             ),
         });
         if short {
@@ -98,12 +98,14 @@ impl Ports {
             )
         } else {
             format!(
-                "one that this side closes first keeps its port for {kept_s:.0} s, whatever tcp_fin_timeout ({} s) says",
+                "one that this side closes first keeps its port for {kept_s:.0} s, whatever tcp_fin_timeout ({} s) \
+                 says",
                 self.fin_timeout
             )
         };
         format!(
-            "a connection per request takes a port each: there are {} ({} to {}), {} connections are in TIME_WAIT, and {after}",
+            "a connection per request takes a port each: there are {} ({} to {}), {} connections are in TIME_WAIT, \
+             and {after}",
             self.count(),
             self.range.start(),
             self.range.end(),
@@ -118,10 +120,12 @@ impl Ports {
         let wider = (*self.range.start() > 10_000 || *self.range.end() < 65_000)
             .then_some("`sysctl -w net.ipv4.ip_local_port_range='1024 65535'` has 64512 ports");
         let words = [
-            timestamps.map(|command| format!("{command} lets the kernel tell old packets from new, which taking ports again needs")),
+            timestamps.map(|command| format!("{command} lets the kernel tell old packets from new, which taking \
+                ports again needs")),
             reuse.map(str::to_owned),
             wider.map(str::to_owned),
-            Some("a server on several addresses or ports has all ports for each of them; with keep-alive no port is used up".to_owned()),
+            Some("a server on several addresses or ports has all ports for each of them; with keep-alive no port is \
+                used up".to_owned()),
         ];
         words.into_iter().flatten().collect()
     }

@@ -3,13 +3,10 @@
 //! faults that the lab makes for them.
 
 use crate::PlanError;
+use crate::error::ErrorAt;
 use crate::file::{self, Case, File};
 use lab_model::{Check, FAULT, Injection, Metric, Target, TargetKind};
 use std::collections::BTreeSet;
-use std::ops::Range;
-
-/// Makes an error of a place in the file and a message.
-type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
 /// The parameter value without faults.
 const NO_FAULT: &str = "none";
@@ -21,7 +18,7 @@ const MOST_OUTAGE_S: f64 = 60.0;
 pub fn injections(
     kind: TargetKind,
     target: &file::Target,
-    at: At,
+    at: ErrorAt,
 ) -> Result<Vec<(String, Injection)>, PlanError> {
     let understood = |(name, injection): (&String, &toml::Spanned<file::Injection>)| {
         let parsed = understood(kind, injection.get_ref());
@@ -80,7 +77,7 @@ pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
 }
 
 /// Checks cases of calls and their faults. Error: a target without a table for effects, or a fault that no target has.
-pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
+pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
         if let Some(target) = targets.iter().find(|t| t.effects.is_none()) {
@@ -100,7 +97,7 @@ pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanErr
     Ok(())
 }
 
-fn check_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError> {
+fn check_faults(case: &Case, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     let Some(factor) = case.factor.get(FAULT) else {
         return Ok(());
     };

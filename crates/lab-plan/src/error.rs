@@ -5,6 +5,9 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// Makes an error of a place in a file and a message.
+pub(crate) type ErrorAt<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
+
 /// A plan cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {

@@ -131,12 +131,13 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
-        effects::understand(&file, &targets, &|span, reason| self.at(span, reason))?;
-        links::understand(&file, &targets, &|span, reason| self.at(span, reason))?;
+        let at = |span, reason: String| self.at(span, reason);
+        effects::understand(&file, &targets, &at)?;
+        links::understand(&file, &targets, &at)?;
         let kinds: Vec<TargetKind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
-        let metrics = metrics::understand(&file.metric, &|span, reason| self.at(span, reason))?;
+        let metrics = metrics::understand(&file.metric, &at)?;
         let mut cases = file
             .case
             .iter()
@@ -148,8 +149,7 @@ impl Reader<'_> {
         }
         effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
-        let [quick, usual] = tables
-            .map(|table| extent::understand(table, &cases, &|span, reason| self.at(span, reason)));
+        let [quick, usual] = tables.map(|table| extent::understand(table, &cases, &at));
         for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
             (case.quick, case.usual) = (quick, usual);
         }
@@ -255,14 +255,15 @@ impl Reader<'_> {
             return Err(self.at(span, reason));
         }
         self.check_needs(&target.needs)?;
+        let at = |span, reason: String| self.at(span, reason);
         Ok(Target {
             kind,
             table: target.table.clone().unwrap_or_default(),
             rows: target.rows,
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
-            injections: effects::injections(kind, target, &|span, reason| self.at(span, reason))?,
-            shapes: links::shapes(kind, target, &|span, reason| self.at(span, reason))?,
+            injections: effects::injections(kind, target, &at)?,
+            shapes: links::shapes(kind, target, &at)?,
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),

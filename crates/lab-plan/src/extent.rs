@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `[quick]` and `[usual]` of an experiment: the cases, and of each the values, that are measured unless more is asked for.
+//! `[quick]` and `[usual]` of an experiment: the cases and values that are measured unless others are named.
 
 use crate::PlanError;
 use crate::case::{Case, Values};
+use crate::error::ErrorAt;
 use crate::file::Value;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use toml::Spanned;
 
 type Named<T> = BTreeMap<Spanned<String>, T>;
@@ -15,7 +15,7 @@ type Named<T> = BTreeMap<Spanned<String>, T>;
 pub fn understand(
     table: &Named<Named<Vec<Value>>>,
     cases: &[Case],
-    at: &dyn Fn(Range<usize>, String) -> PlanError,
+    at: ErrorAt,
 ) -> Result<Vec<Option<Values>>, PlanError> {
     if table.is_empty() {
         return Ok(vec![Some(Values::new()); cases.len()]);
@@ -39,7 +39,7 @@ fn chosen_values(
     case: &Case,
     key: &Spanned<String>,
     values: &[Value],
-    at: &dyn Fn(Range<usize>, String) -> PlanError,
+    at: ErrorAt,
 ) -> Result<(String, Vec<String>), PlanError> {
     let name = key.get_ref();
     let Some(allowed) = values_of(case, name) else {

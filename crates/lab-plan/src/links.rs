@@ -2,18 +2,15 @@
 //! Shapes of links, and the cases whose factor `link` names them (docs/experiments.md, `[target.link]`).
 
 use crate::PlanError;
+use crate::error::ErrorAt;
 use crate::file::{self, Case, File};
 use lab_model::{LINK, Metric, Shape, Target, TargetKind};
-use std::ops::Range;
-
-/// Makes an error of a place in the file and a message.
-type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
 /// The shapes of a target. Error: an impossible shape, or the target is no link.
 pub fn shapes(
     kind: TargetKind,
     target: &file::Target,
-    at: At,
+    at: ErrorAt,
 ) -> Result<Vec<(String, Shape)>, PlanError> {
     let understood = |(name, shape): (&String, &toml::Spanned<Shape>)| {
         let wrong = |reason: &str| at(shape.span(), format!("`{name}`: {reason}"));
@@ -27,7 +24,7 @@ pub fn shapes(
 }
 
 /// Checks cases on a link. Error: one names no shape, or a shape that does not exist.
-pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
+pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     let Some(target) = targets
         .iter()
         .find(|target| target.kind == TargetKind::Link)

@@ -2,9 +2,9 @@
 //! The metrics that an experiment adds to the lab's own (docs/experiments.md, `[[metric]]`).
 
 use crate::PlanError;
+use crate::error::ErrorAt;
 use crate::file;
 use lab_model::{Metric, Unit};
-use std::ops::Range;
 
 /// Arguments of `ran` that mean something already (docs/protocol.md).
 const RESERVED: [&str; 10] = [
@@ -20,11 +20,8 @@ const RESERVED: [&str; 10] = [
     "allocated_bytes",
 ];
 
-/// Where in the file, and what is wrong there.
-type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
-
 /// Error: a name that is no key of the protocol, that the lab uses itself, or that is there twice.
-pub fn understand(metrics: &[file::Metric], at: At) -> Result<Vec<Metric>, PlanError> {
+pub fn understand(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, PlanError> {
     let mut read: Vec<Metric> = Vec::new();
     for metric in metrics {
         let name = metric.name.get_ref();

@@ -3,13 +3,13 @@
 
 use crate::PlanError;
 use crate::case::Case;
+use crate::error::ErrorAt;
 use crate::file::{self, File};
 use lab_model::point_load::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD, read_keep_alive};
 use lab_model::{
     Content, Cores, Example, Load, Metric, Plan, ServedFile, Servers, Serving, Traffic,
 };
 use std::io;
-use std::ops::Range;
 use toml::Spanned;
 
 /// The length of a visit, ns. It is short, so that servers take turns often and changes of the machine's speed affect
@@ -28,16 +28,13 @@ const MOST_WORKERS: u32 = 1024;
 /// Reads a file of the experiment's folder.
 type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// Makes an error of a place in the experiment.
-type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
-
 /// The servers that the file describes. Errors: keys of servers without `[server]`, or a missing or wrong key with it.
 pub fn understand(
     file: &File,
     cases: &[Case],
     metrics: Vec<Metric>,
     read: Read,
-    at: At,
+    at: ErrorAt,
 ) -> Result<Option<Serving>, PlanError> {
     let Some(server) = &file.server else {
         return match file.case.iter().flat_map(|c| &c.request).next() {
@@ -112,7 +109,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
     }
 }
 
-fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
+fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanError> {
     let file::Server {
         workers,
         missing,
@@ -153,7 +150,7 @@ fn check_server(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError>
 
 /// Checks the parameters of a case: servers are swept over connections, know two factors, and take any other in the
 /// path of the first request.
-fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError> {
+fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), PlanError> {
     let wrong = |reason: String| Err(at(written.name.span(), reason));
     if case
         .sweep
@@ -208,7 +205,7 @@ fn is_path(path: &str) -> bool {
 struct RequestContext<'a> {
     server: &'a file::Server,
     read: Read<'a>,
-    at: At<'a>,
+    at: ErrorAt<'a>,
 }
 
 impl RequestContext<'_> {
@@ -259,8 +256,8 @@ impl RequestContext<'_> {
                     && !reserved.contains(&name.to_ascii_lowercase().as_str())
                     && value.bytes().all(|b| (b' '..=b'~').contains(&b))
             });
-        let reason = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
-                   Content-Type and Transfer-Encoding are the lab's own";
+        let reason = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, \
+            Content-Length, Content-Type and Transfer-Encoding are the lab's own";
         if is_valid {
             Ok(header.get_ref().clone())
         } else {

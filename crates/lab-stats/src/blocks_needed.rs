@@ -12,8 +12,8 @@ pub(crate) const DECIDING_CHANCE: f64 = 0.9;
 /// If more blocks than these would be needed, there is no forecast.
 const MOST_BLOCKS: u32 = 100_000;
 
-/// A new run of so many blocks decides a ratio with a chance of [`DECIDING_CHANCE`]: its interval has nothing of `apart`, or
-/// all of it is in `alike`, ranges of the ratio's logarithm. `None`: hardly any number does.
+/// The number of blocks with which a new run decides a ratio with a chance of [`DECIDING_CHANCE`]: its interval lies
+/// outside `difference`, or within `equivalence`, ranges of the ratio's logarithm. `None`: hardly any number does.
 ///
 /// The truth is as uncertain as this run leaves it: assurance, A. O'Hagan and others, *Assurance in clinical trial
 /// design*, Pharmaceutical Statistics 4 (2005).

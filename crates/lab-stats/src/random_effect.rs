@@ -69,8 +69,8 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
     })
 }
 
-/// The greatest multiple where means spread by less than chance alone has them spread: that of means which spread by just
-/// so much. Wald's interval itself may then hold nothing but 0, or not even that.
+/// The greatest multiple where means spread by less than chance alone has them spread: that of means which spread by
+/// just so much. Wald's interval itself may then hold nothing but 0, or not even that.
 fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
     let all: f64 = means.iter().map(|(n, _)| n).sum();
     let squares: f64 = means.iter().map(|(n, _)| n * n).sum();

@@ -296,7 +296,8 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
     }
 }
 
-/// A table that names both the sweep's values and the factor's keeps the case's `thin`; one that names the sweep alone does not.
+/// A table that names both the sweep's values and the factor's keeps the case's `thin`; a table of the sweep alone does
+/// not.
 #[test]
 fn further_values_are_thinned_among_those_that_an_experiment_names() {
     let of = |lines: &str| {

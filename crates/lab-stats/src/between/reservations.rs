@@ -68,8 +68,8 @@ fn generator(sides: &Sides) -> Option<String> {
     };
     let late = names(is_late).map(|names| {
         format!(
-            "The load generator itself was late in {names}: more than a tenth of some percentiles can be its own latency, \
-             and none of them is called equivalent."
+            "The load generator itself was late in {names}: more than a tenth of some percentiles can be its own \
+             latency, and none of them is called equivalent."
         )
     });
     let texts: Vec<String> = [limit, late].into_iter().flatten().collect();
@@ -156,8 +156,8 @@ fn few_blocks(between: &Between, sides: &Sides) -> Option<String> {
     let few = !between.changes.is_empty() && first.min(second) < needed;
     few.then(|| {
         format!(
-            "The runs have {first} and {second} blocks. Intervals of fewer than {needed} assume that blocks scatter normally. \
-             {advice}"
+            "The runs have {first} and {second} blocks. Intervals of fewer than {needed} assume that blocks scatter \
+             normally. {advice}"
         )
     })
 }

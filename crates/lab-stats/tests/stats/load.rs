@@ -1047,7 +1047,8 @@ fn what_was_due_after_the_loss_of_all_agents_is_told() {
     add(&mut run, vec![slice.clone()]);
     let text = warned(&results(&run), "agents").unwrap();
     assert!(
-        text.starts_with("All agents were lost: gen1 (killed) and gen2 (cut off). The load ended there, after 1 of 5 blocks."),
+        text.starts_with("All agents were lost: gen1 (killed) and gen2 (cut off). The load ended there, after 1 of 5 \
+            blocks."),
         "{text}"
     );
     assert!(

@@ -233,7 +233,8 @@ fn what_changed_is_in_the_unit_of_its_metric() {
     assert_eq!(time.verdict, Some(Verdict::Slower));
 }
 
-/// Of a server that became twice as fast each percentile is half of what it was, with an interval where the blocks allow.
+/// Each percentile of a server that became twice as fast is half of what it was, with an interval where the blocks
+/// allow.
 #[test]
 fn percentiles_of_two_runs_and_what_was_gained() {
     let first = loaded("a", 1, 2e6, 120, |_| ());

@@ -158,8 +158,8 @@ impl Naming<'_> {
         warning(WarningKind::Late, &late, || {
             format!(
                 "The load generator itself was late. More than a tenth of these percentiles can be its own latency: \
-                 {lags}. None of them is called equivalent. Give it a core of its own or more threads (--threads), a lower --rate, or \
-                 another machine."
+                 {lags}. None of them is called equivalent. Give it a core of its own or more threads (--threads), a \
+                 lower --rate, or another machine."
             )
         })
     }
@@ -184,8 +184,8 @@ impl Naming<'_> {
         }
         (!parts.is_empty()).then(|| {
             let text = format!(
-                "The time of day was set during the load, or is not the one that the kernel notes arrivals by. So these \
-                 answers were timed when the generator read them, which may be later than they came: {}.",
+                "The time of day was set during the load, or is not the one that the kernel notes arrivals by. So \
+                 these answers were timed when the generator read them, which may be later than they came: {}.",
                 list(parts)
             );
             Warning::new(WarningKind::Late, text)

@@ -128,8 +128,8 @@ impl Counting<'_> {
         warning(WarningKind::Late, &late, || {
             format!(
                 "The load generator itself was late, for {}: more than a tenth of some percentiles there can be its \
-             own latency, and none of them is called equivalent. It was latest for {}, with one request in a hundred by \
-             {:.2} ms or more.",
+             own latency, and none of them is called equivalent. It was latest for {}, with one request in a hundred \
+             by {:.2} ms or more.",
                 self.counted(&late),
                 self.place(worst),
                 late_ns(worst) / 1e6,

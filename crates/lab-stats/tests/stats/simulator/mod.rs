@@ -277,8 +277,8 @@ impl Random {
     }
 }
 
-/// Whether a verdict is false where this ratio is the truth. Equivalence is read with the plan's margin, also where the control raised it: what then is a
-/// weaker claim in the report counts as the full one here.
+/// Whether a verdict is false where this ratio is the truth. Equivalence is judged by the plan's margin, even where the
+/// control raised it: the weaker claim of the report counts as the full one here.
 pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
     match verdict {
         Verdict::Faster => truth >= 0.98,
