@@ -114,10 +114,10 @@ fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcom
 
 /// What another parser finds in a stream of which it has the whole: the answers up to the first that is
 /// not complete or not HTTP.
-fn others_reading(stream: &[u8], to_head: bool) -> Vec<Complete> {
+fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
     let (mut complete, mut at) = (Vec::new(), 0);
     while at < stream.len() {
-        let Some((status, body, length)) = others_answer(&stream[at..], to_head) else {
+        let Some((status, body, length)) = reference_answer(&stream[at..], to_head) else {
             break;
         };
         at += length;
@@ -129,7 +129,7 @@ fn others_reading(stream: &[u8], to_head: bool) -> Vec<Complete> {
 }
 
 /// The answer at the beginning of a stream, interim ones included, and how long it is.
-fn others_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
+fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
     let mut fields = [httparse::EMPTY_HEADER; 256];
     let mut head = httparse::Response::new(&mut fields);
     // It skips empty lines at the beginning, which no answer has.
@@ -153,7 +153,7 @@ fn others_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
         (Some(_), Some(_)) => return None,
         (Some(_), None) if head.version == Some(0) => return None,
         (Some(codings), None) if codings.rsplit(',').next()?.trim() == "chunked" => {
-            others_chunks(rest)?
+            reference_chunks(rest)?
         }
         (None, Some(sizes)) => {
             let sizes: Result<Vec<usize>, _> = sizes.split(',').map(|n| n.trim().parse()).collect();
@@ -167,7 +167,7 @@ fn others_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
 }
 
 /// A body of chunks, and how long it is with all that belongs to it.
-fn others_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
+fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut body, mut at) = (Vec::new(), 0);
     loop {
         let (line, size) = match httparse::parse_chunk_size(&stream[at..]) {
@@ -236,7 +236,7 @@ fn a_damaged_answer_is_never_one_served() {
         }
         let to_head = dice.random_bool(0.05);
         let outcome = read_in_all_ways(&stream, to_head, &mut dice);
-        let reference = others_reading(&stream, to_head);
+        let reference = reference_answers(&stream, to_head);
         for (n, answer) in outcome.complete.iter().enumerate() {
             let stream = stream.escape_ascii();
             assert_eq!(Some(answer), reference.get(n), "answer {n} of {stream}");
@@ -257,7 +257,7 @@ fn what_servers_say_is_read_in_any_pieces() {
         let stream = recorded(&mut dice);
         let outcome = read_in_all_ways(&stream, false, &mut dice);
         assert!(!outcome.malformed, "{}", stream.escape_ascii());
-        assert_eq!(outcome.complete, others_reading(&stream, false));
+        assert_eq!(outcome.complete, reference_answers(&stream, false));
     }
 }
 

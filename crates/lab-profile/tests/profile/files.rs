@@ -373,7 +373,7 @@ fn files_of_other_tools_and_versions_are_named() {
 }
 
 /// A file with some of its bytes changed, lines doubled and ends cut off.
-fn spoiled(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
+fn damaged(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..12);
     changes.prop_map(move |changes| {
         let mut bytes = text.as_bytes().to_vec();
@@ -401,11 +401,11 @@ proptest! {
     fn no_file_makes_a_reader_panic(
         bytes in prop_oneof![
             prop::collection::vec(any::<u8>(), 0..400),
-            spoiled(CACHEGRIND),
-            spoiled(CALLGRIND),
-            spoiled(MASSIF),
-            spoiled(DHAT_1),
-            spoiled(DHAT_2),
+            damaged(CACHEGRIND),
+            damaged(CALLGRIND),
+            damaged(MASSIF),
+            damaged(DHAT_1),
+            damaged(DHAT_2),
         ]
     ) {
         if let Ok(profile) = read_cachegrind(&bytes[..]) {

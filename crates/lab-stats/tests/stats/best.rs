@@ -6,7 +6,7 @@
 use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
-use crate::simulator::{CALM, FIXED, Simulator, World, most};
+use crate::simulator::{CALM, FIXED, Simulator, World, most_by_chance};
 use lab_model::Cores;
 use lab_stats::results::{Over, Results, results};
 
@@ -65,11 +65,14 @@ fn the_choice_of_the_best_point_makes_no_winner() {
             assert!(2 * with_winner > all, "{name}: {with_winner} of {all}");
         } else {
             assert!(
-                with_winner <= most(all, 0.05),
+                with_winner <= most_by_chance(all, 0.05),
                 "{name}: {with_winner} of {all}"
             );
         }
-        assert!(missed <= most(all, 0.05), "{name}: {missed} of {all}");
+        assert!(
+            missed <= most_by_chance(all, 0.05),
+            "{name}: {missed} of {all}"
+        );
         let share = |n: u64| percent(n as f64 / all as f64);
         rows.push(vec![
             name.into(),

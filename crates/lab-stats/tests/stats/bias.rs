@@ -28,7 +28,7 @@ fn slower(sample: &mut Sample, by: f64) {
     sample.batch.wall_ns = (sample.batch.wall_ns as f64 * by) as u64;
 }
 
-fn of(run: &Run, subject: SubjectId, kind: BiasKind) -> Bias {
+fn bias_of(run: &Run, subject: SubjectId, kind: BiasKind) -> Bias {
     let found = results(run).biases;
     let mut found = found.into_iter();
     let found = found.find(|b| (b.subject, b.kind) == (subject, kind));
@@ -58,10 +58,10 @@ fn carry_over_is_seen() {
             }
         }
     });
-    let found = of(&run, 1, BiasKind::CarryOver);
+    let found = bias_of(&run, 1, BiasKind::CarryOver);
     assert!(found.stands_out, "{found:?}");
     assert!((found.ratio.estimate - 0.9).abs() < 0.01, "{found:?}");
-    assert!(!of(&run, 2, BiasKind::CarryOver).stands_out);
+    assert!(!bias_of(&run, 2, BiasKind::CarryOver).stands_out);
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn drift_within_a_block_is_seen() {
             .filter(|s| s.pass >= 20 && s.subject == 2);
         late.for_each(|sample| slower(sample, 1.2));
     });
-    let found = of(&run, 2, BiasKind::Drift);
+    let found = bias_of(&run, 2, BiasKind::Drift);
     assert!(
         found.stands_out && (found.ratio.estimate - 1.2).abs() < 0.02,
         "{found:?}"
     );
-    assert!(!of(&run, 0, BiasKind::Drift).stands_out);
+    assert!(!bias_of(&run, 0, BiasKind::Drift).stands_out);
 }
 
 #[test]
@@ -86,12 +86,12 @@ fn a_core_that_is_another_to_one_subject_is_seen() {
         let of_subject = samples.iter_mut().filter(|s| core == 1 && s.subject == 1);
         of_subject.for_each(|sample| slower(sample, 1.3));
     });
-    let found = of(&run, 1, BiasKind::Core(1));
+    let found = bias_of(&run, 1, BiasKind::Core(1));
     assert!(
         found.stands_out && (found.ratio.estimate - 1.3).abs() < 0.05,
         "{found:?}"
     );
-    assert!(!of(&run, 2, BiasKind::Core(1)).stands_out);
+    assert!(!bias_of(&run, 2, BiasKind::Core(1)).stands_out);
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn helper_threads_are_seen() {
         let of_subject = samples.iter_mut().filter(|s| s.subject == 2);
         of_subject.for_each(|sample| sample.batch.cpu_ns = 3 * sample.batch.wall_ns / 2);
     });
-    let found = of(&run, 2, BiasKind::Helpers);
+    let found = bias_of(&run, 2, BiasKind::Helpers);
     assert!(
         found.stands_out && (found.ratio.estimate - 1.5).abs() < 1e-3,
         "{found:?}"
     );
-    assert!(!of(&run, 0, BiasKind::Helpers).stands_out);
+    assert!(!bias_of(&run, 0, BiasKind::Helpers).stands_out);
 }

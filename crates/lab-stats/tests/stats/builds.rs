@@ -5,7 +5,7 @@
 use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
-use crate::simulator::{CALM, Random, Simulator, World, most};
+use crate::simulator::{CALM, Random, Simulator, World, most_by_chance};
 use lab_model::{Command, Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::results;
@@ -79,7 +79,7 @@ fn intervals_hold_for_builds_that_differ() {
         }
         println!("{builds} builds, {blocks} blocks, {scatter}: {missed} and {naive} of {all}");
         assert!(
-            missed <= most(all, 0.05),
+            missed <= most_by_chance(all, 0.05),
             "{builds} {blocks} {scatter}: {missed} of {all}"
         );
         if scatter >= 0.02 && builds <= 10 {

@@ -3,9 +3,9 @@
 //! known, of any run that a file can hold, and to a gate.
 
 use crate::lines::{close, lines};
-use crate::simulator::figures::{interval, judged, maybe, places, reading, warnings};
+use crate::simulator::figures::{interval, interval_if_any, judged, places, reading, warnings};
 use crate::simulator::load::{add, counts, open, run, second, times};
-use crate::simulator::{Random, contradicts, most};
+use crate::simulator::{Random, contradicts, most_by_chance};
 use lab_model::*;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::load::threshold::{Judgement, Threshold, judge};
@@ -36,7 +36,7 @@ const IN_TURNS: [Metric; 6] = [
 fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = RESPONSE_TIMES[..6]
         .iter()
-        .filter_map(|m| maybe(results, subject, 0, m));
+        .filter_map(|m| interval_if_any(results, subject, 0, m));
     found.collect()
 }
 
@@ -44,7 +44,7 @@ fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> 
 fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = SERVICE_TIMES[..6]
         .iter()
-        .filter_map(|m| maybe(results, subject, 0, m));
+        .filter_map(|m| interval_if_any(results, subject, 0, m));
     found.collect()
 }
 
@@ -226,7 +226,7 @@ fn equal_servers_have_no_winner() {
     };
     let wrong = (0..RUNS).filter(wrong).count() as u64;
     println!("a false winner in {wrong} of {RUNS} runs");
-    assert!(wrong <= most(RUNS, 0.05), "{wrong} of {RUNS}");
+    assert!(wrong <= most_by_chance(RUNS, 0.05), "{wrong} of {RUNS}");
 }
 
 #[test]
@@ -349,7 +349,11 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
     );
     assert_eq!(reading(&measured, 1, 1, &Metric::SERVED), Some(0.0));
     let absent = [Metric::GENERATOR_CPU, Metric::P50];
-    assert!(absent.iter().all(|m| maybe(&measured, 1, 1, m).is_none()));
+    assert!(
+        absent
+            .iter()
+            .all(|m| interval_if_any(&measured, 1, 1, m).is_none())
+    );
     assert_eq!(interval(&measured, 1, 1, &Metric::THROUGHPUT).estimate, 0.0);
     run.plan.as_mut().unwrap().baseline = 1;
     let refusals = results(&run).refusals;

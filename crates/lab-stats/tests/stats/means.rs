@@ -4,7 +4,7 @@
 
 use crate::documents;
 use crate::documents::percent;
-use crate::simulator::{Random, most};
+use crate::simulator::{Random, most_by_chance};
 use lab_stats::mean::ratio_of_means;
 
 /// What makes a subject's blocks longer than the baseline's, each by chance.
@@ -57,7 +57,7 @@ fn intervals_of_ratios_of_means_follow_skew() {
         }
         println!("{} {}: {missed} of {runs}", world.name, world.blocks);
         assert!(
-            missed <= most(runs, world.most_of_100 / 100.0),
+            missed <= most_by_chance(runs, world.most_of_100 / 100.0),
             "{}",
             world.name
         );

@@ -2,7 +2,7 @@
 //! The results of every kind of run: of a whole run those of its parts, and nothing that a kind does not have.
 
 use crate::simulator;
-use crate::simulator::figures::{judged, maybe, reading};
+use crate::simulator::figures::{interval_if_any, judged, reading};
 use crate::simulator::{
     CALM, Random, Simulator, World, block, empty_run, sample, served, subject, target,
 };
@@ -241,7 +241,10 @@ fn of_batches() {
     let gravest_first = ["failed", "noise-floor", "no-steady-state"];
     assert_eq!(kinds, gravest_first);
     for metric in [Metric::MEMORY, Metric::PEAK_MEMORY, Metric::STARTUP] {
-        assert!(maybe(&results, 0, None, &metric).is_some(), "{metric:?}");
+        assert!(
+            interval_if_any(&results, 0, None, &metric).is_some(),
+            "{metric:?}"
+        );
     }
     for metric in [Metric::THREADS, Metric::USER_CPU, Metric::SYSTEM_CPU] {
         assert!(reading(&results, 0, None, &metric).is_some(), "{metric:?}");
@@ -270,7 +273,10 @@ fn of_whole_commands() {
         Metric::VOLUNTARY_SWITCHES,
         Metric::INVOLUNTARY_SWITCHES,
     ] {
-        assert!(maybe(&results, 1, 0, &metric).is_some(), "{metric:?}");
+        assert!(
+            interval_if_any(&results, 1, 0, &metric).is_some(),
+            "{metric:?}"
+        );
     }
 }
 
@@ -402,7 +408,7 @@ fn of_a_load() {
     let run = two_servers();
     let plan = run.plan.as_ref().unwrap();
     let results = results(&run);
-    let of = |metric| maybe(&results, 0, 0, &metric).is_some();
+    let of = |metric| interval_if_any(&results, 0, 0, &metric).is_some();
     assert!(of(Metric::OFFERED) && of(Metric::THROUGHPUT) && of(Metric::RECEIVED));
     assert!(of(Metric::GENERATOR_CPU) && of(Metric::GENERATOR_BUSY) && of(Metric::SERVER_CORES));
     assert!(of(Metric::P999) && of(Metric::SERVICE_P999));

@@ -5,7 +5,7 @@
 use crate::documents;
 use crate::simulator::figures::{interval, judged, reading, warnings};
 use crate::simulator::served::World;
-use crate::simulator::{contradicts, most};
+use crate::simulator::{contradicts, most_by_chance};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::load::peaks::{Peak, Peaks};
@@ -156,7 +156,7 @@ fn equal_servers_have_no_winner() {
     };
     let wrong = (0..runs).filter(wrong).count() as u64;
     println!("a false winner over all cases in {wrong} of {runs} runs");
-    assert!(wrong <= most(runs, 0.05), "{wrong} of {runs}");
+    assert!(wrong <= most_by_chance(runs, 0.05), "{wrong} of {runs}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::documents;
 use crate::documents::percent;
-use crate::simulator::{Random, most};
+use crate::simulator::{Random, most_by_chance};
 use lab_stats::shifts::{runs_needed, shifts};
 
 const ALPHA: f64 = 0.05;
@@ -46,7 +46,7 @@ fn histories_without_a_change_show_none_and_a_change_is_found() {
         let found = found.count() as f64 / all as f64;
         println!("{name}, {runs}: {wrong} of {all} wrong, {found} found");
         assert!(
-            wrong <= most(all, ALPHA),
+            wrong <= most_by_chance(all, ALPHA),
             "{name}, {runs}: {wrong} of {all}"
         );
         if name == "normal" {

@@ -7,7 +7,7 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::figures::{interval, judged};
-use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most};
+use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most_by_chance};
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Comparison, Results, results};
@@ -118,13 +118,13 @@ fn identical_subjects_have_no_winner() {
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(i as u64);
         assert!(
-            tally.contradicted <= most(*RUNS, ALPHA),
+            tally.contradicted <= most_by_chance(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.contradicted
         );
         assert!(
-            tally.missed <= most(*RUNS, ALPHA),
+            tally.missed <= most_by_chance(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.missed
@@ -173,13 +173,13 @@ fn true_differences_are_found() {
         let tally = scenario.tally(100 + i as u64);
         let found = tally.winners as f64 / tally.comparisons as f64;
         assert!(
-            tally.contradicted <= most(*RUNS, ALPHA),
+            tally.contradicted <= most_by_chance(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.contradicted
         );
         assert!(
-            tally.missed <= most(*RUNS, ALPHA),
+            tally.missed <= most_by_chance(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.missed
@@ -207,7 +207,7 @@ fn luck_that_stays_for_long_is_the_limit() {
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(200 + i as u64);
         assert!(
-            tally.contradicted <= most(*RUNS, 0.15),
+            tally.contradicted <= most_by_chance(*RUNS, 0.15),
             "{}: {}",
             scenario.name,
             tally.contradicted
@@ -243,7 +243,7 @@ fn derived_intervals_cover_the_truth() {
         {
             let missed = covered.of - covered.hits;
             assert!(
-                missed <= most(covered.of, ALPHA),
+                missed <= most_by_chance(covered.of, ALPHA),
                 "{name}, {blocks} blocks: {missed}"
             );
             row.push(percent(covered.hits as f64 / covered.of as f64));

@@ -7,7 +7,7 @@ use crate::documents::percent;
 use crate::simulator::Random;
 use crate::simulator::figures::interval;
 use crate::simulator::load::{add, counts, open, run, second, times};
-use crate::simulator::most;
+use crate::simulator::most_by_chance;
 use lab_model::Metric;
 use lab_stats::order;
 use lab_stats::results::results;
@@ -90,7 +90,7 @@ fn intervals_of_percentiles_hold_the_truth_or_are_not_given() {
             // Stalls that no slice has move the median, too, if by little: that is published.
             let bounded = part > 0.5 || world.stall.0 == 0.0;
             assert!(
-                !bounded || missed <= most(runs, 0.07),
+                !bounded || missed <= most_by_chance(runs, 0.07),
                 "{} {:?}: {missed} of {runs}",
                 world.name,
                 metric.id

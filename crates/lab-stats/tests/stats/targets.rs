@@ -2,7 +2,7 @@
 //! Runs on several targets, with servers and with many connections: what is said of each target by
 //! itself, and of two such runs.
 
-use crate::simulator::figures::{interval, judged, maybe, places, reading};
+use crate::simulator::figures::{interval, interval_if_any, judged, places, reading};
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
@@ -122,7 +122,7 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
 const TWO_KINDS: [TargetKind; 2] = [TargetKind::Sqlite, TargetKind::Postgresql];
 
 /// What was done on a target by itself.
-fn on(run: &Run, kind: TargetKind) -> (Plan, Results) {
+fn results_on(run: &Run, kind: TargetKind) -> (Plan, Results) {
     let mut parts = parts(run).into_iter();
     let part = parts.find(|p| p.kind == Some(kind)).unwrap();
     let results = results(&part.run);
@@ -138,7 +138,7 @@ fn every_target_has_its_own_baseline_and_verdicts() {
     let run = run(&TWO_KINDS, 12, 1.0);
     assert_eq!(parts(&run).len(), 2);
     for kind in TWO_KINDS {
-        let (plan, results) = on(&run, kind);
+        let (plan, results) = results_on(&run, kind);
         assert_eq!(plan.subjects[plan.baseline].name, "c");
         assert_eq!(results.controls.len(), plan.points.len());
         let ada = named(&plan, "ada");
@@ -173,7 +173,7 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
             });
         }
     }
-    let (plan, results) = on(&run, TargetKind::Postgresql);
+    let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let python = named(&plan, "python");
     assert!(results.refusals.is_empty(), "{:?}", results.refusals);
     let mut places = places(&results).into_iter();
@@ -197,7 +197,7 @@ fn what_holds_at_all_points_of_a_subject_is_said_once() {
         key: "tls".into(),
         value: "on".into(),
     });
-    let (_, results) = on(&run, TargetKind::Postgresql);
+    let (_, results) = results_on(&run, TargetKind::Postgresql);
     assert_eq!(results.refusals.len(), 1);
     assert_eq!(results.refusals[0].point, None);
 }
@@ -205,7 +205,7 @@ fn what_holds_at_all_points_of_a_subject_is_said_once() {
 #[test]
 fn the_time_of_an_operation_is_split_and_adds_up() {
     let run = run(&TWO_KINDS, 12, 1.0);
-    let (plan, results) = on(&run, TargetKind::Postgresql);
+    let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let ada = named(&plan, "ada");
     let of = |metric| interval(&results, ada, 1, &metric);
     let wall = of(Metric::MEAN_WALL).estimate;
@@ -214,11 +214,11 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
     assert!((of(Metric::WAITING).estimate / wall - 1.0 / 6.0).abs() < 1e-3);
     assert_eq!(of(Metric::OVERLAP).high, 0.0);
     for (subject, point) in places(&results) {
-        let split = maybe(&results, subject, point, &Metric::WAITING).is_some();
+        let split = interval_if_any(&results, subject, point, &Metric::WAITING).is_some();
         assert_eq!(split, plan.case(point).cores == Cores::One);
     }
-    let (_, sqlite) = on(&run, TargetKind::Sqlite);
-    let server = maybe(&sqlite, 0, 0, &Metric::SERVER_CPU);
+    let (_, sqlite) = results_on(&run, TargetKind::Sqlite);
+    let server = interval_if_any(&sqlite, 0, 0, &Metric::SERVER_CPU);
     assert!(server.is_none(), "a library is no server");
     let of = |metric| interval(&sqlite, 0, 0, &metric).estimate;
     assert!((of(Metric::WAITING) / of(Metric::MEAN_WALL) - 0.5).abs() < 1e-3);
@@ -230,7 +230,7 @@ fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         sample.batch.server_cpu_ns = Some(sample.batch.wall_ns * 3 / 4);
     }
-    let (_, results) = on(&run, TargetKind::Mariadb);
+    let (_, results) = results_on(&run, TargetKind::Mariadb);
     let of = |metric| interval(&results, 0, 0, &metric);
     let waiting = of(Metric::WAITING);
     assert_eq!((waiting.low, waiting.high), (0.0, 0.0));
@@ -242,11 +242,11 @@ fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
 fn a_server_whose_cpu_is_unknown_is_not_split() {
     let mut run = run(&[TargetKind::Mariadb], 8, 1.0);
     run.blocks[3].samples[5].batch.server_cpu_ns = None;
-    let (_, results) = on(&run, TargetKind::Mariadb);
+    let (_, results) = results_on(&run, TargetKind::Mariadb);
     let without_server_cpu = run.blocks[3].samples[5];
     let split = |&(subject, point): &(SubjectId, PointId)| {
-        let server = maybe(&results, subject, point, &Metric::SERVER_CPU);
-        let waiting = maybe(&results, subject, point, &Metric::WAITING);
+        let server = interval_if_any(&results, subject, point, &Metric::SERVER_CPU);
+        let waiting = interval_if_any(&results, subject, point, &Metric::WAITING);
         assert_eq!(server.is_some(), waiting.is_some());
         server.is_some()
     };
@@ -287,7 +287,7 @@ fn buckets_are_those_of_the_protocol() {
 #[test]
 fn latencies_are_quantiles_of_whole_blocks() {
     let run = run(&[TargetKind::Postgresql], 8, 1.0);
-    let (plan, results) = on(&run, TargetKind::Postgresql);
+    let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let subjects = plan.subjects.len();
     let cells = results.cells.iter();
     let of_latencies = cells.filter(|c| c.key.metric == Metric::OPERATIONS);
@@ -310,7 +310,7 @@ fn latencies_are_quantiles_of_whole_blocks() {
 #[test]
 fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
     let mut run = run(&[TargetKind::Postgresql], 8, 1.0);
-    let (_, results) = on(&run, TargetKind::Postgresql);
+    let (_, results) = results_on(&run, TargetKind::Postgresql);
     let added = results.cells.iter();
     let mut added = added.filter(|c| c.key.metric == Metric::ADDED_P99);
     assert!(added.next().is_none(), "these cannot fail");
@@ -324,7 +324,7 @@ fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
             latencies.counts[1].0 = 192 + block.number % 3;
         }
     }
-    let (plan, results) = on(&run, TargetKind::Postgresql);
+    let (plan, results) = results_on(&run, TargetKind::Postgresql);
     let of = |name, metric| {
         let found = interval(&results, named(&plan, name), 2, &metric);
         (found.estimate, found.low, found.high)
@@ -332,7 +332,7 @@ fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
     assert_eq!(of("ada", Metric::ADDED_P99), (80.0, 48.0, 96.0));
     assert_eq!(of("ada", Metric::ADDED_P50), (0.0, 0.0, 0.0));
     assert_eq!(of("python", Metric::ADDED_P999), (0.0, 0.0, 0.0));
-    assert!(maybe(&results, plan.baseline, 2, &Metric::ADDED_P99).is_none());
+    assert!(interval_if_any(&results, plan.baseline, 2, &Metric::ADDED_P99).is_none());
 }
 
 #[test]
@@ -341,8 +341,8 @@ fn a_quantile_needs_enough_operations() {
     for latencies in run.blocks.iter_mut().flat_map(|b| &mut b.latencies) {
         latencies.counts = vec![(82, 7)];
     }
-    let (_, results) = on(&run, TargetKind::Postgresql);
-    let has = |metric| maybe(&results, 0, 2, &metric).is_some();
+    let (_, results) = results_on(&run, TargetKind::Postgresql);
+    let has = |metric| interval_if_any(&results, 0, 2, &metric).is_some();
     assert!(has(Metric::P90) && has(Metric::P99), "112 operations");
     assert!(!has(Metric::P999));
 }
@@ -350,7 +350,7 @@ fn a_quantile_needs_enough_operations() {
 #[test]
 fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
     let run = run(&[TargetKind::Postgresql], 12, 1.0);
-    let (plan, results) = on(&run, TargetKind::Postgresql);
+    let (plan, results) = results_on(&run, TargetKind::Postgresql);
     assert!(
         results.fits.is_empty(),
         "one more connection has no cost of its own"
@@ -382,7 +382,7 @@ fn a_law_that_does_not_describe_the_points_says_so() {
             sample.batch.wall_ns *= 2;
         }
     }
-    let (_, results) = on(&run, TargetKind::Postgresql);
+    let (_, results) = results_on(&run, TargetKind::Postgresql);
     let laws = || results.scalings.iter().flat_map(|s| &s.law);
     assert!(laws().count() == 4 && laws().all(|law| law.departs));
 }
@@ -391,7 +391,7 @@ fn a_law_that_does_not_describe_the_points_says_so() {
 fn three_points_are_too_few_for_the_law() {
     let mut run = run(&[TargetKind::Postgresql], 12, 1.0);
     run.plan.as_mut().unwrap().points.truncate(5);
-    let (_, results) = on(&run, TargetKind::Postgresql);
+    let (_, results) = results_on(&run, TargetKind::Postgresql);
     let scaling = &results.scalings[0];
     assert!(scaling.law.is_none());
     let reason = scaling.why.as_deref().unwrap();
@@ -411,7 +411,7 @@ fn compare(first: &Run, second: &Run) -> Between {
     between(recorded(first, &a), recorded(second, &b)).unwrap()
 }
 
-fn later(mut run: Run) -> Run {
+fn begun_later(mut run: Run) -> Run {
     run.started_unix_s += 3600.0;
     run
 }
@@ -419,7 +419,7 @@ fn later(mut run: Run) -> Run {
 #[test]
 fn two_runs_are_compared_target_by_target() {
     let first = run(&TWO_KINDS, 12, 1.0);
-    let second = later(run(&TWO_KINDS, 12, 1.3));
+    let second = begun_later(run(&TWO_KINDS, 12, 1.3));
     let found = compare(&first, &second);
     assert_eq!(found.baseline.as_deref(), Some("c"));
     let change = |subject: &str, point: &str| {
@@ -448,7 +448,7 @@ fn two_runs_are_compared_target_by_target() {
 #[test]
 fn a_run_on_one_target_is_compared_with_that_part_of_another() {
     let first = run(&[TargetKind::Sqlite], 12, 1.0);
-    let second = later(run(&TWO_KINDS, 12, 1.3));
+    let second = begun_later(run(&TWO_KINDS, 12, 1.3));
     let found = compare(&first, &second);
     let ada = found.judged().find(|c| c.subject == "ada").unwrap();
     assert_eq!(ada.verdict, Some(Verdict::Slower));

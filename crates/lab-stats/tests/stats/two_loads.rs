@@ -37,7 +37,7 @@ fn compared(first: &Run, second: &Run) -> Result<Between, Incomparable> {
     between(first, second)
 }
 
-fn of(between: &Between, metric: Metric) -> &Changed {
+fn change_in(between: &Between, metric: Metric) -> &Changed {
     let found = between.changes.iter().find(|c| c.metric == metric);
     found.unwrap_or_else(|| panic!("{metric:?} in {:?}", between.changes))
 }
@@ -109,10 +109,10 @@ fn a_stall_in_one_block_is_in_the_percentile_of_all() {
         slice.response = counts((0..400).map(|i| 1e6 + 1e6 * f64::from(i))).into();
     }
     let found = compared(&first, &second).unwrap();
-    let p99 = of(&found, Metric::P99);
+    let p99 = change_in(&found, Metric::P99);
     assert!(p99.values[1].estimate > 2e8, "{p99:?}");
     assert!(p99.change.estimate > 50.0, "{p99:?}");
-    assert!(of(&found, Metric::P50).change.estimate < 1.1);
+    assert!(change_in(&found, Metric::P50).change.estimate < 1.1);
 }
 
 /// Of equal servers few are told apart: the level holds for all that is said at once.
@@ -140,8 +140,11 @@ fn a_late_generator_makes_no_percentile_equivalent() {
         compared(&of(1), &of(2)).unwrap()
     };
     let [prompt, late] = [lagging(20_000), lagging(200_000)];
-    assert_eq!(of(&prompt, Metric::P50).verdict, Some(Verdict::Equivalent));
-    let verdict = of(&late, Metric::P50).verdict;
+    assert_eq!(
+        change_in(&prompt, Metric::P50).verdict,
+        Some(Verdict::Equivalent)
+    );
+    let verdict = change_in(&late, Metric::P50).verdict;
     assert!(
         matches!(verdict, Some(Verdict::Inconclusive { .. })),
         "{verdict:?}"
@@ -224,7 +227,7 @@ fn what_changed_is_in_the_unit_of_its_metric() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
     let second = loaded("b", 2, 2e6, 12, |_| ());
     let found = compared(&first, &second).unwrap();
-    let time = of(&found, Metric::TIME_PER_REQUEST);
+    let time = change_in(&found, Metric::TIME_PER_REQUEST);
     let [before, after] = time.values;
     assert!((before.estimate / 1e6 - 1.0).abs() < 0.02, "{before:?}");
     assert!((after.estimate / 2e6 - 1.0).abs() < 0.02, "{after:?}");

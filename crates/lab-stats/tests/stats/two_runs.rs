@@ -6,7 +6,7 @@
 use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
-use crate::simulator::{CALM, Random, Simulator, World, contradicts, most};
+use crate::simulator::{CALM, Random, Simulator, World, contradicts, most_by_chance};
 use lab_model::{Ending, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Recorded};
@@ -68,7 +68,7 @@ fn what_did_not_change_is_not_said_to_have() {
     ];
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(i as u64, 1.0);
-        let most = most(*PAIRS, ALPHA);
+        let most = most_by_chance(*PAIRS, ALPHA);
         let name = scenario.name;
         assert!(tally.contradicted <= most, "{name}: {}", tally.contradicted);
         assert!(tally.missed <= most, "{name}: {}", tally.missed);
@@ -97,7 +97,7 @@ fn true_changes_are_found() {
             let scenario = scenario("", [&before, &after], [20, 20]);
             let tally = scenario.tally(100 + i as u64, 1.05);
             let found = tally.named as f64 / tally.changes as f64;
-            let most = most(*PAIRS, ALPHA);
+            let most = most_by_chance(*PAIRS, ALPHA);
             assert!(tally.contradicted <= most, "{name}: {}", tally.contradicted);
             assert!(tally.missed <= most, "{name}: {}", tally.missed);
             assert!(found >= *power, "{name}: found {found}");
@@ -127,8 +127,14 @@ fn runs_that_scatter_differently_keep_the_level() {
         let change = change(&few, &many, level).unwrap().interval;
         change_misses += u64::from(change.low > 1.0 || change.high < 1.0);
     }
-    assert!(rank_sum_misses > most(RUNS, ALPHA), "{rank_sum_misses}");
-    assert!(change_misses <= most(RUNS, ALPHA), "{change_misses}");
+    assert!(
+        rank_sum_misses > most_by_chance(RUNS, ALPHA),
+        "{rank_sum_misses}"
+    );
+    assert!(
+        change_misses <= most_by_chance(RUNS, ALPHA),
+        "{change_misses}"
+    );
 }
 
 fn scenario(name: &'static str, worlds: [&World; 2], blocks: [u32; 2]) -> Scenario {

@@ -5,14 +5,14 @@
 use lab_load::{Header, Link, Request, Requests, method};
 use std::collections::HashMap;
 
-fn to(url: &str) -> Request {
+fn request_to(url: &str) -> Request {
     Request::new(Link::parse(url).unwrap())
 }
 
 fn with(headers: &[&str]) -> Request {
     Request {
         headers: headers.iter().map(|h| Header::parse(h).unwrap()).collect(),
-        ..to("http://127.0.0.1:8080/x")
+        ..request_to("http://127.0.0.1:8080/x")
     }
 }
 
@@ -56,7 +56,7 @@ fn read(request: Request, keep_alive: bool) -> Read {
 
 #[test]
 fn a_plain_request_has_what_it_needs_and_no_more() {
-    let read = read(to("http://127.0.0.1:8080/a?b=c"), true);
+    let read = read(request_to("http://127.0.0.1:8080/a?b=c"), true);
     assert_eq!(read.line, ("GET".to_owned(), "/a?b=c".to_owned(), 1));
     let agent = format!("benchlab/{}", env!("CARGO_PKG_VERSION"));
     let pairs = [
@@ -74,14 +74,14 @@ fn bodies_have_their_length() {
     let post = |body: &'static [u8]| Request {
         method: method("POST").unwrap(),
         body: body.into(),
-        ..to("http://127.0.0.1/")
+        ..request_to("http://127.0.0.1/")
     };
     let full = read(post(b"a\r\n\r\nb"), true);
     assert_eq!(full.all("content-length"), ["6"]);
     assert_eq!(full.body, b"a\r\n\r\nb");
     assert_eq!(read(post(b""), true).all("content-length"), ["0"]);
     assert!(
-        read(to("http://127.0.0.1/"), true)
+        read(request_to("http://127.0.0.1/"), true)
             .all("content-length")
             .is_empty()
     );
@@ -90,11 +90,11 @@ fn bodies_have_their_length() {
 #[test]
 fn a_connection_per_request_is_announced() {
     assert_eq!(
-        read(to("http://127.0.0.1/"), false).all("connection"),
+        read(request_to("http://127.0.0.1/"), false).all("connection"),
         ["close"]
     );
     assert!(
-        read(to("http://127.0.0.1/"), true)
+        read(request_to("http://127.0.0.1/"), true)
             .all("connection")
             .is_empty()
     );
@@ -136,7 +136,7 @@ fn a_requests_own_headers_go_before_common_ones() {
 #[test]
 fn the_urls_user_is_authorized() {
     let url = "http://Aladdin:open%20sesame@127.0.0.1/";
-    let basic = read(to(url), true);
+    let basic = read(request_to(url), true);
     // RFC 7617, 2.
     assert_eq!(
         basic.all("authorization"),
@@ -144,7 +144,7 @@ fn the_urls_user_is_authorized() {
     );
     let with_own_header = Request {
         headers: vec![Header::parse("Authorization: Bearer t").unwrap()],
-        ..to(url)
+        ..request_to(url)
     };
     assert_eq!(
         read(with_own_header, true).all("authorization"),
@@ -190,7 +190,7 @@ fn nothing_is_smuggled_in() {
 fn secrets_are_not_shown() {
     let request = Request {
         headers: vec![Header::parse("X-Key: secret").unwrap()],
-        ..to("http://me:secret@127.0.0.1/")
+        ..request_to("http://me:secret@127.0.0.1/")
     };
     let requests = Requests::new(std::slice::from_ref(&request), true, 1).unwrap();
     let printed = format!("{request:?} {requests:?} {:?}", requests.planned());
@@ -233,7 +233,7 @@ fn only_a_head_has_no_body_in_its_answer() {
     for name in ["GET", "HEAD", "POST", "OPTIONS", "head"] {
         let request = Request {
             method: method(name).unwrap(),
-            ..to("http://127.0.0.1/")
+            ..request_to("http://127.0.0.1/")
         };
         let requests = Requests::new(&[request], true, 1).unwrap();
         assert_eq!(requests.get(0).head, name == "HEAD", "{name}");
@@ -253,7 +253,7 @@ fn any_path_is_rendered() {
             format!("http://127.0.0.1/?a{c}b"),
         ] {
             let path = Link::parse(&url).unwrap().path().to_owned();
-            let requests = Requests::new(&[to(&url)], true, 1).unwrap();
+            let requests = Requests::new(&[request_to(&url)], true, 1).unwrap();
             assert_eq!(
                 requests
                     .get(0)
@@ -264,7 +264,7 @@ fn any_path_is_rendered() {
                     .as_str(),
                 path
             );
-            assert_eq!(read(to(&url), true).line.1, path);
+            assert_eq!(read(request_to(&url), true).line.1, path);
         }
     }
 }
@@ -277,7 +277,7 @@ fn each_has_its_share_evenly_spread() {
         .enumerate()
         .map(|(i, weight)| Request {
             weight: *weight,
-            ..to(&format!("http://127.0.0.1/{i}"))
+            ..request_to(&format!("http://127.0.0.1/{i}"))
         })
         .collect();
     let path = |requests: &Requests, i| requests.get(i).parts.uri().path().to_owned();
@@ -312,11 +312,11 @@ fn weights_are_shortened_and_limited() {
         [
             Request {
                 weight: a,
-                ..to("http://h/1")
+                ..request_to("http://h/1")
             },
             Request {
                 weight: b,
-                ..to("http://h/2")
+                ..request_to("http://h/2")
             },
         ]
     };
@@ -325,7 +325,11 @@ fn weights_are_shortened_and_limited() {
     assert!(Requests::new(&list(1_000_000, 1), true, 1).is_err());
     assert!(Requests::new(&list(0, 1), true, 1).is_err());
     assert!(Requests::new(&[], true, 1).is_err());
-    let same = [to("http://h/1"), to("http://h/1"), to("http://h/2")];
+    let same = [
+        request_to("http://h/1"),
+        request_to("http://h/1"),
+        request_to("http://h/2"),
+    ];
     let requests = Requests::new(&same, true, 1).unwrap();
     let planned: Vec<(&str, u32)> = requests
         .planned()

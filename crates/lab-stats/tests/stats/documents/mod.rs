@@ -15,7 +15,7 @@ pub fn update(name: &str, table: &str) {
     }
     let _guard = WRITING.lock().unwrap();
     let page = std::fs::read_to_string(PAGE).unwrap();
-    let (before, after) = around(&page, name);
+    let (before, after) = before_and_after(&page, name);
     std::fs::write(PAGE, format!("{before}{table}{after}")).unwrap();
 }
 
@@ -30,12 +30,12 @@ pub fn runs(for_the_page: u64, in_tests: u64) -> u64 {
 /// The table as the page has it.
 pub fn published(name: &str) -> String {
     let page = std::fs::read_to_string(PAGE).unwrap();
-    let (before, after) = around(&page, name);
+    let (before, after) = before_and_after(&page, name);
     page[before.len()..page.len() - after.len()].to_string()
 }
 
 /// What stands before and after the table of that name.
-fn around<'a>(page: &'a str, name: &str) -> (&'a str, &'a str) {
+fn before_and_after<'a>(page: &'a str, name: &str) -> (&'a str, &'a str) {
     let begin = format!("<!-- begin {name} -->\n");
     let end = format!("<!-- end {name} -->");
     let from = page.find(&begin).unwrap_or_else(|| panic!("no {begin}")) + begin.len();

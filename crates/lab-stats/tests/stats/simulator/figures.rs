@@ -13,12 +13,12 @@ pub fn interval(
     point: impl Into<Option<PointId>>,
     metric: &Metric,
 ) -> Interval {
-    let found = maybe(results, subject, point, metric);
+    let found = interval_if_any(results, subject, point, metric);
     found.unwrap_or_else(|| panic!("no {metric:?} of {subject}"))
 }
 
 /// The same, if there is one.
-pub fn maybe(
+pub fn interval_if_any(
     results: &Results,
     subject: SubjectId,
     point: impl Into<Option<PointId>>,

@@ -292,7 +292,7 @@ pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
 
 /// The most of `n` events that chance explains if each has probability `p`: the quantile of the
 /// binomial distribution that is exceeded once in 1000 times, by its normal approximation.
-pub fn most(n: u64, p: f64) -> u64 {
+pub fn most_by_chance(n: u64, p: f64) -> u64 {
     let n = n as f64;
     (n * p + 3.09 * (n * p * (1.0 - p)).sqrt()) as u64
 }
