@@ -93,7 +93,7 @@ impl Worker {
             {
                 self.opening += 1;
                 if let Err(error) = self.open(next) {
-                    self.fail(next, ErrorKind::Connect, &Words(error));
+                    self.fail(next, ErrorKind::Connect, &ErrorText(error));
                 }
                 end = deadline(now_ns(), &self.job);
             }
@@ -185,7 +185,7 @@ impl Worker {
         };
         let sent = self.connections[i].enqueue(request, &self.job.requests);
         match (opened, sent) {
-            (Err(error), _) => self.fail(i, ErrorKind::Connect, &Words(error)),
+            (Err(error), _) => self.fail(i, ErrorKind::Connect, &ErrorText(error)),
             (Ok(()), Err(_)) => self.broken.push(i),
             (Ok(()), Ok(())) => {}
         }
@@ -246,7 +246,7 @@ impl Worker {
         let connection = &mut self.connections[i];
         match connection.continue_opening() {
             Err(error) => {
-                self.fail(i, ErrorKind::Connect, &Words(error));
+                self.fail(i, ErrorKind::Connect, &ErrorText(error));
                 return false;
             }
             Ok(true) => {
@@ -276,7 +276,7 @@ impl Worker {
                     break;
                 }
                 Err(error) => {
-                    self.fail(i, ErrorKind::Reset, &Words(error));
+                    self.fail(i, ErrorKind::Reset, &ErrorText(error));
                     break;
                 }
             };
@@ -358,7 +358,7 @@ impl Worker {
             if !self.connections[i].pending().is_empty()
                 && let Err(error) = self.open(i)
             {
-                self.fail(i, ErrorKind::Connect, &Words(error));
+                self.fail(i, ErrorKind::Connect, &ErrorText(error));
             }
         }
         let next = if self.tracker.is_closed_loop() {
@@ -386,9 +386,9 @@ impl Worker {
 }
 
 /// An error of the system as text, without its number.
-pub struct Words(pub io::Error);
+pub struct ErrorText(pub io::Error);
 
-impl Display for Words {
+impl Display for ErrorText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.kind() {
             io::ErrorKind::AddrNotAvailable => f.write_str("no local port is free"),

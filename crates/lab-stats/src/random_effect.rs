@@ -2,9 +2,9 @@
 //! How much groups differ beyond the scatter within them: one random effect, in groups of any sizes.
 //!
 //! Sources: A. Wald, *A note on the analysis of variance with unequal class frequencies*, Annals of Mathematical
-//! Statistics 11, 1940: an exact interval for the variance between groups as a multiple of the variance within them, for
-//! values that scatter normally and alike. R. Burdick & F. Graybill, *Confidence Intervals on Variance Components*, 1992,
-//! sections 4.3 and 4.6.
+//! Statistics 11, 1940: an exact interval for the variance between groups as a multiple of the variance within them,
+//! for values that scatter normally and alike. R. Burdick & F. Graybill, *Confidence Intervals on Variance Components*,
+//! 1992, sections 4.3 and 4.6.
 
 use crate::analysis::Interval;
 

@@ -3,7 +3,7 @@
 
 use crate::job::Job;
 use crate::requests::Rendered;
-use crate::worker::Words;
+use crate::worker::ErrorText;
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
 use lab_model::ErrorKind;
@@ -193,7 +193,7 @@ fn fault(error: h2::Error) -> Fault {
         words: if error.is_io() {
             error
                 .into_io()
-                .map(Words)
+                .map(ErrorText)
                 .map(|words| words.to_string())
                 .unwrap_or_default()
         } else {
@@ -205,7 +205,7 @@ fn fault(error: h2::Error) -> Fault {
 fn unconnected(error: io::Error) -> Fault {
     Fault {
         kind: ErrorKind::Connect,
-        words: Words(error).to_string(),
+        words: ErrorText(error).to_string(),
     }
 }
 
