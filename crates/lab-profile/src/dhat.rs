@@ -71,7 +71,7 @@ pub struct Point {
     #[serde(rename = "wb", default)]
     pub written_bytes: u64,
     /// All blocks have one size: DHAT counts accesses by offset for such points only.
-    #[serde(rename = "acc", default, deserialize_with = "is_there")]
+    #[serde(rename = "acc", default, deserialize_with = "is_present")]
     pub one_size: bool,
     /// Indices of frames, the innermost first.
     #[serde(rename = "fs", deserialize_with = "stack")]
@@ -241,7 +241,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
     }
 }
 
-fn is_there<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+fn is_present<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(from).map(|_| true)
 }
 
