@@ -431,6 +431,19 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     assert_eq!((observation.cookies.len(), observation.skipped), (2, 1));
 }
 
+/// Of what an untrusted file may hold, 100,000 cookies are kept.
+#[test]
+fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
+    let mut collector = Collector::new().expect("random numbers");
+    let cookies = (0..100_000).map(|number| format!("c{number}=1; Path=/"));
+    collector.add_answer("a.example", "/", cookies);
+    collector.text("Cookie: other=1").expect("a request");
+    let observation = collector.done();
+    assert_eq!(observation.cookies.len(), 100_000);
+    assert_eq!(observation.skipped, 1);
+    assert_eq!(observation.requests[0].cookies, []);
+}
+
 #[test]
 fn a_login_is_known_by_words_of_its_name() {
     let cookie = |name: &str| Cookie {
