@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs a command with private servers: `with_services [--only KIND] COMMAND ARGUMENTS…`.
 //!
-//! `LAB_POSTGRESQL` and `LAB_MARIADB` hold the URLs of a schema `lab_tests` and of a role that may make
-//! schemas and databases, see all statistics and reset PostgreSQL's of statements. Where a server is not
-//! asked for, or its software is not installed, its variable is not set. The exit status is the command's.
+//! `LAB_POSTGRESQL` and `LAB_MARIADB` hold the URLs of a schema `lab_tests` and of a role that may create schemas and
+//! databases, see all statistics and reset PostgreSQL's of statements. The variable of a server that is not requested
+//! or not installed is not set. The exit status is the command's.
 
 use lab_services::{DATABASES, DatabaseKind, Missing, Request, Service, ServiceError, Transport};
 use nix::fcntl::{Flock, FlockArg};
@@ -18,8 +18,8 @@ use std::time::Duration;
 
 const SCHEMA: &str = "lab_tests";
 
-/// The signal that asks to stop.
-static STOPPED: AtomicI32 = AtomicI32::new(0);
+/// The signal that asked this program to stop; 0: none did.
+static STOP_SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let note = move || STOPPED.store(signal, Ordering::Relaxed);
+        let note = move || STOP_SIGNAL.store(signal, Ordering::Relaxed);
         // SAFETY: it stores a number.
         unsafe { signal_hook::low_level::register(signal, note) }.expect("signals can be handled");
     }
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("with_services: {error}");
-            match STOPPED.load(Ordering::Relaxed) {
+            match STOP_SIGNAL.load(Ordering::Relaxed) {
                 0 => ExitCode::from(2),
                 signal => ExitCode::from(128 + signal as u8),
             }
@@ -67,15 +67,15 @@ fn run(
     let mut starting = Vec::new();
     for kind in kinds {
         let mut request = Request::new(scratch.path());
-        request.interrupted = || STOPPED.load(Ordering::Relaxed) != 0;
+        request.interrupted = || STOP_SIGNAL.load(Ordering::Relaxed) != 0;
         match Service::begin(kind, &request) {
-            Err(ServiceError::Missing(missing)) => without(&missing),
-            begun => starting.push(begun?),
+            Err(ServiceError::Missing(missing)) => report_missing(&missing),
+            starting_service => starting.push(starting_service?),
         }
     }
     let mut services = Vec::new();
-    for begun in starting {
-        let mut service = Service::finish(begun)?;
+    for starting_service in starting {
+        let mut service = Service::finish(starting_service)?;
         service.admin().create_schema(SCHEMA)?;
         let rights = rights(service.kind().name);
         service.admin().run(rights)?;
@@ -93,8 +93,7 @@ fn run(
     finish(command)
 }
 
-/// Marks the folder as in use, as the lab does with its own: if this program is killed, the next lab
-/// removes what it left.
+/// Marks the folder as in use, as the lab does: if this program is killed, the next lab removes the folder.
 fn lock(folder: &Path) -> io::Result<Flock<File>> {
     let file = File::create(folder.join("lock"))?;
     let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error)?;
@@ -102,7 +101,7 @@ fn lock(folder: &Path) -> io::Result<Flock<File>> {
     Ok(lock)
 }
 
-fn without(missing: &Missing) {
+fn report_missing(missing: &Missing) {
     let name = variable(missing.software.name);
     eprintln!("with_services: {missing}; {name} is not set");
 }
@@ -124,8 +123,7 @@ fn rights(kind: &str) -> &'static str {
     }
 }
 
-/// Runs it to its end. Ctrl-C in a terminal reaches the command, too; other signals that ask to stop are
-/// handed on.
+/// Runs a command to its end. Ctrl-C in a terminal reaches the command itself; other signals are handed on to it.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
@@ -136,9 +134,9 @@ fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
             let signal = || 128 + status.signal().unwrap_or(0);
             return Ok(status.code().unwrap_or_else(signal) as u8);
         }
-        let signal = STOPPED.swap(0, Ordering::Relaxed);
+        let signal = STOP_SIGNAL.swap(0, Ordering::Relaxed);
         if signal != 0 && signal != SIGINT {
-            // SAFETY: a system call that takes two numbers; the child is not yet buried.
+            // SAFETY: a system call that takes two numbers; the child is not yet reaped.
             unsafe { libc::kill(child.id() as i32, signal) };
         }
         std::thread::sleep(Duration::from_millis(10));

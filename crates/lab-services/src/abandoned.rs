@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What private servers leave when the lab or they themselves are killed: processes, sockets, shared
-//! memory and data. It is ended and removed, and nothing else is touched.
+//! Removes what private servers leave when the lab or they themselves are killed: processes, sockets, shared memory
+//! and data, and nothing else.
 
 use crate::process::PAUSE;
 use crate::procfs;
@@ -15,44 +15,44 @@ use std::time::{Duration, Instant};
 
 /// The data directory, within a daemon's folder.
 pub(crate) const DATA: &str = "data";
-/// Leads to the folder of the sockets where it is another one.
+/// The link to the folder of the sockets, where that lies elsewhere.
 pub(crate) const SOCKETS: &str = "sockets";
-/// How the folders of sockets are named that lie elsewhere.
+/// How the names of folders of sockets begin that lie elsewhere.
 pub(crate) const SHORT: &str = "benchlab-s";
 
 const MOST_ROUNDS: usize = 5;
-/// Servers that were asked to end may take this long.
+/// How long servers may take to end after they were signalled.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// Ends the private SQL servers that a killed lab left in its scratch folder, and removes their data. The
-/// folder itself and all else in it stay. It must be sure that the lab is gone.
+/// Ends the private SQL servers that a killed lab left in its scratch folder, and removes their data. All else stays.
+/// The caller must be sure that the lab is gone.
 pub fn clear(folder: &Path) {
     clear_of(&DATABASES.map(|kind| &kind.software), folder);
 }
 
-/// The same of any daemons.
-pub fn clear_of(known: &[&Software], folder: &Path) {
+/// Ends daemons of any software that a killed lab left, like [`clear`].
+pub fn clear_of(kinds: &[&Software], folder: &Path) {
     let Ok(folder) = folder.canonicalize() else {
         return;
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
-        if let Some(software) = software_of(known, &path) {
+        if let Some(software) = software_of(kinds, &path) {
             clear_folder(software, &path);
         }
     }
 }
 
-/// The software whose folder it is, by its name: `postgresql-0`.
-fn software_of<'s>(known: &[&'s Software], path: &Path) -> Option<&'s Software> {
+/// The software whose daemon's folder this is, by its name: `postgresql-0`.
+fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> {
     let name = path.file_name()?.to_str()?;
     let (name, number) = name.rsplit_once('-')?;
-    let real = fs::symlink_metadata(path).is_ok_and(|m| m.is_dir());
-    let software = known.iter().find(|software| software.name == name)?;
-    (real && number.parse::<u32>().is_ok()).then_some(software)
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|m| m.is_dir());
+    let software = kinds.iter().find(|software| software.name == name)?;
+    (is_folder && number.parse::<u32>().is_ok()).then_some(software)
 }
 
-/// Clears the folder of one daemon. What makes a data directory may start one more process meanwhile.
+/// Clears the folder of one daemon. An installer that is still running may start one more process meanwhile.
 pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     for _ in 0..MOST_ROUNDS {
         end(software, folder, software.ending);
@@ -70,15 +70,15 @@ pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     }
 }
 
-/// A server's process, held so that its number cannot become another's.
+/// A server's process with a file descriptor, so that its number cannot become another's.
 struct Running {
     process: OwnedFd,
     pid: i32,
 }
 
 impl Running {
-    /// A process that runs a server's program in this folder, or ends just now and has no program any more; the servers
-    /// work in their data directory.
+    /// A process that runs a server's program with a working directory in this folder. One that is just ending has no
+    /// program any more, and counts too.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<Running> {
         // SAFETY: a system call that takes two numbers and yields a new file or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
@@ -86,11 +86,12 @@ impl Running {
         // SAFETY: it is new and nobody else's.
         let process = unsafe { OwnedFd::from_raw_fd(process) };
         let link = |name| fs::read_link(format!("/proc/{pid}/{name}"));
-        let is_own = match link("exe") {
+        let is_of_software = match link("exe") {
             Ok(program) => software.runs(&program),
             Err(e) => e.kind() == io::ErrorKind::NotFound,
         };
-        (is_own && link("cwd").ok()?.starts_with(folder)).then_some(Running { process, pid })
+        (is_of_software && link("cwd").ok()?.starts_with(folder))
+            .then_some(Running { process, pid })
     }
 
     fn send(&self, signal: Signal) -> io::Result<()> {
@@ -110,10 +111,10 @@ fn running(software: &Software, folder: &Path) -> Vec<Running> {
         .collect()
 }
 
-/// Ends what runs in the folder of one daemon by this signal, and what does not end in time by SIGKILL.
+/// Ends the processes in a daemon's folder by this signal, and those that do not end in time by SIGKILL.
 pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
     let deadline = Instant::now() + PATIENCE;
-    let mut asked = Vec::new();
+    let mut signalled = Vec::new();
     loop {
         let running = running(software, folder);
         if running.is_empty() || Instant::now() > deadline + PATIENCE {
@@ -121,15 +122,15 @@ pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
         }
         if Instant::now() > deadline && signal != Signal::SIGKILL {
             signal = Signal::SIGKILL;
-            asked.clear();
+            signalled.clear();
         }
         for process in running
             .iter()
-            .filter(|process| !asked.contains(&process.pid))
+            .filter(|process| !signalled.contains(&process.pid))
         {
             let _ = process.send(signal);
         }
-        asked.extend(running.iter().map(|process| process.pid));
+        signalled.extend(running.iter().map(|process| process.pid));
         std::thread::sleep(PAUSE);
     }
 }

@@ -11,18 +11,18 @@ use std::path::PathBuf;
 
 /// The superuser of private servers.
 pub(crate) const LAB: &str = "lab";
-/// The role that subjects connect to them as; its database has the same name.
+/// The role and database that subjects connect to.
 pub(crate) const SUBJECTS: &str = "benchlab";
 
 /// How the addresses of a kind of server are written.
 pub(crate) struct Form {
-    /// For people.
+    /// The form, for people.
     pub text: &'static str,
-    /// What it begins with, the usual one first.
+    /// The URL's schemes, the usual one first.
     pub schemes: &'static [&'static str],
-    /// Where none is given.
+    /// The port where none is given.
     pub port: u16,
-    /// Takes a parameter of the query, by name and value; `false`: it is not known.
+    /// Sets a parameter of the query, by name and value; `false`: it is not known.
     pub set: fn(&mut Address, &str, String) -> Result<bool, String>,
     /// Completes what was read, or says what is missing.
     pub complete: fn(&mut Address) -> Result<(), String>,
@@ -44,7 +44,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Of a private server, once it has a port and a socket; with a new password.
+    /// The address of a private server, with a new password. Its port and socket are set later.
     pub(crate) fn private(software: &'static Software, user: &str) -> io::Result<Address> {
         Ok(Address {
             software,
@@ -199,12 +199,12 @@ mod tests {
 
     #[test]
     fn a_malformed_url_says_what_is_wrong_and_keeps_the_password_to_itself() {
-        let why = |kind: &'static DatabaseKind, url| {
+        let error = |kind: &'static DatabaseKind, url| {
             Address::parse(&kind.software, &kind.form, url)
                 .err()
                 .unwrap()
         };
-        let postgresql = |url| why(&POSTGRESQL, url);
+        let postgresql = |url| error(&POSTGRESQL, url);
         assert_eq!(postgresql("localhost"), "it has no `://`");
         assert_eq!(
             postgresql("mysql://a@b/c"),
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(postgresql("postgresql://u:p@/db"), "it names no host");
         assert!(postgresql("postgresql://u:p%zz@h/db").contains("hexadecimal"));
         assert_eq!(
-            why(&MARIADB, "mariadb://u:secret@h/?tls=1"),
+            error(&MARIADB, "mariadb://u:secret@h/?tls=1"),
             "the parameter `tls` is not known"
         );
     }

@@ -34,26 +34,26 @@ pub struct Counters {
 impl Counters {
     /// What happened since an earlier reading, without the statements of which there were none.
     pub fn since(&self, before: &Counters) -> Counters {
-        let less = |now: Option<u64>, then: Option<u64>| Some(now?.wrapping_sub(then?));
+        let difference = |now: Option<u64>, earlier: Option<u64>| Some(now?.wrapping_sub(earlier?));
         // A command without a reply, such as the end of a connection, may be half counted in the
         // earlier reading, and is then one too many in it.
         let statements = self.statements.iter().filter_map(|(word, &now)| {
-            let then = before.statements.get(word).copied().unwrap_or(0);
+            let earlier = before.statements.get(word).copied().unwrap_or(0);
             let count = now
-                .checked_sub(then)
+                .checked_sub(earlier)
                 .filter(|&n| n > 0 && n < u64::MAX / 2)?;
             Some((word.clone(), count))
         });
         Counters {
             statements: statements.collect(),
             rows: self.rows.wrapping_sub(before.rows),
-            rows_read: less(self.rows_read, before.rows_read),
-            blocks: less(self.blocks, before.blocks),
-            prepared_executions: less(self.prepared_executions, before.prepared_executions),
-            prepares: less(self.prepares, before.prepares),
-            plans: less(self.plans, before.plans),
-            connects: less(self.connects, before.connects),
-            aborted: less(self.aborted, before.aborted),
+            rows_read: difference(self.rows_read, before.rows_read),
+            blocks: difference(self.blocks, before.blocks),
+            prepared_executions: difference(self.prepared_executions, before.prepared_executions),
+            prepares: difference(self.prepares, before.prepares),
+            plans: difference(self.plans, before.plans),
+            connects: difference(self.connects, before.connects),
+            aborted: difference(self.aborted, before.aborted),
             open: self.open,
         }
     }

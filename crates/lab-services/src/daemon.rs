@@ -9,25 +9,25 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// How one daemon is made, started and asked whether it answers.
+/// How one daemon is installed, started and asked whether it answers.
 pub trait Daemon: Send {
     /// What is known of it before it runs.
     fn software(&self) -> &'static Software;
 
-    /// What makes its data directory. Called where [`Software::installers`] has been found.
+    /// The command that creates its data directory. Called where one of [`Software::installers`] was found.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let _ = folder;
         Ok(Command::new(installer))
     }
 
-    /// Readies what it needs when its data directory is made.
-    fn installed(&mut self, folder: &Folder) -> io::Result<()> {
+    /// Called once its data directory is created.
+    fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let _ = folder;
         Ok(())
     }
 
-    /// The program itself, listening on a port of 127.0.0.1, with its own defaults but for what the lab
-    /// needs and the given settings.
+    /// The command that starts the program, listening on a port of 127.0.0.1, with its own defaults but for what the
+    /// lab needs and the given settings.
     fn start(
         &mut self,
         folder: &Folder,
@@ -39,17 +39,17 @@ pub trait Daemon: Send {
     /// Whether it answers; asked until it does.
     fn ready(&mut self, folder: &Folder) -> bool;
 
-    /// Makes what its users need. Called once, when it answers.
+    /// Creates what its users need. Called once, when it answers.
     fn provision(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Goes on with a daemon that was killed and answers again.
-    fn returned(&mut self) -> Result<(), ServiceError> {
+    /// Called when a daemon that was killed answers again.
+    fn after_restart(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }
 
-    /// Its processes, of which this is the first.
+    /// Its processes; `main` is the first of them.
     fn processes(&mut self, main: Pid) -> Processes {
         Processes::of(main)
     }

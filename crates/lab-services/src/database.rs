@@ -11,7 +11,7 @@ use std::io;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// Nobody waits longer for a connection.
+/// The longest time that a connection is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A kind of SQL server.
@@ -20,9 +20,9 @@ pub struct DatabaseKind {
     pub software: Software,
     /// How its addresses are written.
     pub(crate) form: Form,
-    /// The `target=` of subjects with a schema; `None`: the server is not known to be reachable so.
+    /// The `target=` of subjects with a schema; `None`: the server cannot be reached by this transport.
     pub(crate) target: fn(&Address, Transport, &str) -> Option<String>,
-    /// A server that is to be started, with new passwords.
+    /// Describes a server that is to be started, with new passwords.
     pub(crate) private: fn() -> io::Result<Box<dyn Database>>,
     /// Connects to a server that runs.
     pub(crate) connect: fn(Address) -> Result<Box<dyn Database>, ServiceError>,
@@ -37,7 +37,7 @@ pub trait Database: Daemon {
     /// Which kind it is.
     fn kind(&self) -> &'static DatabaseKind;
 
-    /// Where it is, for subjects.
+    /// Its address, for subjects.
     fn address(&self) -> &Address;
 
     /// Executes a statement.
@@ -46,29 +46,29 @@ pub trait Database: Daemon {
     /// The rows of a query, as text.
     fn query(&mut self, query: &str) -> Result<Rows, ServiceError>;
 
-    /// Makes an empty schema for the subjects.
+    /// Creates an empty schema for the subjects.
     fn create_schema(&mut self, name: &str) -> Result<(), ServiceError>;
 
-    /// Removes a schema and all that is in it, if it is there.
+    /// Removes a schema with its content, if it exists.
     fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError>;
 
-    /// Executes a statement as the schema's owner, who then owns what it makes; names without a schema
-    /// are of this one.
+    /// Executes a statement as the schema's owner, who then owns what it creates; names without a schema are of this
+    /// one.
     fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError>;
 
     /// A name as an identifier.
     fn quoted(&self, name: &str) -> String;
 
-    /// Does for a table that was just filled what its first readers would do else.
+    /// Does for a table that was just filled what its first readers would do otherwise.
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;
 
-    /// The lab's statements wait no longer than this for a lock.
+    /// Limits how long the lab's statements wait for a lock.
     fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
 
     /// Ends the connection that comes from this TCP port of its client, if there is one.
     fn end_connection(&mut self, port: u16) -> Result<(), ServiceError>;
 
-    /// The names of the settings that are read back, besides those that were given.
+    /// The names of the settings that a run records, besides those that were given.
     fn facts(&self) -> &'static [&'static str];
 
     /// The values of settings.
@@ -85,22 +85,22 @@ pub trait Database: Daemon {
     fn check_rights(&mut self) -> Result<(), ServiceError>;
 
     /// What serves the lab's connection on the server's machine.
-    fn own(&mut self) -> Option<LabConnection>;
+    fn lab_connection(&mut self) -> Option<LabConnection>;
 
     /// The number of the server's main process on its own machine.
     fn main_process(&mut self) -> Option<i32>;
 
-    /// Seconds since the server started, as it says.
+    /// Seconds since the server started, by its own account.
     fn uptime(&mut self) -> Option<f64>;
 }
 
 impl dyn Database + '_ {
-    /// The first column of the first row of a query; empty if it is NULL or not there.
+    /// The first column of the first row of a query; empty if it is NULL or missing.
     pub fn value(&mut self, query: &str) -> Result<String, ServiceError> {
         Ok(first_value(self.query(query)?))
     }
 
-    /// Its version, and its settings read back, with those that were given.
+    /// Its version, and the values of recorded and given settings.
     pub(crate) fn read_back(
         &mut self,
         given: &[(String, String)],
@@ -114,7 +114,7 @@ impl dyn Database + '_ {
     }
 }
 
-/// The first column of the first row; empty if it is NULL or not there.
+/// The first column of the first row; empty if it is NULL or missing.
 pub(crate) fn first_value(rows: Rows) -> String {
     let first = rows.into_iter().next();
     first
@@ -132,16 +132,16 @@ pub(crate) fn pairs(rows: Rows) -> Vec<(String, String)> {
 }
 
 pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
+    let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
-        let more = error.to_string();
-        if !words.contains(&more) {
-            words = format!("{words}: {more}");
+        let source_text = error.to_string();
+        if !text.contains(&source_text) {
+            text = format!("{text}: {source_text}");
         }
         source = error.source();
     }
-    words
+    text
 }
 
 /// Why a server did not let the lab in.
@@ -184,8 +184,8 @@ impl Refusal {
     }
 }
 
-/// Whether a server of this version, as `SELECT version()` has it, is supported. `other_make`: what to call
-/// it where it is of another make.
+/// Whether a server of this version, as `SELECT version()` returns it, is supported. `other_make`: the name to show
+/// where it is of another make.
 pub(crate) fn check_version(
     address: &Address,
     found: &str,

@@ -6,9 +6,9 @@ use crate::process::described;
 use crate::{Log, Missing, ServiceError};
 use nix::sys::wait::WaitStatus;
 
-/// Less than this is no room, bytes.
+/// Less free space than this counts as full, bytes.
 const ROOM: u64 = 1 << 20;
-/// How the servers say that there is none; 28 is ENOSPC.
+/// How servers report a full disk; 28 is ENOSPC.
 const NO_ROOM: [&str; 5] = [
     "No space left on device",
     "Disk full",
@@ -20,24 +20,28 @@ const NO_ROOM: [&str; 5] = [
 const LAST_LOG_LINES: usize = 10;
 
 impl Folder {
-    /// Why a program of the server ended that was given these settings.
-    pub(crate) fn ended(&self, settings: &[(String, String)], status: WaitStatus) -> ServiceError {
-        let full = self.full();
-        let known = full
-            .or_else(|| self.refused(settings))
+    /// The reason for which a program of the server ended that was given these settings.
+    pub(crate) fn exit_error(
+        &self,
+        settings: &[(String, String)],
+        status: WaitStatus,
+    ) -> ServiceError {
+        let full = self.no_space_error();
+        let cause = full
+            .or_else(|| self.setting_error(settings))
             .or_else(|| self.incomplete());
-        known.unwrap_or_else(|| ServiceError::Ended {
+        cause.unwrap_or_else(|| ServiceError::Ended {
             software: self.software,
             status: described(status),
             log: self.last_log(),
         })
     }
 
-    /// The error of a server that found no room, if that is what happened.
-    pub fn full(&self) -> Option<ServiceError> {
+    /// The error of a server whose disk is full; `None`: it is not.
+    pub fn no_space_error(&self) -> Option<ServiceError> {
         let free_bytes = self.free_bytes();
-        let logged = || NO_ROOM.iter().any(|words| self.logged(words));
-        (free_bytes < ROOM || logged()).then(|| ServiceError::Full {
+        let is_logged = || NO_ROOM.iter().any(|words| self.logged(words));
+        (free_bytes < ROOM || is_logged()).then(|| ServiceError::Full {
             software: self.software,
             folder: self.path.clone(),
             free_bytes,
@@ -45,12 +49,12 @@ impl Folder {
         })
     }
 
-    /// A line of the log that complains and names a setting that was given.
-    pub fn refused(&self, settings: &[(String, String)]) -> Option<ServiceError> {
+    /// The error of a given setting that a line of the log complains about.
+    pub fn setting_error(&self, settings: &[(String, String)]) -> Option<ServiceError> {
         let names: Vec<String> = settings.iter().map(|(name, _)| plain(name)).collect();
         let mut lines = self.log_lines().into_iter();
-        let names_one = |line: &str| names.iter().any(|name| plain(line).contains(name));
-        let line = lines.find(|line| self.complains(line) && names_one(line))?;
+        let names_a_setting = |line: &str| names.iter().any(|name| plain(line).contains(name));
+        let line = lines.find(|line| self.complains(line) && names_a_setting(line))?;
         Some(ServiceError::Setting {
             software: self.software,
             words: line.trim().to_owned(),
@@ -58,11 +62,11 @@ impl Folder {
     }
 
     fn incomplete(&self) -> Option<ServiceError> {
-        let (words, what) = self.software.incomplete?;
+        let (words, missing) = self.software.incomplete?;
         self.logged(words).then(|| {
             ServiceError::Missing(Missing {
                 software: self.software,
-                found: vec![what.into()],
+                found: vec![missing.into()],
             })
         })
     }
@@ -76,7 +80,7 @@ impl Folder {
         Log(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
     }
 
-    /// Whether these words are in the log.
+    /// Whether the log contains these words.
     pub fn logged(&self, words: &str) -> bool {
         self.log_lines().iter().any(|line| line.contains(words))
     }
@@ -86,7 +90,7 @@ impl Folder {
     }
 }
 
-/// A setting's name as it is compared: MariaDB takes `-` for `_`.
+/// A setting's name in a form that can be compared: MariaDB accepts `-` for `_`.
 pub(crate) fn plain(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }

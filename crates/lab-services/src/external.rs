@@ -8,19 +8,19 @@ use nix::unistd::Pid;
 use std::fs;
 use std::time::SystemTime;
 
-/// A server that started so much earlier or later than the process is another one, such as one in a
-/// container, whose numbers of processes are its own.
+/// A server whose start differs so much from the process's is another one, such as one in a container with its own
+/// process numbers.
 const SAME_SECONDS: f64 = 3.0;
 
 /// The server's processes; `None`: it is not known to be on this machine.
 pub(crate) fn processes(database: &mut dyn Database) -> Option<Processes> {
     let main = Pid::from_raw(database.main_process()?);
-    let up = database.uptime()?;
+    let uptime = database.uptime()?;
     let name = procfs::name(main);
-    let known = database.software().programs.contains(&name.trim());
-    let same = known && (age(main)? - up).abs() < SAME_SECONDS;
-    same.then(|| Processes {
-        own: database.own(),
+    let is_program = database.software().programs.contains(&name.trim());
+    let is_same = is_program && (age(main)? - uptime).abs() < SAME_SECONDS;
+    is_same.then(|| Processes {
+        lab_connection: database.lab_connection(),
         ..Processes::of(main)
     })
 }

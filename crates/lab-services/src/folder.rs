@@ -15,15 +15,15 @@ use std::process::{Command, Stdio};
 /// The longest path of a Unix socket (`sun_path`, unix(7)), without its NUL.
 const LONGEST_SOCKET: usize = 107;
 
-/// A private daemon's folder. Dropping it ends what runs in it, and removes it.
+/// A private daemon's folder. Dropping it ends the processes in it, and removes it.
 pub struct Folder {
-    /// Whose.
+    /// The daemon's software.
     pub software: &'static Software,
     /// Its path.
     pub path: PathBuf,
     /// The folder of its Unix sockets.
     pub sockets: PathBuf,
-    /// `None`: it runs as this process's user.
+    /// The user that it runs as; `None`: this process's.
     account: Option<Account>,
 }
 
@@ -35,42 +35,44 @@ struct Account {
 }
 
 impl Folder {
-    /// Makes a folder of the daemon's own within `parent`. Its Unix sockets need up to `socket` bytes more.
+    /// Creates a folder of the daemon's own within `parent`. Its Unix sockets need up to `socket` bytes more.
     pub(crate) fn new(
         software: &'static Software,
         parent: &Path,
         socket: usize,
     ) -> Result<Folder, ServiceError> {
-        let refused = |what: &str, error: io::Error| ServiceError::Folder {
+        let folder_error = |operation: &str, error: io::Error| ServiceError::Folder {
             software,
             folder: parent.to_path_buf(),
-            why: format!("{what}: {error}"),
+            why: format!("{operation}: {error}"),
         };
-        let parent = fs::canonicalize(parent).map_err(|e| refused("it cannot be entered", e))?;
+        let parent =
+            fs::canonicalize(parent).map_err(|e| folder_error("it cannot be entered", e))?;
         let account = account(software);
         if let Some(account) = &account {
             let _ = make_traversable(&parent);
             check_traversable(software, &parent, account)?;
         }
-        let folder =
-            make(software, &parent).map_err(|e| refused("no folder can be made in it", e))?;
-        let mut made = Folder {
+        let path = create(software, &parent)
+            .map_err(|e| folder_error("no folder can be made in it", e))?;
+        let mut folder = Folder {
             software,
-            sockets: folder.clone(),
-            path: folder,
+            sockets: path.clone(),
+            path,
             account,
         };
-        made.set_owner(&made.path)
-            .map_err(|e| refused("its owner cannot be set", e))?;
-        if made.sockets.as_os_str().len() + 1 + socket > LONGEST_SOCKET {
+        folder
+            .set_owner(&folder.path)
+            .map_err(|e| folder_error("its owner cannot be set", e))?;
+        if folder.sockets.as_os_str().len() + 1 + socket > LONGEST_SOCKET {
             let short = mkdtemp(&std::env::temp_dir().join(format!("{SHORT}XXXXXX")));
-            made.sockets =
-                short.map_err(|e| refused("no short folder for its socket", e.into()))?;
-            let link = symlink(&made.sockets, made.path.join(SOCKETS));
-            let owned = link.and_then(|()| made.set_owner(&made.sockets));
-            owned.map_err(|e| refused("no short folder for its socket", e))?;
+            folder.sockets =
+                short.map_err(|e| folder_error("no short folder for its socket", e.into()))?;
+            let link = symlink(&folder.sockets, folder.path.join(SOCKETS));
+            let owned = link.and_then(|()| folder.set_owner(&folder.sockets));
+            owned.map_err(|e| folder_error("no short folder for its socket", e))?;
         }
-        Ok(made)
+        Ok(folder)
     }
 
     /// Its data directory.
@@ -78,7 +80,7 @@ impl Folder {
         self.path.join(DATA)
     }
 
-    /// A file that only the daemon may read.
+    /// Creates a file that only the daemon may read.
     pub fn write(&self, name: &str, content: &str) -> io::Result<PathBuf> {
         let path = self.path.join(name);
         let mut file = OpenOptions::new()
@@ -91,8 +93,8 @@ impl Folder {
         Ok(path)
     }
 
-    /// A program of the daemon's, started as its user, with nothing of this process's environment but
-    /// the way to programs and libraries, and its output in the log.
+    /// A command that runs a program of the daemon as its user, with nothing of this process's environment but the
+    /// paths to programs and libraries, and with its output in the log.
     pub fn command(&self, program: &Path) -> io::Result<Command> {
         let mut command = Command::new(program);
         command.env_clear().envs(
@@ -126,7 +128,7 @@ impl Folder {
         self.path.join("log")
     }
 
-    /// What its programs have written.
+    /// The lines that its programs have written.
     pub fn log_lines(&self) -> Vec<String> {
         let text = fs::read(self.log_file()).unwrap_or_default();
         String::from_utf8_lossy(&text)
@@ -135,12 +137,12 @@ impl Folder {
             .collect()
     }
 
-    /// Kills all that runs in it, and waits for its end.
+    /// Kills all its processes, and waits for their end.
     pub fn kill_processes(&self) {
         abandoned::end(self.software, &self.path, Signal::SIGKILL);
     }
 
-    /// Forgets what was written so far.
+    /// Empties the log.
     pub fn empty_log(&self) {
         let _ = File::options()
             .write(true)
@@ -148,7 +150,7 @@ impl Folder {
             .open(self.log_file());
     }
 
-    /// Bytes that are free.
+    /// Free bytes on its filesystem.
     pub fn free_bytes(&self) -> u64 {
         let free = nix::sys::statvfs::statvfs(&self.path);
         free.map(|s| s.blocks_available() * s.fragment_size())
@@ -180,8 +182,8 @@ fn account(software: &Software) -> Option<Account> {
     if !geteuid().is_root() {
         return None;
     }
-    let named = |name| User::from_name(name).ok().flatten();
-    let user = named(software.user).or_else(|| named("nobody"))?;
+    let by_name = |name| User::from_name(name).ok().flatten();
+    let user = by_name(software.user).or_else(|| by_name("nobody"))?;
     Some(Account {
         name: user.name,
         uid: user.uid,
@@ -189,7 +191,7 @@ fn account(software: &Software) -> Option<Account> {
     })
 }
 
-/// The scratch folder is the lab's own.
+/// Lets other users pass through the scratch folder, which is the lab's own.
 fn make_traversable(folder: &Path) -> io::Result<()> {
     let mode = fs::metadata(folder)?.permissions().mode();
     if mode & 0o001 == 0 {
@@ -198,13 +200,13 @@ fn make_traversable(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folders above are not.
+/// Checks that a user can pass through the folders above, which are not the lab's.
 fn check_traversable(
     software: &'static Software,
     folder: &Path,
     account: &Account,
 ) -> Result<(), ServiceError> {
-    let enters = |folder: &&Path| {
+    let can_enter = |folder: &&Path| {
         fs::metadata(folder).is_ok_and(|m| {
             let mode = m.permissions().mode();
             mode & 0o001 != 0
@@ -212,7 +214,7 @@ fn check_traversable(
                 || (mode & 0o010 != 0 && m.gid() == account.gid.as_raw())
         })
     };
-    match folder.ancestors().find(|folder| !enters(folder)) {
+    match folder.ancestors().find(|folder| !can_enter(folder)) {
         None => Ok(()),
         Some(closed) => Err(ServiceError::Folder {
             software,
@@ -226,12 +228,12 @@ fn check_traversable(
     }
 }
 
-fn make(software: &Software, parent: &Path) -> io::Result<PathBuf> {
+fn create(software: &Software, parent: &Path) -> io::Result<PathBuf> {
     for number in 0.. {
         let folder = parent.join(format!("{}-{number}", software.name));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
-            made => return made.map(|()| folder),
+            created => return created.map(|()| folder),
         }
     }
     unreachable!("numbers do not end")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The start of a daemon whose data directory is made: for the first time, or again after it was killed.
+//! The start of a daemon whose data directory exists: for the first time, or again after it was killed.
 
 use crate::daemon::Daemon;
 use crate::folder::Folder;
@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Making and starting a daemon may take so long, each.
+/// How long the installation of a daemon may take, and its start.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a daemon is started from.
@@ -34,8 +34,8 @@ impl Launch {
         let command = daemon.start(&self.folder, &self.program, port, &self.request.settings);
         let started =
             command.and_then(|command| DaemonProcess::start(command, self.software().ending));
-        let what = format!("{} cannot be started", self.program.display());
-        let process = started.map_err(|e| self.system(&what, e))?;
+        let operation = format!("{} cannot be started", self.program.display());
+        let process = started.map_err(|e| self.system(&operation, e))?;
         let deadline = Instant::now() + PATIENCE;
         loop {
             if daemon.ready(&self.folder) {
@@ -45,13 +45,13 @@ impl Launch {
                 if self.folder.logged("Address already in use") {
                     return Ok(None);
                 }
-                return Err(self.ended(status));
+                return Err(self.exit_error(status));
             }
             self.wait(deadline)?;
         }
     }
 
-    /// A little; or the reader or the clock ends the waiting.
+    /// Waits a little. Error: the reader stops the lab, or the time is over.
     pub fn wait(&self, deadline: Instant) -> Result<(), ServiceError> {
         if (self.request.interrupted)() {
             return Err(ServiceError::Interrupted);
@@ -67,19 +67,21 @@ impl Launch {
         Ok(())
     }
 
-    /// Why it ended.
-    pub fn ended(&self, status: WaitStatus) -> ServiceError {
-        self.folder.ended(&self.request.settings, status)
+    /// The reason for which it ended.
+    pub fn exit_error(&self, status: WaitStatus) -> ServiceError {
+        self.folder.exit_error(&self.request.settings, status)
     }
 
-    /// What the system said; or that there is no room.
-    pub fn system(&self, what: &str, error: io::Error) -> ServiceError {
+    /// An error of the system; a full disk is named as such.
+    pub fn system(&self, operation: &str, error: io::Error) -> ServiceError {
         let software = self.software();
-        let other = |error| ServiceError::System {
+        let system_error = |error| ServiceError::System {
             software,
-            what: what.to_owned(),
+            what: operation.to_owned(),
             error,
         };
-        self.folder.full().unwrap_or_else(|| other(error))
+        self.folder
+            .no_space_error()
+            .unwrap_or_else(|| system_error(error))
     }
 }

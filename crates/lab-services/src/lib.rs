@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The daemons that an experiment needs: private ones, started for a run and gone after it, or the
-//! reader's own. It says what they use and counts what they execute, so that a query is charged with the
-//! server's part and a subject is not taken at its word.
+//! The daemons that an experiment needs: private ones, started for a run and removed after it, or the reader's own.
+//! Counts what they use and execute, so that a query includes the server's part and a subject's reports are checked.
 //!
 //! A new daemon is one file that implements [`Daemon`]; a new SQL server also implements [`Database`], and
 //! is listed in [`DATABASES`].

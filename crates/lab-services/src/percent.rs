@@ -10,12 +10,12 @@ pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// With these characters as `%XX`.
-pub fn encoded(text: &str, which: &'static AsciiSet) -> String {
-    utf8_percent_encode(text, which).to_string()
+/// The text with these characters as `%XX`.
+pub fn encoded(text: &str, special: &'static AsciiSet) -> String {
+    utf8_percent_encode(text, special).to_string()
 }
 
-/// Error: a `%` stands for nothing, or it is not UTF-8.
+/// The text without `%XX`. Error: a `%` is not followed by two digits, or the result is not UTF-8.
 pub fn decoded(text: &str) -> Result<String, String> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
     let codes = text.split('%').skip(1).map(str::as_bytes);

@@ -9,25 +9,25 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Between two looks at something that is waited for.
+/// Between two checks of something that is waited for.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
-/// A server that was asked to end may take this long.
+/// How long a server may take to end after it was signalled.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// What was killed is waited for no longer.
-const GONE: Duration = Duration::from_secs(2);
+/// How long killed processes are waited for.
+const KILL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A process that this one started. Dropping it ends it.
 pub(crate) struct DaemonProcess {
     child: Child,
-    /// What ends it when the lab is gone.
+    /// The signal that ends it when the lab is gone.
     death: Signal,
 }
 
 impl DaemonProcess {
-    /// Starts it from the calling thread, with whose end the system sends the signal.
+    /// Starts it from the calling thread. When that thread ends, the kernel sends the signal.
     pub fn start(mut command: Command, death: Signal) -> io::Result<DaemonProcess> {
-        let lab = std::process::id() as i32;
+        let lab_pid = std::process::id() as i32;
         // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the
         // change of the user, which would take the request back.
         unsafe {
@@ -35,8 +35,8 @@ impl DaemonProcess {
                 if libc::prctl(libc::PR_SET_PDEATHSIG, death as libc::c_int) != 0 {
                     return Err(io::Error::last_os_error());
                 }
-                // The lab may have died before the signal was asked for.
-                if libc::getppid() != lab {
+                // The lab may have died before the signal was requested.
+                if libc::getppid() != lab_pid {
                     return Err(io::Error::from_raw_os_error(libc::ESRCH));
                 }
                 Ok(())
@@ -52,25 +52,25 @@ impl DaemonProcess {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// Whether it lives.
+    /// Whether it runs.
     pub fn is_alive(&self) -> bool {
         self.end().is_none()
     }
 
-    /// Kills it with those that it started in its group.
+    /// Kills it and the processes in its group.
     pub fn kill(&self) {
         let _ = killpg(self.pid(), Signal::SIGKILL);
     }
 
-    /// How it ended, if it has. It is not buried before this is dropped, so that its number stays its own.
+    /// How it ended; `None`: it runs. It is not reaped before this is dropped, so that its number stays its own.
     pub fn end(&self) -> Option<WaitStatus> {
-        let seen = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
-        let status = waitid(Id::Pid(self.pid()), seen).ok();
+        let options = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
+        let status = waitid(Id::Pid(self.pid()), options).ok();
         status.filter(|&status| status != WaitStatus::StillAlive)
     }
 }
 
-/// How a process ended, in words.
+/// How a process ended, for people.
 pub(crate) fn described(status: WaitStatus) -> String {
     match status {
         WaitStatus::Exited(_, code) => format!("exit status {code}"),
@@ -86,12 +86,11 @@ impl Drop for DaemonProcess {
         while self.is_alive() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }
-        // What it started and did not end, such as a script's commands.
+        // Processes that it started and did not end, such as a script's commands.
         let _ = killpg(self.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
-        // They are gone a moment later only, and until then may write into the folder that is removed
-        // next.
-        let deadline = Instant::now() + GONE;
+        // They end only a moment later, and until then may write into the folder that is removed next.
+        let deadline = Instant::now() + KILL_PATIENCE;
         while killpg(self.pid(), None).is_ok() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }

@@ -11,20 +11,20 @@ use std::sync::Arc;
 
 /// The processes of a daemon on this machine.
 pub struct Processes {
-    /// The one that started the others.
+    /// The process that started the others.
     pub(crate) main: Pid,
-    /// Without, `/proc` tells what ended processes used, in ticks.
+    /// What counts ended processes; `None`: `/proc` does, in ticks.
     pub(crate) ended: Option<Arc<dyn EndedProcesses>>,
-    /// What serves the lab's own connection, and is not charged to anybody.
-    pub(crate) own: Option<LabConnection>,
+    /// What serves the lab's own connection, whose CPU time does not count.
+    pub(crate) lab_connection: Option<LabConnection>,
 }
 
-/// What knows the use of processes that ended better than `/proc` does.
+/// A more exact counter of ended processes than `/proc`.
 pub(crate) trait EndedProcesses: Send + Sync {
-    /// Their CPU time, ns, and what `living` says of the others, at one moment: none ended in between.
+    /// Their CPU time plus what `living` returns for the others, ns, at one moment: none ended in between.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
 
-    /// Connections that they took, and those that live.
+    /// Connections that were accepted, by ended processes and living ones.
     fn accepted(&self) -> u64;
 }
 
@@ -38,16 +38,16 @@ pub enum LabConnection {
 }
 
 impl Processes {
-    /// Those of a main process whose ended children are counted in ticks.
+    /// The processes of a main process; its ended children are counted in ticks.
     pub fn of(main: Pid) -> Processes {
         Processes {
             main,
             ended: None,
-            own: None,
+            lab_connection: None,
         }
     }
 
-    /// All of them now, the main one first; none if it is gone.
+    /// All processes now, the main one first; none if it is gone.
     pub fn pids(&self) -> Vec<Pid> {
         if !fs::exists(format!("/proc/{}", self.main)).unwrap_or(false) {
             return Vec::new();
@@ -57,20 +57,21 @@ impl Processes {
         pids
     }
 
-    /// Those that the main one started. One that ended counts until the main one knows.
+    /// The processes that the main one started. One that ended counts until the main one has reaped it.
     pub fn children(&self) -> Vec<Pid> {
         procfs::started_by(self.main, self.main)
     }
 
-    /// CPU time of all, those that ended included, ns. `None`: the server is gone.
+    /// CPU time of all processes, ended ones included, ns. `None`: the server is gone.
     pub fn cpu_ns(&self) -> Option<u64> {
-        if let Some(LabConnection::Thread(thread)) = self.own {
+        if let Some(LabConnection::Thread(thread)) = self.lab_connection {
             return Some(clock_ns(self.main)?.saturating_sub(thread_ns(self.main, thread)));
         }
-        // A clock that cannot be read is that of a process which ended just now.
+        // A process whose clock cannot be read has just ended.
         let living = || -> Option<u64> {
             let mut children = self.children();
-            children.retain(|&child| Some(LabConnection::DaemonProcess(child)) != self.own);
+            children
+                .retain(|&child| Some(LabConnection::DaemonProcess(child)) != self.lab_connection);
             let others: u64 = children.into_iter().filter_map(clock_ns).sum();
             Some(clock_ns(self.main)? + others)
         };
@@ -80,13 +81,12 @@ impl Processes {
         }
     }
 
-    /// The sum of the proportional set sizes, so that shared memory counts once. `None`: this user may
-    /// not know.
+    /// The sum of the proportional set sizes, so that shared memory counts once. `None`: this user may not read them.
     pub fn memory_bytes(&self) -> Option<u64> {
         procfs::shared_bytes(&self.pids())
     }
 
-    /// Keeps all threads on some cores; new ones inherit it from those that start them.
+    /// Keeps all threads on some cores, which new threads inherit.
     pub fn pin(&self, cores: &[usize]) {
         let mut set = CpuSet::new();
         if cores.iter().any(|&core| set.set(core).is_err()) {
@@ -113,8 +113,8 @@ fn clock_ns(pid: Pid) -> Option<u64> {
     Some(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-/// CPU time of a thread that sleeps: the first number of its `schedstat`. A clock of another process's
-/// thread cannot be read.
+/// CPU time of a thread that sleeps, ns: the first number of its `schedstat`. The clock of another process's thread
+/// cannot be read.
 fn thread_ns(pid: Pid, thread: Pid) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"));
     let first = |stat: String| stat.split_whitespace().next()?.parse().ok();

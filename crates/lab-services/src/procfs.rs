@@ -6,22 +6,22 @@ use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
 
-/// What `/proc/PID` says of a process now.
+/// What `/proc/PID` shows of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// VmRSS, bytes.
     pub rss_bytes: u64,
     /// VmHWM: the most since the program was executed, bytes.
     pub peak_rss_bytes: u64,
-    /// Threads that live.
+    /// Living threads.
     pub threads: u32,
-    /// User time of all threads.
+    /// User time of all threads, ns.
     pub user_ns: u64,
-    /// System time of all threads.
+    /// System time of all threads, ns.
     pub sys_ns: u64,
-    /// Voluntary context switches of all threads that live.
+    /// Voluntary context switches of all living threads.
     pub voluntary_switches: u64,
-    /// Involuntary context switches of all threads that live.
+    /// Involuntary context switches of all living threads.
     pub involuntary_switches: u64,
     /// Page faults of all threads without reading from a disk.
     pub minor_faults: u64,
@@ -29,7 +29,7 @@ pub struct Usage {
     pub major_faults: u64,
 }
 
-/// Reads it. Error: the process is gone.
+/// Reads the usage of a process. Error: the process is gone.
 pub fn usage(pid: Pid) -> io::Result<Usage> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
@@ -55,7 +55,7 @@ pub fn usage(pid: Pid) -> io::Result<Usage> {
     Ok(usage)
 }
 
-/// A number of a `Name:  123 kB` line; 0 if it is not there.
+/// The number in a `Name:  123 kB` line; 0 if there is no such line.
 pub fn field(text: &str, name: &str) -> u64 {
     let line = text
         .lines()
@@ -64,17 +64,17 @@ pub fn field(text: &str, name: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// The fields of `/proc/PID/stat` from the third on. The program's name may hold spaces and
-/// parentheses, so they are counted behind the last `)`.
+/// The fields of `/proc/PID/stat` from the third on. They are counted after the last `)`, since the program's name may
+/// contain spaces and parentheses.
 fn fields(stat: &str) -> Vec<&str> {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_whitespace().collect()
 }
 
-/// The sum of some of these fields, which are times, in ticks.
-fn sum(stat: &str, which: RangeInclusive<usize>) -> u64 {
+/// The sum of some of these fields.
+fn sum(stat: &str, indexes: RangeInclusive<usize>) -> u64 {
     let fields = fields(stat);
-    let times = which.filter_map(|i| fields.get(i)?.parse::<u64>().ok());
+    let times = indexes.filter_map(|i| fields.get(i)?.parse::<u64>().ok());
     times.sum()
 }
 
@@ -98,7 +98,7 @@ pub fn is_runnable(pid: Pid) -> bool {
     })
 }
 
-/// The numbers that a folder's entries have for names.
+/// The process ids among the names of a folder's entries.
 fn numbered(folder: &str) -> Vec<Pid> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
@@ -115,19 +115,20 @@ pub fn tasks(pid: Pid) -> Vec<Pid> {
     numbered(&format!("/proc/{pid}/task"))
 }
 
-/// CPU time of a thread of a process, ns; 0 if it is gone, or the kernel does not tell.
+/// CPU time of a thread of a process, ns; 0 if it is gone, or the kernel does not count it.
 pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
-    let told = fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
-    let first = told.split_whitespace().next();
+    let schedstat =
+        fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
+    let first = schedstat.split_whitespace().next();
     first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-/// The name of its program, or of what the kernel does in it; empty: it is gone.
+/// The name of a process's program, or of a kernel thread; empty: it is gone.
 pub fn name(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
 }
 
-/// What a thread of a process started and nobody waited for yet.
+/// Processes that a thread of a process started and that are not reaped yet.
 pub fn started_by(pid: Pid, task: Pid) -> Vec<Pid> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{task}/children"));
     let list = list.unwrap_or_default();
@@ -141,15 +142,15 @@ pub fn children(pid: Pid) -> Vec<Pid> {
     tasks.flat_map(|task| started_by(pid, task)).collect()
 }
 
-/// A process and all that descend from it; the process alone if it has no children.
+/// A process and all its descendants.
 pub fn with_descendants(pid: Pid) -> Vec<Pid> {
-    let mut found = vec![pid];
-    let mut looked_at = 0;
-    while let Some(&pid) = found.get(looked_at) {
-        looked_at += 1;
-        found.extend(children(pid));
+    let mut pids = vec![pid];
+    let mut next = 0;
+    while let Some(&pid) = pids.get(next) {
+        next += 1;
+        pids.extend(children(pid));
     }
-    found
+    pids
 }
 
 /// The process that started it.
@@ -162,8 +163,8 @@ pub fn parent(pid: Pid) -> Option<Pid> {
 pub fn began(pid: Pid) -> Option<u64> {
     let stat = stat(pid);
     let fields = fields(&stat);
-    let alive = !fields.first()?.starts_with(['Z', 'X']);
-    fields.get(19).filter(|_| alive)?.parse().ok()
+    let is_alive = !fields.first()?.starts_with(['Z', 'X']);
+    fields.get(19).filter(|_| is_alive)?.parse().ok()
 }
 
 /// CPU time of the children that a process waited for, and of those that they waited for, ns; 0 if it is
@@ -189,8 +190,8 @@ pub fn resident_bytes(pid: Pid) -> Option<u64> {
     Some(1024 * field(&status, "VmRSS"))
 }
 
-/// Resident memory of processes in which what one shares with n others counts an n-th (the proportional set
-/// size), bytes; `None` if the first is gone, or this user may not know.
+/// Resident memory of processes, bytes, in which memory that n processes share counts an n-th for each (the
+/// proportional set size). `None` if the first is gone, or this user may not read it.
 pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     let share = |pid: &Pid| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -204,7 +205,7 @@ fn tick_ns() -> u64 {
     1_000_000_000 / ticks_per_second()
 }
 
-/// The unit of times in `/proc`.
+/// How many units of the times in `/proc` a second has.
 pub fn ticks_per_second() -> u64 {
     match sysconf(SysconfVar::CLK_TCK) {
         Ok(Some(ticks)) if ticks > 0 => ticks as u64,

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a daemon is started with.
+//! The request with which a daemon is started.
 
 use crate::diagnosis::plain;
 use crate::{ServiceError, Software};
 use std::path::PathBuf;
 
-/// What a daemon is started with.
+/// The request with which a daemon is started.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The run's scratch folder, in which the daemon gets one of its own.
+    /// The run's scratch folder, in which the daemon gets its own folder.
     pub folder: PathBuf,
-    /// Settings and their values beyond the daemon's defaults, as its manual names them.
+    /// Settings and their values in addition to the daemon's defaults, named as in its manual.
     pub settings: Vec<(String, String)>,
-    /// Whether the reader wants the lab to stop: asked while the daemon is waited for.
+    /// Whether the reader wants the lab to stop: called while the daemon is waited for.
     pub interrupted: fn() -> bool,
 }
 
 impl Request {
-    /// With the daemon's defaults.
+    /// A request with the daemon's defaults.
     pub fn new(folder: impl Into<PathBuf>) -> Request {
         Request {
             folder: folder.into(),
@@ -26,12 +26,12 @@ impl Request {
         }
     }
 
-    /// A name that would be read as something else, and one that the lab needs as it sets it.
+    /// Refuses names that the daemon would read as something else, and settings that the lab sets itself.
     pub(crate) fn check(&self, software: &'static Software) -> Result<(), ServiceError> {
         for (name, value) in &self.settings {
-            let good = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-            let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
-            let why = if !name.chars().all(good) || !name.starts_with(begins) {
+            let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+            let can_begin = |c: char| c.is_ascii_alphabetic() || c == '_';
+            let reason = if !name.chars().all(is_allowed) || !name.starts_with(can_begin) {
                 "is no setting's name"
             } else if software.reserved.contains(&plain(name).as_str()) {
                 "is set by benchlab itself"
@@ -40,7 +40,7 @@ impl Request {
             } else {
                 continue;
             };
-            let words = format!("`{}.{name}` {why}", software.name);
+            let words = format!("`{}.{name}` {reason}", software.name);
             return Err(ServiceError::Setting { software, words });
         }
         Ok(())

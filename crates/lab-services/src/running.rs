@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 /// A daemon that the lab has started and that answers. Dropping it ends it and removes its data.
 pub struct Running {
-    // Dropped in this order: it ends before its folder goes.
+    // The fields are dropped in this order: the process ends before its folder is removed.
     /// `None`: it was killed.
     pub(crate) process: Option<DaemonProcess>,
     pub(crate) port: u16,
@@ -32,7 +32,7 @@ impl Running {
     pub fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             process.kill();
-            // PostgreSQL's other processes are in groups of their own, and one that computes does not see that the
+            // PostgreSQL's other processes are in groups of their own, and a computing one does not notice that the
             // main one is gone.
             self.launch.folder.kill_processes();
         }
@@ -43,7 +43,7 @@ impl Running {
         let process = self.launch.answering(daemon, self.port)?;
         self.process = process;
         match self.process {
-            Some(_) => daemon.returned(),
+            Some(_) => daemon.after_restart(),
             None => Err(ServiceError::Port {
                 software: self.launch.software(),
                 tried: vec![self.port],
@@ -51,11 +51,13 @@ impl Running {
         }
     }
 
-    /// Why it does not work any longer, if that can be told: it ended, or has no room.
+    /// Why it does not work any more, if that is known: it ended, or its disk is full.
     pub fn failure(&self) -> Option<ServiceError> {
-        let ended = |status: WaitStatus| self.launch.ended(status);
+        let exit_error = |status: WaitStatus| self.launch.exit_error(status);
         let status = self.process.as_ref().and_then(DaemonProcess::end);
-        status.map(ended).or_else(|| self.launch.folder.full())
+        status
+            .map(exit_error)
+            .or_else(|| self.launch.folder.no_space_error())
     }
 
     /// The last lines of its log.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A database server: started for a run and gone after it, or the reader's own.
+//! A database server: started for a run and removed after it, or the reader's own.
 
 use crate::address::Address;
 use crate::counters::Counters;
@@ -36,7 +36,7 @@ impl Service {
         Starting::new(database, request)
     }
 
-    /// A private server, when it answers.
+    /// Waits until a private server answers.
     pub fn finish(starting: Starting<dyn Database>) -> Result<Service, ServiceError> {
         let (mut database, running) = starting.finish()?;
         let processes = running.pid().map(|main| database.processes(main));
@@ -56,8 +56,7 @@ impl Service {
         Service::finish(Service::begin(kind, request)?)
     }
 
-    /// Connects to a server that runs, by an URL of the form in [`ServiceError::Url`]; subjects connect
-    /// as the same user.
+    /// Connects to a running server, by a URL of the form in [`ServiceError::Url`]; subjects connect as the same user.
     pub fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
         let address =
             Address::parse(&kind.software, &kind.form, url).map_err(|why| ServiceError::Url {
@@ -82,18 +81,18 @@ impl Service {
         })
     }
 
-    /// Which server it is.
+    /// The kind of server.
     pub fn kind(&self) -> &'static DatabaseKind {
         self.database.kind()
     }
 
-    /// The `target=` of subjects, as experiments/sql/README.md describes it; `None`: the server is not
-    /// known to be reachable so. It holds the password.
+    /// The `target=` of subjects, as experiments/sql/README.md describes it, with the password; `None`: the server
+    /// cannot be reached by this transport.
     pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
         (self.kind().target)(self.database.address(), transport, schema)
     }
 
-    /// The same for subjects that reach it by TCP over a proxy on a port of the loopback interface.
+    /// The `target=` of subjects that reach it by TCP over a proxy on a port of the loopback interface.
     pub fn target_over(&self, port: u16, schema: &str) -> Option<String> {
         let mut address = self.database.address().clone();
         address.host = Some(Ipv4Addr::LOCALHOST.to_string());
@@ -101,13 +100,13 @@ impl Service {
         (self.kind().target)(&address, Transport::Tcp, schema)
     }
 
-    /// Where subjects reach it by TCP: host and port.
+    /// The host and port at which subjects reach it by TCP.
     pub fn endpoint(&self) -> Option<(String, u16)> {
         let address = self.database.address();
         Some((address.host.clone()?, address.port))
     }
 
-    /// Whoever ends its connections, over a connection of its own.
+    /// What ends its connections, over a connection of its own.
     pub fn terminator(&self) -> Terminator {
         Terminator::new(self.kind(), self.database.address().clone())
     }
@@ -132,26 +131,24 @@ impl Service {
         private.is_none_or(Running::is_alive)
     }
 
-    /// Why the server does not work any longer, if that can be told: it ended, or has no room.
+    /// Why the server does not work any more, if that is known: it ended, or its disk is full.
     pub fn failure(&self) -> Option<ServiceError> {
         self.private.as_ref()?.failure()
     }
 
-    /// All of its processes now, the main one first; none if it is gone or not known to be on this
-    /// machine.
+    /// All of its processes, the main one first; none if it is gone or not known to be on this machine.
     pub fn pids(&self) -> Vec<Pid> {
         let processes = self.processes.as_ref();
         processes.map(Processes::pids).unwrap_or_default()
     }
 
-    /// CPU time of all its processes, ns, those that ended included: to 1 us of each, or to 10 ms in
-    /// all for a PostgreSQL that is not private. What serves the lab's own connection is left out.
-    /// `None`: not known.
+    /// CPU time of all its processes, ns, ended ones included: to 1 µs for each, or to 10 ms in all for a PostgreSQL
+    /// that is not private. The process or thread of the lab's own connection is left out. `None`: not known.
     pub fn cpu_ns(&self) -> Option<u64> {
         self.processes.as_ref()?.cpu_ns()
     }
 
-    /// Memory of all its processes: the proportional set size, in which shared memory counts once.
+    /// Memory of all its processes, bytes: the proportional set size, in which shared memory counts once.
     /// `None`: not known.
     pub fn memory_bytes(&self) -> Option<u64> {
         self.processes.as_ref()?.memory_bytes()
@@ -164,7 +161,7 @@ impl Service {
         }
     }
 
-    /// Its version, whose it is, where its data are, and settings read back.
+    /// Its version, its owner, the place of its data, and recorded settings.
     pub fn facts(&self) -> &[(String, String)] {
         &self.facts
     }
@@ -180,8 +177,8 @@ impl Service {
         self.database.as_mut()
     }
 
-    /// What it has executed. Subjects must be idle: a statement may be counted a moment after its
-    /// client had the last row.
+    /// What it has executed. Subjects must be idle: a statement may be counted a moment after its client got the last
+    /// row.
     pub fn counters(&mut self) -> Result<Counters, ServiceError> {
         let counters = self.database.counters(self.processes.as_ref());
         counters.map_err(|error| self.failure().unwrap_or(error))

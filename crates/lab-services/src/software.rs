@@ -8,37 +8,37 @@ use std::process::{Command, Stdio};
 
 /// What is known of a kind of daemon: one constant for each, in the file that starts it.
 pub struct Software {
-    /// As experiments, options and URLs write it: `postgresql`.
+    /// The name in experiments, options and URLs: `postgresql`.
     pub name: &'static str,
-    /// For people: `PostgreSQL`.
+    /// The name for people: `PostgreSQL`.
     pub title: &'static str,
     /// The oldest version that is supported: major and minor.
     pub oldest: (u32, u32),
-    /// The Debian packages that hold it.
+    /// The Debian packages that contain it.
     pub packages: &'static [&'static str],
     /// The names of its program, the usual one first.
     pub programs: &'static [&'static str],
-    /// What makes its data directory; empty: it needs none.
+    /// The programs that create its data directory; empty: it needs none.
     pub installers: &'static [&'static str],
-    /// The installer must lie beside the program: it is of one version with it.
+    /// Whether the installer must lie beside the program, to be of the same version.
     pub own_installer: bool,
-    /// Where distributions put the program, besides the folders of `PATH`.
+    /// Folders in which distributions put the program, besides those of `PATH`.
     pub folders: fn() -> Vec<PathBuf>,
-    /// Major and minor version of what `--version` prints; `None`: it is of another make.
+    /// Major and minor version in the output of `--version`; `None`: it is of another make.
     pub version: fn(&str) -> Option<(u32, u32)>,
-    /// The system's user that it runs as where the lab is root; else it runs as the lab does.
+    /// The system's user that it runs as where the lab is root; otherwise it runs as the lab's user.
     pub user: &'static str,
-    /// Settings that the lab needs as they are, in lower case with `_`.
+    /// Settings that the lab sets itself, in lower case with `_`.
     pub reserved: &'static [&'static str],
-    /// Ends it at once.
+    /// The signal that ends it at once.
     pub ending: Signal,
-    /// Ends the installer.
+    /// The signal that ends the installer.
     pub installer_ending: Signal,
-    /// Whether a line of its log says that it could not do as it was told.
+    /// Whether a line of its log says that it could not do what it was told.
     pub complains: fn(&str) -> bool,
-    /// Its programs log advice too: of a log with complaints nothing else is of interest.
+    /// Whether its programs also log advice, which is left out of a log with complaints.
     pub advises: bool,
-    /// Words of its log that say what is missing of its software, and what to call that.
+    /// Words in its log that show that a part of its software is missing, and the name of that part.
     pub incomplete: Option<(&'static str, &'static str)>,
     /// Gives back what a killed daemon held outside of its folder, by its data directory.
     pub release: fn(&Path),
@@ -49,16 +49,16 @@ impl Software {
     pub(crate) fn runs(&self, program: &Path) -> bool {
         let name = program.file_name().and_then(|name| name.to_str());
         let name = name.map(|name| name.trim_end_matches(" (deleted)"));
-        let mut own = self.programs.iter().chain(self.installers);
-        own.any(|own| Some(*own) == name)
+        let mut programs = self.programs.iter().chain(self.installers);
+        programs.any(|program| Some(*program) == name)
     }
 
-    /// Says what is missing, and the packages, unless it can be started.
+    /// What is missing, and the packages; `None`: it can be started.
     pub fn missing(&'static self) -> Option<Missing> {
         self.find().err()
     }
 
-    /// The newest that is supported and complete.
+    /// The newest version that is supported and complete.
     pub(crate) fn find(&'static self) -> Result<Installed, Missing> {
         let mut folders = (self.folders)();
         folders.extend(std::env::split_paths(
@@ -68,7 +68,7 @@ impl Software {
     }
 
     fn find_in(&'static self, folders: &[PathBuf]) -> Result<Installed, Missing> {
-        let mut found = Vec::new();
+        let mut unusable = Vec::new();
         let mut best: Option<Installed> = None;
         for program in self.programs_in(folders) {
             let Some(banner) = banner(&program) else {
@@ -76,12 +76,12 @@ impl Software {
             };
             let version = (self.version)(&banner).filter(|&version| self.supports(version));
             let Some(version) = version else {
-                found.push(format!("{banner} ({})", program.display()));
+                unusable.push(format!("{banner} ({})", program.display()));
                 continue;
             };
             let installer = self.installer(&program, folders);
             if installer.is_none() && !self.installers.is_empty() {
-                found.push(format!("{banner} without {}", self.installers[0]));
+                unusable.push(format!("{banner} without {}", self.installers[0]));
             } else if best.as_ref().is_none_or(|best| best.version < version) {
                 best = Some(Installed {
                     program,
@@ -92,7 +92,7 @@ impl Software {
         }
         best.ok_or(Missing {
             software: self,
-            found,
+            found: unusable,
         })
     }
 
@@ -112,7 +112,7 @@ impl Software {
         let paths = folders
             .iter()
             .flat_map(|folder| self.programs.iter().map(|name| folder.join(name)));
-        // PATH may lead to a program by way of links.
+        // PATH may contain links to the same program.
         let mut programs: Vec<PathBuf> =
             paths.filter_map(|path| path.canonicalize().ok()).collect();
         programs.sort();
@@ -121,13 +121,13 @@ impl Software {
     }
 
     fn installer(&self, program: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
-        let beside = program.parent()?;
-        let scripts = beside.with_file_name("scripts");
+        let folder = program.parent()?;
+        let scripts = folder.with_file_name("scripts");
         let mut folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
         if self.own_installer {
             folders.clear();
         }
-        folders.extend([beside, scripts.as_path()]);
+        folders.extend([folder, scripts.as_path()]);
         let names = self.installers.iter();
         names
             .flat_map(|name| folders.iter().map(move |f| f.join(name)))
@@ -160,12 +160,12 @@ impl fmt::Debug for Software {
 pub(crate) struct Installed {
     /// The daemon itself.
     pub program: PathBuf,
-    /// What makes its data directory, where it needs one.
+    /// The program that creates its data directory, where it needs one.
     pub installer: Option<PathBuf>,
     version: (u32, u32),
 }
 
-/// What a program says of itself: `postgres (PostgreSQL) 15.18`.
+/// What a program prints as its version: `postgres (PostgreSQL) 15.18`.
 fn banner(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command
@@ -181,19 +181,19 @@ fn banner(program: &Path) -> Option<String> {
     Some(text.lines().next()?.trim().to_owned())
 }
 
-/// Major and minor version that a text begins with.
+/// The major and minor version at the beginning of a text.
 pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
     let mut parts = number.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     let major = parts.next()?.ok()?;
     Some((major, parts.next().and_then(Result::ok).unwrap_or(0)))
 }
 
-/// The software of a daemon is not there, or only in a version that is not supported.
+/// The software of a daemon is not installed, or only in a version that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Missing {
-    /// Of which daemon.
+    /// The daemon's software.
     pub software: &'static Software,
-    /// What is there instead: programs and their versions.
+    /// What is installed instead: programs and their versions.
     pub found: Vec<String>,
 }
 
@@ -248,7 +248,7 @@ mod tests {
         );
     }
 
-    /// A folder with a server that says this, and with an installer.
+    /// A folder with a server that prints this, and with an installer.
     fn fake(software: &Software, banner: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let program = software.programs[software.programs.len() - 1];
@@ -287,11 +287,11 @@ mod tests {
     fn mysql_is_not_mariadb() {
         let software = &MARIADB.software;
         let folder = fake(software, "mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL)");
-        let found = software
+        let missing = software
             .find_in(&[folder.path().to_path_buf()])
             .unwrap_err();
         assert!(
-            found
+            missing
                 .to_string()
                 .contains("MariaDB 10.6 or later is needed, and there is mysqld")
         );

@@ -13,10 +13,10 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Instant;
 
-/// Ports that are tried.
+/// How many ports are tried.
 const PORTS: usize = 5;
 
-/// A daemon whose data directory is being made. So several can be made at once.
+/// A daemon whose data directory is being created: several can be created at the same time.
 pub struct Starting<D: Daemon + ?Sized> {
     launch: Launch,
     /// `None`: it needs no data directory.
@@ -25,8 +25,8 @@ pub struct Starting<D: Daemon + ?Sized> {
 }
 
 impl<D: Daemon + ?Sized> Starting<D> {
-    /// Begins. The calling thread must live as long as the daemon: with its end the system ends the
-    /// daemon, too. The daemon inherits the cores that the thread may use.
+    /// Begins. The calling thread must live as long as the daemon: when it ends, the kernel ends the daemon. The daemon
+    /// inherits the cores that the thread may use.
     pub fn new(mut daemon: Box<D>, request: &Request) -> Result<Starting<D>, ServiceError> {
         let software = daemon.software();
         request.check(software)?;
@@ -57,7 +57,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
         })
     }
 
-    /// Starts the daemon when its data directory is made, and waits until it answers.
+    /// Starts the daemon once its data directory is created, and waits until it answers.
     pub fn finish(self) -> Result<(Box<D>, Running), ServiceError> {
         self.finish_on(free_port)
     }
@@ -82,7 +82,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
         })
     }
 
-    /// Waits until the data directory is made.
+    /// Waits until the data directory is created.
     fn installation(&mut self) -> Result<(), ServiceError> {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
@@ -94,12 +94,12 @@ impl<D: Daemon + ?Sized> Starting<D> {
                 None => self.launch.wait(deadline)?,
             }
         };
-        let readied = self.daemon.installed(&self.launch.folder);
+        let prepared = self.daemon.after_install(&self.launch.folder);
         match status {
             None | Some(WaitStatus::Exited(_, 0)) => {
-                readied.map_err(|e| self.launch.system("what it needs cannot be written", e))
+                prepared.map_err(|e| self.launch.system("what it needs cannot be written", e))
             }
-            Some(status) => Err(self.launch.ended(status)),
+            Some(status) => Err(self.launch.exit_error(status)),
         }
     }
 
@@ -108,9 +108,9 @@ impl<D: Daemon + ?Sized> Starting<D> {
         process: DaemonProcess,
         port: u16,
     ) -> Result<(Box<D>, Running), ServiceError> {
-        // A daemon that adjusts a setting says so, and goes on.
+        // A daemon that adjusts a setting logs it and goes on.
         let settings = &self.launch.request.settings;
-        if let Some(refusal) = self.launch.folder.refused(settings) {
+        if let Some(refusal) = self.launch.folder.setting_error(settings) {
             return Err(refusal);
         }
         self.daemon.provision()?;
@@ -123,7 +123,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
     }
 }
 
-/// A port that nobody has at this moment.
+/// A port that is free at this moment.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
         .local_addr()?
@@ -142,29 +142,33 @@ mod tests {
                 println!("left out: {missing}");
                 None
             }
-            begun => Some((begun.unwrap(), scratch)),
+            starting_service => Some((starting_service.unwrap(), scratch)),
         }
     }
 
     #[test]
     fn a_port_that_was_taken_in_between_is_left_for_another() {
-        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let taken = || Ok(taken.local_addr()?.port());
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let taken_port = || Ok(listener.local_addr()?.port());
         for kind in DATABASES {
-            let Some((begun, _scratch)) = starting(kind) else {
+            let Some((starting_service, _scratch)) = starting(kind) else {
                 continue;
             };
-            let mut times = 0;
-            let service = begun.finish_on(|| {
-                times += 1;
-                if times < 3 { taken() } else { free_port() }
+            let mut attempts = 0;
+            let service = starting_service.finish_on(|| {
+                attempts += 1;
+                if attempts < 3 {
+                    taken_port()
+                } else {
+                    free_port()
+                }
             });
             assert!(service.unwrap().1.is_alive());
-            assert_eq!(times, 3);
-            let Some((begun, _scratch)) = starting(kind) else {
+            assert_eq!(attempts, 3);
+            let Some((starting_service, _scratch)) = starting(kind) else {
                 continue;
             };
-            let Err(error) = begun.finish_on(taken) else {
+            let Err(error) = starting_service.finish_on(taken_port) else {
                 panic!("it found a port")
             };
             let message = error.to_string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a SQL server that runs has counted of its statements, for whoever asks what they cost.
+//! What a running SQL server has counted of its statements, for readers who ask what they cost.
 
 use crate::address::Address;
 use crate::database::DatabaseKind;
@@ -8,19 +8,19 @@ use crate::{DATABASES, ServiceError};
 /// What a server counted of the statements with one normalized text, since it began to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementTotal {
-    /// Without its literals.
+    /// The text without literals.
     pub text: String,
     /// How many times it was executed.
     pub calls: u64,
     /// How many of them failed; PostgreSQL counts none.
     pub errors: u64,
-    /// How long all of them took, ns.
+    /// The time of all of them, ns.
     pub total_ns: u64,
-    /// How long the longest took, ns.
+    /// The time of the longest, ns.
     pub max_ns: u64,
 }
 
-/// Which server a URL is one of.
+/// The kind of server that a URL is of.
 pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
     let (scheme, _) = url.split_once("://")?;
     DATABASES
@@ -28,8 +28,8 @@ pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
         .find(|kind| kind.form.schemes.contains(&scheme))
 }
 
-/// The statements that a server counted; of PostgreSQL those of the URL's database. Errors: it cannot be reached, or
-/// counts none, or not for this user.
+/// The statements that a server counted; of PostgreSQL those of the URL's database. Errors: it cannot be reached, it
+/// counts none, or this user may not read the counts.
 pub fn statement_totals(
     kind: &'static DatabaseKind,
     url: &str,

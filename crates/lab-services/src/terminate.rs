@@ -5,7 +5,7 @@ use crate::ServiceError;
 use crate::address::Address;
 use crate::database::{Database, DatabaseKind};
 
-/// Where the server is. It can be sent to another thread, which a connection cannot.
+/// The server's address. Unlike a connection it can be sent to another thread.
 pub struct Terminator {
     kind: &'static DatabaseKind,
     address: Address,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! MariaDB 10.6 or later: how a private server is made and started, and how the lab administers it.
+//! MariaDB 10.6 or later: how a private server is installed and started, and how the lab administers it.
 
 mod status;
 
@@ -44,7 +44,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
         version,
         user: "mysql",
         reserved: RESERVED,
-        // Nothing of its data is kept, and it holds nothing outside of its folder.
+        // Its data is temporary, and it holds nothing outside of its folder.
         ending: Signal::SIGKILL,
         installer_ending: Signal::SIGKILL,
         complains,
@@ -64,14 +64,14 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Mariadb::connect(address)?)),
 };
 
-/// The statements that the server executes before it answers anybody.
+/// The file of statements that the server executes before it accepts connections.
 const FIRST_STATEMENTS: &str = "first-statements";
 
 /// What a refused login can mean besides what the server says.
 const LOGIN_HINT: &str = "; MariaDB says so of a user who must use TLS, too, and under \
                           require_secure_transport: the experiment measures without";
 
-/// Settings that the lab needs as they are.
+/// Settings that the lab sets itself.
 const RESERVED: &[&str] = &[
     "basedir",
     "bind_address",
@@ -87,7 +87,7 @@ const RESERVED: &[&str] = &[
     "user",
 ];
 
-/// Settings that are read back, with those that were given.
+/// Settings that a run records, besides those that were given.
 const FACTS: &[&str] = &[
     "innodb_buffer_pool_size",
     "innodb_log_file_size",
@@ -112,15 +112,15 @@ const FACTS: &[&str] = &[
 
 /// A server, and the lab's connection to it.
 struct Mariadb {
-    /// For the lab.
+    /// The address for the lab.
     lab: Address,
-    /// For subjects.
+    /// The address for subjects.
     subjects: Address,
     connection: Option<Conn>,
     status: Status,
-    /// Sent so far; those of the handshake apart.
+    /// Statements sent so far, without those of the login.
     sent: u64,
-    /// Who gets the schemas, if it is another user than the lab's.
+    /// The owner of schemas, if it is another user than the lab's.
     owner: Option<&'static str>,
 }
 
@@ -141,7 +141,7 @@ impl Mariadb {
         Ok(Mariadb::new(lab?, subjects?, Some(SUBJECTS)))
     }
 
-    /// A server that runs, as its subjects' user.
+    /// Connects to a running server, as its subjects' user.
     fn connect(address: Address) -> Result<Mariadb, ServiceError> {
         let mut server = Mariadb::new(address.clone(), address, None);
         server.log_in()?;
@@ -151,15 +151,15 @@ impl Mariadb {
     fn log_in(&mut self) -> Result<(), ServiceError> {
         let connection = log_in(&self.lab).map_err(|refusal| refusal.at(&self.lab, LOGIN_HINT))?;
         (self.connection, self.sent) = (Some(connection), 0);
-        let found = first_value(self.query("SELECT version()")?);
-        check_version(&self.lab, &found, "MySQL ")
+        let version = first_value(self.query("SELECT version()")?);
+        check_version(&self.lab, &version, "MySQL ")
     }
 
     fn value(&mut self, query: &str) -> Result<String, ServiceError> {
         Ok(first_value(self.query(query)?))
     }
 
-    /// For one more statement.
+    /// The connection, for one more statement.
     fn connection(&mut self) -> &mut Conn {
         self.sent += 1;
         self.connection.as_mut().expect("the lab is connected")
@@ -180,16 +180,16 @@ impl Daemon for Mariadb {
         ]);
         command.args(["--skip-name-resolve", "--force"]);
         command.arg(option("datadir", folder.data()));
-        // It removes what others left in a common one, or are just using.
+        // The installer deletes files of others in the common temporary folder.
         command.arg(option("tmpdir", &folder.path));
         Ok(command)
     }
 
-    /// The lab's and the subjects' users are the only ones.
-    fn installed(&mut self, folder: &Folder) -> io::Result<()> {
+    /// Writes the statements that create the users of the lab and the subjects, and delete all others.
+    fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let create = |user: &str, host: &str, password: &str| {
-            let secret = hash(password);
-            format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY PASSWORD '{secret}';")
+            let password_hash = hash(password);
+            format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY PASSWORD '{password_hash}';")
         };
         let statements = [
             "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');".to_owned(),
@@ -216,9 +216,9 @@ impl Daemon for Mariadb {
         command.arg(option("tmpdir", &folder.path));
         command.arg(option("socket", &socket));
         command.arg(option("pid-file", folder.path.join("pid")));
-        let first = folder.path.join(FIRST_STATEMENTS);
-        if first.exists() {
-            command.arg(option("init-file", first));
+        let statements = folder.path.join(FIRST_STATEMENTS);
+        if statements.exists() {
+            command.arg(option("init-file", statements));
         }
         command.arg(format!("--port={port}"));
         command.args([
@@ -240,16 +240,16 @@ impl Daemon for Mariadb {
     }
 
     fn ready(&mut self, folder: &Folder) -> bool {
-        let ready = self.log_in().is_ok();
-        if ready {
+        let is_ready = self.log_in().is_ok();
+        if is_ready {
             let _ = fs::remove_file(folder.path.join(FIRST_STATEMENTS));
         }
-        ready
+        is_ready
     }
 
     fn processes(&mut self, main: Pid) -> Processes {
         Processes {
-            own: self.own(),
+            lab_connection: self.lab_connection(),
             ..Processes::of(main)
         }
     }
@@ -269,11 +269,13 @@ impl Database for Mariadb {
     }
 
     fn run(&mut self, statement: &str) -> Result<(), ServiceError> {
-        self.connection().query_drop(statement).map_err(refused)
+        self.connection()
+            .query_drop(statement)
+            .map_err(statement_error)
     }
 
     fn query(&mut self, query: &str) -> Result<Rows, ServiceError> {
-        let rows: Vec<mysql::Row> = self.connection().query(query).map_err(refused)?;
+        let rows: Vec<mysql::Row> = self.connection().query(query).map_err(statement_error)?;
         let text = |value| match value {
             mysql::Value::NULL => None,
             mysql::Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
@@ -285,7 +287,7 @@ impl Database for Mariadb {
         Ok(texts.collect())
     }
 
-    /// A schema is a database.
+    /// Creates a database, which is MariaDB's schema.
     fn create_schema(&mut self, name: &str) -> Result<(), ServiceError> {
         let schema = quoted(name);
         self.run(&format!("CREATE DATABASE {schema} CHARACTER SET utf8mb4"))?;
@@ -311,7 +313,7 @@ impl Database for Mariadb {
     }
 
     fn analyze(&mut self, table: &str) -> Result<(), ServiceError> {
-        // It yields rows.
+        // The statement returns rows.
         self.query(&format!("ANALYZE TABLE {table}")).map(drop)
     }
 
@@ -320,10 +322,10 @@ impl Database for Mariadb {
     }
 
     fn end_connection(&mut self, port: u16) -> Result<(), ServiceError> {
-        let from = "SELECT ID FROM information_schema.PROCESSLIST WHERE HOST LIKE";
-        let ids = self.query(&format!("{from} '%:{port}'"))?;
+        let connections = "SELECT ID FROM information_schema.PROCESSLIST WHERE HOST LIKE";
+        let ids = self.query(&format!("{connections} '%:{port}'"))?;
         for id in ids.into_iter().flatten().flatten() {
-            // It may have ended in between.
+            // The connection may have ended in between.
             let _ = self.run(&format!("KILL {id}"));
         }
         Ok(())
@@ -349,7 +351,7 @@ impl Database for Mariadb {
         let connection = self.connection.as_mut().expect("the lab is connected");
         self.status
             .read(connection, &mut self.sent)
-            .map_err(refused)
+            .map_err(statement_error)
     }
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
@@ -363,7 +365,7 @@ impl Database for Mariadb {
             let why = "its performance schema is off: start it with performance_schema=ON";
             return Err(rights(why.into()));
         }
-        // In ps.
+        // Times are in ps.
         let totals = "SELECT DIGEST_TEXT, COUNT_STAR, SUM_ERRORS, SUM_TIMER_WAIT DIV 1000, \
                       MAX_TIMER_WAIT DIV 1000 \
                       FROM performance_schema.events_statements_summary_by_digest \
@@ -376,12 +378,12 @@ impl Database for Mariadb {
         })
     }
 
-    /// The user must be able to make databases.
+    /// Checks that the user may create databases.
     fn check_rights(&mut self) -> Result<(), ServiceError> {
         let name = format!("benchlab_check_{}", std::process::id());
-        let made = self.create_schema(&name);
+        let created = self.create_schema(&name);
         let _ = self.drop_schema(&name);
-        made.map_err(|error| ServiceError::Rights {
+        created.map_err(|error| ServiceError::Rights {
             software: &MARIADB.software,
             place: self.lab.to_string(),
             why: format!(
@@ -391,8 +393,8 @@ impl Database for Mariadb {
         })
     }
 
-    /// A thread, if each connection has one.
-    fn own(&mut self) -> Option<LabConnection> {
+    /// A thread, if the server has one for each connection.
+    fn lab_connection(&mut self) -> Option<LabConnection> {
         let query = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
                      AND @@thread_handling = 'one-thread-per-connection'";
         let number = self.value(query).ok()?.parse().ok()?;
@@ -416,20 +418,20 @@ impl Database for Mariadb {
 }
 
 fn version(banner: &str) -> Option<(u32, u32)> {
-    let (before, _) = banner.split_once("-MariaDB")?;
-    leading_version(before.rsplit(' ').next()?)
+    let (prefix, _) = banner.split_once("-MariaDB")?;
+    leading_version(prefix.rsplit(' ').next()?)
 }
 
-/// Whether it could not do as it was told, or would not.
+/// Whether a line says that the server could not do what it was told, or refused to.
 fn complains(line: &str) -> bool {
-    let sure = [
+    let complaints = [
         "[ERROR]",
         "unknown variable",
         "Unknown suffix",
         "Error while setting",
         "ERROR: ",
     ];
-    sure.iter().any(|words| line.contains(words))
+    complaints.iter().any(|complaint| line.contains(complaint))
         || (line.contains("option '") && line.contains(" adjusted to "))
 }
 
@@ -443,10 +445,10 @@ fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String>
 
 fn complete(address: &mut Address) -> Result<(), String> {
     if address.socket.is_some() {
-        // With a socket, the host is only there for the form's sake.
+        // With a socket, the URL's host has no meaning.
         address.host = None;
     } else if address.host.as_deref() == Some("localhost") {
-        // To MariaDB's own client library `localhost` is the Unix socket.
+        // In MariaDB's own client library `localhost` stands for the Unix socket.
         address.host = Some("127.0.0.1".into());
     }
     Ok(())
@@ -477,10 +479,10 @@ fn option(name: &str, path: impl AsRef<Path>) -> std::ffi::OsString {
     option
 }
 
-/// What `mysql_native_password` keeps of a password, so that it reaches neither file nor log.
+/// The `mysql_native_password` hash of a password, so that the password itself reaches neither file nor log.
 fn hash(password: &str) -> String {
-    let twice = Sha1::digest(Sha1::digest(password));
-    let digits: Vec<String> = twice.iter().map(|byte| format!("{byte:02X}")).collect();
+    let digest = Sha1::digest(Sha1::digest(password));
+    let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
     format!("*{}", digits.concat())
 }
 
@@ -501,35 +503,35 @@ fn log_in(address: &Address) -> Result<Conn, Refusal> {
             mysql::Error::MySqlError(e) => Some(e.code),
             _ => None,
         };
-        let words = words(error);
-        // Of MariaDB's error codes: access denied, plugin not known, TLS required.
+        let message = message_of(error);
+        // MariaDB's error codes: access denied, unknown plugin, TLS required.
         match code {
-            None => Refusal::Unreachable(words),
-            Some(1044 | 1045 | 1130 | 1698) => Refusal::Login(words),
-            Some(3159) => Refusal::Tls(words),
-            Some(_) => Refusal::Other(words),
+            None => Refusal::Unreachable(message),
+            Some(1044 | 1045 | 1130 | 1698) => Refusal::Login(message),
+            Some(3159) => Refusal::Tls(message),
+            Some(_) => Refusal::Other(message),
         }
     })
 }
 
-/// The server's own words where it has some.
-fn words(error: mysql::Error) -> String {
+/// The server's message, or the client's error with its sources.
+fn message_of(error: mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),
         other => with_sources(&other),
     }
 }
 
-fn refused(error: mysql::Error) -> ServiceError {
+fn statement_error(error: mysql::Error) -> ServiceError {
     ServiceError::Statement {
         software: &MARIADB.software,
-        words: words(error),
+        words: message_of(error),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    /// As `SELECT PASSWORD('secret')` prints it.
+    /// The hash that `SELECT PASSWORD('secret')` prints.
     #[test]
     fn the_hash_is_the_servers() {
         assert_eq!(

@@ -8,10 +8,10 @@ use mysql::{Conn, Error};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-/// A connection that ends is counted as open for a moment after its last question.
+/// How long a connection that ends is still counted as open after its last question.
 const ENDING: Duration = Duration::from_millis(100);
 
-/// Those that count statements, and the words for these.
+/// The variables that count statements, and the words for these.
 const STATEMENTS: [(&str, &str); 15] = [
     ("Com_select", "select"),
     ("Com_insert", "insert"),
@@ -30,7 +30,7 @@ const STATEMENTS: [(&str, &str); 15] = [
     ("Com_change_db", "use"),
 ];
 
-/// Those that count rows.
+/// The variables that count rows.
 const ROWS: [&str; 4] = [
     "Rows_sent",
     "Handler_write",
@@ -50,17 +50,17 @@ const OTHERS: [&str; 9] = [
     "Threads_connected",
 ];
 
-/// Reads them.
+/// Reads the status variables.
 #[derive(Default)]
 pub(crate) struct Status {
-    /// Those of the lab's own session.
-    own: Values,
-    /// As many statements the lab had sent when they were read.
-    own_at: u64,
-    /// Rows that readings have yielded: the session does not count them, and the server does from the
-    /// next reading on.
+    /// The values of the lab's own session.
+    session: Values,
+    /// How many statements the lab had sent when they were read.
+    session_read_at: u64,
+    /// Rows that earlier readings returned: the session does not count them, and the server does from the next reading
+    /// on.
     rows_read: u64,
-    /// Statements without a word of their own, when they were read last.
+    /// Statements without a word of their own, at the last reading.
     other: u64,
 }
 
@@ -74,7 +74,7 @@ impl Values {
 }
 
 impl Status {
-    /// `sent`: the statements of the lab's session, these among them.
+    /// Reads the counts. `sent`: how many statements the lab's session has sent, which is raised by these.
     pub fn read(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
         let deadline = Instant::now() + ENDING;
         loop {
@@ -89,31 +89,34 @@ impl Status {
     }
 
     fn read_once(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
-        if self.own_at != *sent {
-            self.own = self.values(client, "SESSION", sent)?;
+        if self.session_read_at != *sent {
+            self.session = self.values(client, "SESSION", sent)?;
         }
         let rows_read = self.rows_read;
-        let all = self.values(client, "GLOBAL", sent)?;
-        self.own_at = *sent;
-        let others = |name: &str| all.get(name).wrapping_sub(self.own.get(name));
-        let statements = STATEMENTS.map(|(variable, word)| (word.to_owned(), others(variable)));
+        let global = self.values(client, "GLOBAL", sent)?;
+        self.session_read_at = *sent;
+        let of_others = |name: &str| global.get(name).wrapping_sub(self.session.get(name));
+        let statements = STATEMENTS.map(|(variable, word)| (word.to_owned(), of_others(variable)));
         let mut statements = BTreeMap::from(statements);
-        let named: u64 = statements.values().sum();
-        let aborted = all.get("Aborted_clients") + all.get("Aborted_connects");
-        let (opened, open) = (all.get("Connections"), all.get("Threads_connected"));
-        // To end a connection is a question, COM_QUIT.
+        let with_word: u64 = statements.values().sum();
+        let aborted = global.get("Aborted_clients") + global.get("Aborted_connects");
+        let (opened, open) = (global.get("Connections"), global.get("Threads_connected"));
+        // Ending a connection is a question, too: COM_QUIT.
         let ended = opened.wrapping_sub(open).wrapping_sub(aborted);
-        let known = named.wrapping_add(ended).wrapping_add(*sent);
-        statements.insert("other".into(), all.get("Questions").wrapping_sub(known));
-        statements.insert("admin".into(), others("Com_admin_commands"));
-        let rows: u64 = ROWS.iter().map(|name| others(name)).sum();
+        let explained = with_word.wrapping_add(ended).wrapping_add(*sent);
+        statements.insert(
+            "other".into(),
+            global.get("Questions").wrapping_sub(explained),
+        );
+        statements.insert("admin".into(), of_others("Com_admin_commands"));
+        let rows: u64 = ROWS.iter().map(|name| of_others(name)).sum();
         Ok(Counters {
             statements,
             rows: rows.wrapping_sub(rows_read),
-            rows_read: Some(others("Rows_read")),
+            rows_read: Some(of_others("Rows_read")),
             blocks: None,
-            prepared_executions: Some(others("Com_stmt_execute")),
-            prepares: Some(others("Com_stmt_prepare")),
+            prepared_executions: Some(of_others("Com_stmt_execute")),
+            prepares: Some(of_others("Com_stmt_prepare")),
             plans: None,
             connects: Some(opened),
             aborted: Some(aborted),

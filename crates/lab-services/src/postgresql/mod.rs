@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL 13 or later: how a private server is made and started, and how the lab administers it.
+//! PostgreSQL 13 or later: how a private server is installed and started, and how the lab administers it.
 
 mod shared_memory;
 mod statements;
@@ -43,7 +43,7 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
         version,
         user: "postgres",
         reserved: RESERVED,
-        // Its immediate shutdown: nothing is written to the disk, and its shared memory is given back.
+        // Immediate shutdown: nothing is written to the disk, and its shared memory is given back.
         ending: Signal::SIGQUIT,
         installer_ending: Signal::SIGTERM,
         complains,
@@ -66,13 +66,13 @@ pub static POSTGRESQL: DatabaseKind = DatabaseKind {
     connect: |address| Ok(Box::new(Postgresql::connect(address)?)),
 };
 
-/// The lab connects to this database, which is there from the start, to make the subjects' own.
+/// The database that exists from the start, in which the lab creates the subjects' one.
 const FIRST_DATABASE: &str = "postgres";
 
-/// The file of the superuser's password, while the data directory is made.
+/// The file of the superuser's password, while the data directory is created.
 const PASSWORD: &str = "password";
 
-/// Settings that the lab needs as they are.
+/// Settings that the lab sets itself.
 const RESERVED: &[&str] = &[
     "data_directory",
     "external_pid_file",
@@ -88,7 +88,7 @@ const RESERVED: &[&str] = &[
     "unix_socket_directories",
 ];
 
-/// Settings that are read back, with those that were given.
+/// Settings that a run records, besides those that were given.
 const FACTS: &[&str] = &[
     "shared_buffers",
     "huge_pages",
@@ -113,15 +113,15 @@ const FACTS: &[&str] = &[
 
 /// A server, and the lab's connection to it.
 struct Postgresql {
-    /// For the lab.
+    /// The address for the lab.
     lab: Address,
-    /// For subjects.
+    /// The address for subjects.
     subjects: Address,
-    /// Of a private server.
+    /// The tally of a private server.
     tally: Option<Arc<Tally>>,
     client: Option<Client>,
     statements: Option<Statements>,
-    /// Who gets the schemas, if it is another role than the lab's.
+    /// The owner of schemas, if it is another role than the lab's.
     owner: Option<&'static str>,
 }
 
@@ -137,7 +137,7 @@ impl Postgresql {
         })
     }
 
-    /// A server that runs, as its subjects' user.
+    /// Connects to a running server, as its subjects' user.
     fn connect(address: Address) -> Result<Postgresql, ServiceError> {
         let mut server = Postgresql {
             lab: address.clone(),
@@ -151,14 +151,14 @@ impl Postgresql {
         Ok(server)
     }
 
-    /// Connects over the Unix socket if there is one, to the lab's database or another.
+    /// Connects to the lab's database or another one, over the Unix socket if there is one.
     fn log_in(&mut self, database: Option<&str>) -> Result<(), ServiceError> {
         let database = database.unwrap_or(&self.lab.database);
         let client = log_in(&self.lab, database).map_err(|refusal| refusal.at(&self.lab, ""))?;
         self.client = Some(client);
-        let found = first_value(self.query("SELECT version()")?);
-        check_version(&self.lab, &found, "")?;
-        // Only superusers may; other users' readings are told from the rest by a mark.
+        let version = first_value(self.query("SELECT version()")?);
+        check_version(&self.lab, &version, "")?;
+        // Only superusers may do so; the lab's queries as another user are excluded by their mark.
         let _ = self.run("SET pg_stat_statements.track = 'none'");
         Ok(())
     }
@@ -175,9 +175,11 @@ impl Postgresql {
         let client = self.client.as_mut().expect("the lab is connected");
         let statements = match &mut self.statements {
             Some(statements) => statements,
-            none => none.insert(Statements::new(client, &self.subjects.user).map_err(refused)?),
+            empty => {
+                empty.insert(Statements::new(client, &self.subjects.user).map_err(statement_error)?)
+            }
         };
-        statements.read(client, processes).map_err(refused)
+        statements.read(client, processes).map_err(statement_error)
     }
 }
 
@@ -186,13 +188,13 @@ impl Daemon for Postgresql {
         &POSTGRESQL.software
     }
 
-    /// In UTF-8, with comparisons by bytes, and passwords for everybody.
+    /// In UTF-8, with comparisons by bytes, and passwords for all users.
     fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
         let mut command = folder.command(installer)?;
         command.arg("--pgdata").arg(folder.data());
         command.args(["--username", LAB, "--auth", "scram-sha-256", "--pwfile"]);
         command.arg(folder.write(PASSWORD, &self.lab.password)?);
-        // What is left of a failure is removed by the lab, which finds the shared memory by it.
+        // The lab removes the remains of a failure itself: by them it finds the shared memory.
         command.args([
             "--no-locale",
             "--encoding",
@@ -203,8 +205,8 @@ impl Daemon for Postgresql {
         Ok(command)
     }
 
-    /// The installer has read the password.
-    fn installed(&mut self, folder: &Folder) -> io::Result<()> {
+    /// Removes the password file, which the installer has read.
+    fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let _ = fs::remove_file(folder.path.join(PASSWORD));
         Ok(())
     }
@@ -221,7 +223,7 @@ impl Daemon for Postgresql {
         let mut set = |name: &str, value: &str| {
             command.arg("-c").arg(format!("{name}={value}"));
         };
-        // A comma would separate folders but for the quotes.
+        // Without quotes a comma would separate folders.
         let sockets = folder.sockets.display().to_string().replace('"', "\"\"");
         set("unix_socket_directories", &format!("\"{sockets}\""));
         set("listen_addresses", "127.0.0.1");
@@ -248,11 +250,14 @@ impl Daemon for Postgresql {
         self.log_in(Some(FIRST_DATABASE)).is_ok()
     }
 
-    /// The subjects' role and database, and the lab's connection to it.
+    /// Creates the subjects' role and database, and connects to it.
     fn provision(&mut self) -> Result<(), ServiceError> {
-        // Only what proves the password reaches the server, and so no log.
-        let secret = postgres_protocol::password::scram_sha_256(self.subjects.password.as_bytes());
-        self.run(&format!("CREATE ROLE {SUBJECTS} LOGIN PASSWORD '{secret}'"))?;
+        // Only a verifier of the password reaches the server, and so no log holds the password.
+        let verifier =
+            postgres_protocol::password::scram_sha_256(self.subjects.password.as_bytes());
+        self.run(&format!(
+            "CREATE ROLE {SUBJECTS} LOGIN PASSWORD '{verifier}'"
+        ))?;
         self.run(&format!(
             "CREATE DATABASE {} OWNER {SUBJECTS}",
             self.lab.database
@@ -261,7 +266,7 @@ impl Daemon for Postgresql {
         self.run("CREATE EXTENSION pg_stat_statements")
     }
 
-    fn returned(&mut self) -> Result<(), ServiceError> {
+    fn after_restart(&mut self) -> Result<(), ServiceError> {
         self.statements = None;
         self.log_in(None)
     }
@@ -272,9 +277,9 @@ impl Daemon for Postgresql {
             ended: self
                 .tally
                 .clone()
-                .filter(|tally| tally.present())
+                .filter(|tally| tally.is_loaded())
                 .map(|tally| tally as Arc<dyn EndedProcesses>),
-            own: self.own(),
+            lab_connection: self.lab_connection(),
         }
     }
 
@@ -292,13 +297,15 @@ impl Database for Postgresql {
         &self.subjects
     }
 
-    /// It may be several statements.
+    /// Executes one statement or several.
     fn run(&mut self, statement: &str) -> Result<(), ServiceError> {
-        self.client().batch_execute(statement).map_err(refused)
+        self.client()
+            .batch_execute(statement)
+            .map_err(statement_error)
     }
 
     fn query(&mut self, query: &str) -> Result<Rows, ServiceError> {
-        let messages = self.client().simple_query(query).map_err(refused)?;
+        let messages = self.client().simple_query(query).map_err(statement_error)?;
         let rows = messages.iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
@@ -346,8 +353,8 @@ impl Database for Postgresql {
     }
 
     fn end_connection(&mut self, port: u16) -> Result<(), ServiceError> {
-        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE client_port";
-        self.query(&format!("{end} = {port}")).map(drop)
+        let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE client_port";
+        self.query(&format!("{terminate} = {port}")).map(drop)
     }
 
     fn facts(&self) -> &'static [&'static str] {
@@ -377,13 +384,13 @@ impl Database for Postgresql {
             place,
             why,
         };
-        let home = format!(
+        let query = format!(
             "{} SELECT quote_ident(n.nspname) FROM pg_extension e \
              JOIN pg_namespace n ON n.oid = e.extnamespace \
              WHERE e.extname = 'pg_stat_statements'",
             statements::MARK
         );
-        let home = self.value(&home)?;
+        let home = self.value(&query)?;
         if home.is_empty() {
             return Err(rights(format!(
                 "the extension pg_stat_statements is not in database `{}`: set shared_preload_libraries = \
@@ -391,7 +398,7 @@ impl Database for Postgresql {
                 self.lab.database
             )));
         }
-        // The texts of others are hidden from who may not see them. Times are in ms.
+        // The server hides texts from users without permission. Times are in ms.
         let totals = format!(
             "{} SELECT query, calls, 0, round(total_exec_time * 1e6)::bigint, \
              round(max_exec_time * 1e6)::bigint FROM {home}.pg_stat_statements \
@@ -408,26 +415,26 @@ impl Database for Postgresql {
         })
     }
 
-    /// What statements are counted by must be there.
+    /// Checks that the user may create schemas, and that statements are counted.
     fn check_rights(&mut self) -> Result<(), ServiceError> {
         let (user, database) = (self.lab.user.clone(), self.lab.database.clone());
         let place = self.lab.to_string();
-        let refused = |why: String| ServiceError::Rights {
+        let rights_error = |why: String| ServiceError::Rights {
             software: &POSTGRESQL.software,
             place: place.clone(),
             why,
         };
-        let may = "SELECT has_database_privilege(current_database(), 'CREATE')";
-        if self.value(may)? != "t" {
-            return Err(refused(format!(
+        let can_create = "SELECT has_database_privilege(current_database(), 'CREATE')";
+        if self.value(can_create)? != "t" {
+            return Err(rights_error(format!(
                 "user `{0}` may not create schemas: GRANT CREATE ON DATABASE {1} TO {0}",
                 quoted(&user),
                 quoted(&database)
             )));
         }
-        let there = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
-        if self.value(there)? != "1" {
-            return Err(refused(format!(
+        let extensions = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
+        if self.value(extensions)? != "1" {
+            return Err(rights_error(format!(
                 "the extension pg_stat_statements, by which benchlab proves what was executed, is not in \
                  database `{database}`: set shared_preload_libraries = 'pg_stat_statements' and \
                  pg_stat_statements.track_planning = on, restart the server, and CREATE EXTENSION \
@@ -437,21 +444,21 @@ impl Database for Postgresql {
         self.value("SELECT count(*) FROM pg_stat_statements(false)")
             .map(drop)
             .map_err(|e| {
-                refused(format!(
+                rights_error(format!(
                     "pg_stat_statements cannot be read ({e}): set shared_preload_libraries = \
                      'pg_stat_statements' and restart the server"
                 ))
             })
     }
 
-    /// A process of its own.
-    fn own(&mut self) -> Option<LabConnection> {
+    /// The process of the connection.
+    fn lab_connection(&mut self) -> Option<LabConnection> {
         let number = self.value("SELECT pg_backend_pid()").ok()?.parse().ok()?;
         Some(LabConnection::DaemonProcess(Pid::from_raw(number)))
     }
 
     fn main_process(&mut self) -> Option<i32> {
-        match self.own()? {
+        match self.lab_connection()? {
             LabConnection::DaemonProcess(process) => procfs::parent(process).map(Pid::as_raw),
             LabConnection::Thread(_) => None,
         }
@@ -539,30 +546,30 @@ fn log_in(address: &Address, database: &str) -> Result<Client, Refusal> {
             SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
         ];
         let code = error.code().cloned();
-        let words = words(&error);
+        let message = message_of(&error);
         match code {
-            None => Refusal::Unreachable(words),
-            Some(_) if words.contains("no encryption") || words.contains("SSL off") => {
-                Refusal::Tls(words)
+            None => Refusal::Unreachable(message),
+            Some(_) if message.contains("no encryption") || message.contains("SSL off") => {
+                Refusal::Tls(message)
             }
-            Some(code) if login.contains(&code) => Refusal::Login(words),
-            Some(_) => Refusal::Other(words),
+            Some(code) if login.contains(&code) => Refusal::Login(message),
+            Some(_) => Refusal::Other(message),
         }
     })
 }
 
-/// The server's own words where it has some.
-fn words(error: &postgres::Error) -> String {
-    let own = error.as_db_error().map(|e| match e.hint() {
+/// The server's message, or the client's error with its sources.
+fn message_of(error: &postgres::Error) -> String {
+    let message = error.as_db_error().map(|e| match e.hint() {
         Some(hint) => format!("{}: {} ({hint})", e.severity(), e.message()),
         None => format!("{}: {}", e.severity(), e.message()),
     });
-    own.unwrap_or_else(|| with_sources(error))
+    message.unwrap_or_else(|| with_sources(error))
 }
 
-fn refused(error: postgres::Error) -> ServiceError {
+fn statement_error(error: postgres::Error) -> ServiceError {
     ServiceError::Statement {
         software: &POSTGRESQL.software,
-        words: words(&error),
+        words: message_of(&error),
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The shared memory that a PostgreSQL server had and could not give back, because it was killed or
-//! gave up. PostgreSQL finds it in the same way when it is started in that data directory again.
+//! The shared memory that a PostgreSQL server could not give back, because it was killed or aborted. PostgreSQL finds
+//! it in the same way when it is started in that data directory again.
 
 use std::fs::{self, Metadata};
 use std::mem::size_of;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What its small System V segment holds (PostgreSQL's source, pg_shmem.h). It tells of whom it is.
+/// The content of its small System V segment (PostgreSQL's source, pg_shmem.h), which identifies the data directory.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Header {
@@ -24,7 +24,7 @@ struct Header {
 
 const MAGIC: i32 = 679_834_894;
 
-/// Removes what belonged to the server of a data directory, all of whose processes have ended.
+/// Removes the segments of the server of a data directory, all of whose processes have ended.
 pub(crate) fn remove(data: &Path) {
     let Ok(data) = fs::metadata(data) else {
         return;
@@ -51,15 +51,15 @@ fn unused_segments(owner: u32) -> Vec<i32> {
         let &[_, id, _, size, _, _, attached, user, ..] = &columns[..] else {
             return None;
         };
-        let fits =
+        let is_candidate =
             size as usize >= size_of::<Header>() && attached == 0 && user == u64::from(owner);
-        fits.then_some(id as i32)
+        is_candidate.then_some(id as i32)
     });
     lines.collect()
 }
 
 fn header(id: i32) -> Option<Header> {
-    // SAFETY: it is attached where the system likes, read within its size, and detached.
+    // SAFETY: it is attached at an address of the system's choice, read within its size, and detached.
     unsafe {
         let address = libc::shmat(id, std::ptr::null(), libc::SHM_RDONLY);
         if address as isize == -1 {
@@ -71,8 +71,8 @@ fn header(id: i32) -> Option<Header> {
     }
 }
 
-/// Removes the segment that lists others, and those of the same user that it names. How long an entry
-/// is depends on the version; a number of a segment is random, and so is not there by chance.
+/// Removes the segment that lists others, and the listed ones of the same user. The length of an entry depends on the
+/// version, so all numbers are tried: they are random, and name no other segment by chance.
 fn remove_listed(control: u32, data: &Metadata) {
     let path = |number: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{number}"));
     let list = fs::read(path(control)).unwrap_or_default();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL's statistics of statements (its manual, pg_stat_statements): an entry for each normalized
-//! text and each set of tables that it means.
+//! PostgreSQL's statistics of statements (its manual, pg_stat_statements): an entry for each normalized text and each
+//! set of tables that it refers to.
 
 use crate::counters::Counters;
 use crate::processes::Processes;
 use postgres::{Client, Error, Statement};
 use std::collections::HashMap;
 
-/// Marks the lab's own queries: a user who is not a superuser cannot keep them out of the statistics.
+/// Marks the lab's own queries, which a user who is not a superuser cannot keep out of the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
-/// So many entries are read after every batch; when there are more, they are cleared.
+/// Above so many entries, which are read after every batch, they are cleared.
 const MOST_ENTRIES: usize = 250;
 
 /// Reads the entries of one user.
@@ -21,11 +21,11 @@ pub(crate) struct Statements {
     user: u32,
     /// Whether plans are counted.
     plans: bool,
-    /// The first word of a text that was seen; `None`: the lab's own.
+    /// The first word of each known text; `None`: the text is the lab's own.
     words: HashMap<i64, Option<String>>,
-    /// Clears the entries; `None`: the user may not.
+    /// The statement that clears the entries; `None`: the user may not.
     clear: Option<String>,
-    /// What the entries counted that were cleared.
+    /// The counts of the entries that were cleared.
     cleared: Counters,
 }
 
@@ -90,15 +90,15 @@ impl Statements {
         client: &mut Client,
         processes: Option<&Processes>,
     ) -> Result<Counters, Error> {
-        // First: a connection that is gone by then has told what it did.
+        // The number of processes first: the statements of a process that has ended by then are all counted.
         let open = processes.map(|processes| processes.children().len() as u64);
         let mut counters = self.executed(client)?;
         let ended = processes.and_then(|processes| processes.ended.as_deref());
         (counters.connects, counters.open) = match (ended.map(|ended| ended.accepted()), open) {
             (Some(accepted), Some(open)) => (Some(accepted), open),
             (_, open) => {
-                let (closed, known) = self.sessions(client)?;
-                (closed, open.unwrap_or(known))
+                let (closed, counted) = self.sessions(client)?;
+                (closed, open.unwrap_or(counted))
             }
         };
         Ok(counters)
@@ -114,17 +114,17 @@ impl Statements {
             let Some(Some(word)) = self.words.get(&entry.get(0)) else {
                 continue;
             };
-            let [calls, rows, planned, looked_at] =
+            let [calls, rows, planned, read_blocks] =
                 [1, 2, 3, 4].map(|column| entry.get::<_, i64>(column) as u64);
             *counters.statements.entry(word.clone()).or_default() += calls;
             counters.rows += rows;
             plans += planned;
-            blocks += looked_at;
+            blocks += read_blocks;
         }
         counters.plans = self.plans.then_some(plans);
         counters.blocks = Some(blocks);
         if let Some(clear) = self.clear.take_if(|_| entries.len() > MOST_ENTRIES) {
-            // One that is refused is not tried again.
+            // A refused statement is not tried again.
             if client.simple_query(&clear).is_ok() {
                 self.cleared = counters.clone();
                 self.clear = Some(clear);
@@ -133,14 +133,14 @@ impl Statements {
         Ok(counters)
     }
 
-    /// Connections that were opened and are closed again, and those open.
+    /// Connections that were opened and closed again, and those that are open.
     fn sessions(&self, client: &mut Client) -> Result<(Option<u64>, u64), Error> {
         let row = client.query_one(&self.sessions, &[])?;
         let (closed, open): (Option<i64>, i32) = (row.get(0), row.get(1));
         Ok((closed.map(|n| n as u64), open as u64))
     }
 
-    /// Reads the texts of entries that are new.
+    /// Reads the texts of new entries.
     fn learn(&mut self, client: &mut Client, ids: impl Iterator<Item = i64>) -> Result<(), Error> {
         let new: Vec<i64> = ids.filter(|id| !self.words.contains_key(id)).collect();
         if new.is_empty() {
@@ -155,20 +155,19 @@ impl Statements {
     }
 }
 
-/// The first word of a statement, behind comments and parentheses, in lower case; of words for the same
-/// thing always the same.
+/// The first word of a statement after comments and parentheses, in lower case; synonyms become one word.
 fn first_word(statement: &str) -> String {
     let mut rest = statement;
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(' || c == ';');
-        let behind = if rest.starts_with("--") {
+        let after_comment = if rest.starts_with("--") {
             rest.split_once('\n')
         } else if rest.starts_with("/*") {
             rest.split_once("*/")
         } else {
             break;
         };
-        rest = behind.map_or("", |(_, rest)| rest);
+        rest = after_comment.map_or("", |(_, rest)| rest);
     }
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
     let word = rest[..end.unwrap_or(rest.len())].to_lowercase();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a private PostgreSQL server's ended processes have used, and how many connections it took.
+//! What a private PostgreSQL server's ended processes have used, and how many connections it accepted.
 //!
-//! `/proc` tells the CPU time of children that ended in ticks of 10 ms: too coarse for `connect`, where
-//! each operation is a process of 2 ms. A small library (`tally.c`), preloaded into the server's main
-//! process alone, counts it in microseconds in a page of shared memory.
+//! `/proc` counts the CPU time of ended children in ticks of 10 ms: too coarse for `connect`, where each operation is a
+//! process of 2 ms. A small library (`tally.c`), preloaded into the server's main process alone, counts it in
+//! microseconds in a page of shared memory.
 
 use crate::processes::EndedProcesses;
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 /// The library, built from `tally.c`.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tally.so"));
 
-/// As `tally.c` writes it.
+/// The page that `tally.c` writes.
 #[repr(C)]
 struct Page {
     present: AtomicU64,
@@ -30,7 +30,7 @@ struct Page {
     accepted: AtomicU64,
 }
 
-/// Between two of them a process ended.
+/// The most attempts at a consistent reading: each fails because a process ended meanwhile.
 const MOST_READINGS: usize = 1000;
 
 const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<Page>()).unwrap();
@@ -48,7 +48,7 @@ unsafe impl Send for Tally {}
 unsafe impl Sync for Tally {}
 
 impl Tally {
-    /// Both live in memory alone: a scratch folder may be mounted so that nothing in it is executed.
+    /// Creates page and library in memory alone: a scratch folder may be mounted so that nothing in it can be executed.
     pub fn new() -> io::Result<Tally> {
         let file = File::from(memfd_create("benchlab-tally", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(BYTES.get() as u64)?;
@@ -82,8 +82,8 @@ impl Tally {
         }
     }
 
-    /// Whether the server has loaded it.
-    pub fn present(&self) -> bool {
+    /// Whether the server has loaded the library.
+    pub fn is_loaded(&self) -> bool {
         self.page().present.load(SeqCst) != 0
     }
 
@@ -94,7 +94,7 @@ impl Tally {
 }
 
 impl EndedProcesses for Tally {
-    /// A server that died while it wrote leaves the page as it was.
+    /// A server that died in the middle of a write leaves the sequence odd: then the last reading counts.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64> {
         let page = self.page();
         for _ in 0..MOST_READINGS {

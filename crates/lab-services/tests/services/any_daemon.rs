@@ -30,7 +30,7 @@ static FILES: Software = Software {
         let mut parts = number.split('.').map(str::parse);
         Some((parts.next()?.ok()?, parts.next()?.ok()?))
     },
-    // The Python of a developer may be where nobody else can start it.
+    // A developer's Python may lie where no other user can start it.
     user: "root",
     reserved: &["bind"],
     ending: Signal::SIGTERM,
@@ -76,8 +76,8 @@ impl Daemon for FileServer {
 
 fn begin(scratch: &Path, settings: &[(&str, &str)]) -> Result<Starting<FileServer>, ServiceError> {
     let mut request = Request::new(scratch);
-    let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    request.settings = settings.iter().map(owned).collect();
+    let to_owned_pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    request.settings = settings.iter().map(to_owned_pair).collect();
     Starting::new(Box::default(), &request)
 }
 
@@ -106,7 +106,7 @@ fn it_serves_is_charged_and_leaves_nothing() {
 }
 
 #[test]
-fn its_end_and_its_refusals_are_told_in_its_own_words() {
+fn its_end_and_its_errors_are_reported_in_its_own_words() {
     let scratch = tempfile::tempdir().unwrap();
     let (_, running) = begin(scratch.path(), &[]).unwrap().finish().unwrap();
     kill(
@@ -121,13 +121,13 @@ fn its_end_and_its_refusals_are_told_in_its_own_words() {
         "{failure}"
     );
     drop(running);
-    let refused = begin(scratch.path(), &[("no_such_option", "1")])
+    let outcome = begin(scratch.path(), &[("no_such_option", "1")])
         .unwrap()
         .finish();
-    let Err(refused) = refused else {
+    let Err(outcome) = outcome else {
         panic!("it took an option that it does not have")
     };
-    assert!(refused.to_string().contains("no_such_option"), "{refused}");
+    assert!(outcome.to_string().contains("no_such_option"), "{outcome}");
     let reserved = begin(scratch.path(), &[("bind", "0.0.0.0")])
         .err()
         .unwrap()

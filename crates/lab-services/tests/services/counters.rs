@@ -7,11 +7,11 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::time::Instant;
 
-/// What happened while something was done, and its server's CPU time.
-fn during(fixture: &mut Fixture, act: impl FnOnce(&Fixture)) -> (Counters, u64) {
+/// The counts while something was done, and the server's CPU time, ns.
+fn during(fixture: &mut Fixture, action: impl FnOnce(&Fixture)) -> (Counters, u64) {
     let before = fixture.service.counters().unwrap();
     let cpu = fixture.service.cpu_ns().unwrap();
-    act(fixture);
+    action(fixture);
     let after = settled(&mut fixture.service, &before);
     (
         after.since(&before),
@@ -58,17 +58,17 @@ fn every_statement_of_a_subject_is_counted_once() {
         assert_eq!(counted.rows, 3 + 3 + 3 + 2, "{kind}");
         match kind.name {
             "postgresql" => assert!(counted.blocks.unwrap() >= 6, "{counted:?}"),
-            // The whole table, twice; of it, two rows by their key and one behind them.
+            // Twice the whole table; then two rows by their key and one after them.
             _ => assert_eq!(counted.rows_read, Some(3 + 3 + 3)),
         }
         assert_eq!(counted.connects, Some(0), "{kind}");
         assert_eq!(counted.prepared_executions.unwrap_or(0), 0, "{kind}");
-        let (counted, _) = during(&mut fixture, |_| client.prepared("SELECT 1", 100));
+        let (counted, _) = during(&mut fixture, |_| client.run_prepared("SELECT 1", 100));
         assert_eq!(words(&counted), [("select", 100)], "{kind}");
         assert_eq!(counted.rows, 100, "{kind}");
         assert_eq!(counted.rows_read.or(counted.blocks), Some(0), "{kind}");
         match kind.name {
-            // The server makes one plan for all after the fifth.
+            // After five executions the server makes one plan for all.
             "postgresql" => assert!(counted.plans.unwrap() <= 6, "{counted:?}"),
             _ => {
                 assert_eq!(counted.prepared_executions, Some(100));
@@ -139,7 +139,7 @@ fn many_different_statements_are_counted() {
 fn connections_are_counted_when_they_are_gone() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
-        let mut kept = fixture.client(Transport::Tcp);
+        let mut idle_client = fixture.client(Transport::Tcp);
         for transport in [Transport::Tcp, Transport::Unix] {
             let (counted, cpu_ns) = during(&mut fixture, |fixture| {
                 (0..20).for_each(|_| fixture.client(transport).run("SELECT 1"));
@@ -149,11 +149,11 @@ fn connections_are_counted_when_they_are_gone() {
             assert_eq!(words(&counted), [("select", 20)], "{kind}");
             assert!(cpu_ns > 20 * 20_000, "{kind}: {cpu_ns}");
         }
-        kept.run("SELECT 1");
+        idle_client.run("SELECT 1");
     }
 }
 
-/// User and system time of a process and of those it waited for, in ticks of 10 ms.
+/// User and system time of a process, and of the children that it waited for, in ticks of 10 ms.
 fn ticks(pid: impl std::fmt::Display) -> (u64, u64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, rest) = stat.rsplit_once(')').unwrap();
@@ -166,7 +166,7 @@ fn ticks(pid: impl std::fmt::Display) -> (u64, u64) {
     (fields[0] + fields[1], fields[2] + fields[3])
 }
 
-/// The kernel's own sum over all ended children, of which the lab cannot see less than 10 ms.
+/// Compared with the kernel's own sum over all ended children, which is in units of 10 ms.
 #[test]
 fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
     if !is_installed(&POSTGRESQL) {
@@ -181,13 +181,13 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
         (0..300).for_each(|_| drop(fixture.client(Transport::Tcp)));
     });
     assert_eq!(counted.connects, Some(300));
-    // The connection over which the server was set up ends meanwhile: what it used before is not meant.
-    let still = fixture.service.pids();
-    let gone = living
+    // The connection over which the server was set up ends meanwhile: its earlier time is subtracted.
+    let remaining = fixture.service.pids();
+    let ended = living
         .iter()
         .zip(clocks)
-        .filter(|(pid, _)| !still.contains(pid));
-    let earlier_ns: u64 = gone.map(|(_, ns)| ns).sum();
+        .filter(|(pid, _)| !remaining.contains(pid));
+    let earlier_ns: u64 = ended.map(|(_, ns)| ns).sum();
     let ended_ns = 10_000_000 * (ticks(main).1 - before) - earlier_ns;
     // The server's main process forks, and so works too.
     println!(
@@ -203,7 +203,7 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
 
 const LOOP: &str = "DO $$ BEGIN FOR i IN 1..50000000 LOOP END LOOP; END $$";
 
-/// A process's own clock.
+/// A process's CPU time, ns.
 fn clock_ns(pid: i32) -> u64 {
     let clock = clock_getcpuclockid(Pid::from_raw(pid)).unwrap();
     let now = clock_gettime(clock).unwrap();
@@ -220,33 +220,33 @@ fn the_cpu_time_of_a_query_is_its_processs() {
     let backend = client.pid();
     let (before, began) = (clock_ns(backend), Instant::now());
     let (counted, cpu_ns) = during(&mut fixture, |_| client.run(LOOP));
-    let (own_ns, wall_ns) = (clock_ns(backend) - before, began.elapsed().as_nanos());
+    let (process_ns, wall_ns) = (clock_ns(backend) - before, began.elapsed().as_nanos());
     assert_eq!(words(&counted), [("do", 1)]);
-    println!("loop: {cpu_ns} ns, of the process {own_ns}, wall {wall_ns}");
+    println!("loop: {cpu_ns} ns, of the process {process_ns}, wall {wall_ns}");
     assert!(
-        cpu_ns >= own_ns && cpu_ns - own_ns < own_ns / 20,
-        "{cpu_ns} {own_ns}"
+        cpu_ns >= process_ns && cpu_ns - process_ns < process_ns / 20,
+        "{cpu_ns} {process_ns}"
     );
-    // The same in a process that has ended when its time is read; the kernel tells it in ticks.
+    // The same in a process that has ended when its time is read; the kernel counts it in ticks.
     let main = fixture.service.pids()[0];
     let before = ticks(main).1;
     let (_, cpu_ns) = during(&mut fixture, |fixture| {
         fixture.client(Transport::Tcp).run(LOOP)
     });
-    let own_ns = 10_000_000 * (ticks(main).1 - before);
-    println!("in a process that ended: {cpu_ns} ns, of the process {own_ns}");
+    let process_ns = 10_000_000 * (ticks(main).1 - before);
+    println!("in a process that ended: {cpu_ns} ns, of the process {process_ns}");
     assert!(
-        cpu_ns.abs_diff(own_ns) < own_ns / 20 + 20_000_000,
-        "{cpu_ns} {own_ns}"
+        cpu_ns.abs_diff(process_ns) < process_ns / 20 + 20_000_000,
+        "{cpu_ns} {process_ns}"
     );
 }
 
-/// A server does work of its own at times: one undisturbed reading of three is enough.
+/// A server does work of its own at times: one undisturbed measurement of three is enough.
 #[test]
 fn the_labs_readings_are_not_charged_to_anybody() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
-        let charged = (0..3).map(|_| {
+        let costs = (0..3).map(|_| {
             let readings = |fixture: &mut Fixture| {
                 (0..200).for_each(|_| assert!(fixture.service.counters().is_ok()));
             };
@@ -254,23 +254,23 @@ fn the_labs_readings_are_not_charged_to_anybody() {
             readings(&mut fixture);
             fixture.service.cpu_ns().unwrap() - before
         });
-        let least = charged.min().unwrap() / 200;
+        let least = costs.min().unwrap() / 200;
         println!("{kind}: {least} ns charged for a reading");
         assert!(least < 10_000, "{kind}: {least} ns");
     }
 }
 
-/// What the readings after every batch cost; printed, not asserted.
+/// The time of the readings after every batch; printed, not asserted.
 #[test]
 fn readings_are_quick() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let mut client = fixture.client(Transport::Tcp);
         (0..30).for_each(|n| client.run(&format!("SELECT 1{}", ", 1".repeat(n))));
-        let time = |service: &mut Service, what: &str, read: &mut dyn FnMut(&mut Service)| {
+        let time = |service: &mut Service, title: &str, read: &mut dyn FnMut(&mut Service)| {
             let began = Instant::now();
             (0..100).for_each(|_| read(service));
-            println!("{kind} {what}: {} us", began.elapsed().as_micros() / 100);
+            println!("{kind} {title}: {} us", began.elapsed().as_micros() / 100);
         };
         let service = &mut fixture.service;
         time(service, "counters", &mut |s| assert!(s.counters().is_ok()));

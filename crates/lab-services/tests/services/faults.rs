@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What goes wrong is said in words that tell what to do.
+//! Errors say what is wrong and what to do.
 
 use crate::common::{Client, Fixture, Small, installed, is_installed, request, settled};
 use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
@@ -18,9 +18,9 @@ fn refusal(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_setting_that_the_server_refuses_is_told_in_its_own_words() {
+fn a_refused_setting_is_reported_in_the_servers_own_words() {
     for kind in installed() {
-        let (cases, own): (&[(&str, &str, &str)], _) = match kind.name {
+        let (cases, reserved): (&[(&str, &str, &str)], _) = match kind.name {
             "postgresql" => (
                 &[
                     (
@@ -51,7 +51,7 @@ fn a_setting_that_the_server_refuses_is_told_in_its_own_words() {
             assert!(refusal.contains(words), "{refusal}");
         }
         let refusal = |name| refusal(kind, &[(name, "1")]);
-        assert!(refusal(own).ends_with("is set by benchlab itself"));
+        assert!(refusal(reserved).ends_with("is set by benchlab itself"));
         assert!(refusal("a b").ends_with("is no setting's name"));
         assert!(refusal("--help").ends_with("is no setting's name"));
     }
@@ -114,21 +114,21 @@ fn a_full_disk_is_named_when_a_server_ends_by_it() {
         let Some(small) = Small::new(250) else { return };
         let mut service = Service::start(kind, &request(small.folder(), &[])).unwrap();
         assert!(service.failure().is_none());
-        let free = fs::File::create(small.folder().path().join("filler")).unwrap();
-        let mut taken = 0;
-        // What another program writes meanwhile.
-        while std::io::Write::write_all(&mut &free, &[1; 1 << 16]).is_ok() {
-            taken += 1;
+        let filler = fs::File::create(small.folder().path().join("filler")).unwrap();
+        let mut chunks = 0;
+        // Another program fills the disk.
+        while std::io::Write::write_all(&mut &filler, &[1; 1 << 16]).is_ok() {
+            chunks += 1;
         }
-        assert!(taken > 0);
+        assert!(chunks > 0);
         let admin = service.admin();
         admin.create_schema("tests").ok();
         let filled = [
             "CREATE TABLE tests.rows (text varchar(1000))",
             "INSERT INTO tests.rows VALUES (repeat('x', 1000))",
         ];
-        let more = "INSERT INTO tests.rows SELECT text FROM tests.rows";
-        let statements = filled.into_iter().chain(std::iter::repeat_n(more, 18));
+        let doubling = "INSERT INTO tests.rows SELECT text FROM tests.rows";
+        let statements = filled.into_iter().chain(std::iter::repeat_n(doubling, 18));
         assert!(
             statements.map(|s| admin.run(s)).any(|done| done.is_err()),
             "{kind}"
@@ -143,7 +143,7 @@ fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceEr
 }
 
 #[test]
-fn a_server_that_is_not_there_or_does_not_let_in_is_told_from_others() {
+fn errors_tell_an_unreachable_server_from_a_refused_login() {
     let closed = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -168,7 +168,7 @@ fn a_server_that_is_not_there_or_does_not_let_in_is_told_from_others() {
         let error = external(kind, &format!("{start}benchlab:wrong@{end}")).unwrap_err();
         assert!(matches!(error, ServiceError::Login { .. }), "{error:?}");
         assert!(!error.to_string().contains("wrong"), "{error}");
-        // The role of the subjects may not make schemas.
+        // The subjects' role may not create schemas.
         let error = external(kind, target).err();
         match kind.name {
             // It owns the database.
@@ -194,7 +194,7 @@ fn a_server_that_is_not_there_or_does_not_let_in_is_told_from_others() {
 }
 
 #[test]
-fn a_server_that_wants_tls_is_told_from_others() {
+fn a_server_that_requires_tls_is_named_as_such() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let target = fixture.service.target(Transport::Tcp, "tests").unwrap();
@@ -223,7 +223,7 @@ fn a_server_that_wants_tls_is_told_from_others() {
     }
 }
 
-/// The lab's own statements and others' do not count, and nothing of it is ended.
+/// The statements of the lab and of other users do not count, and the server goes on.
 #[test]
 fn the_readers_own_server_is_measured_and_left_alone() {
     for kind in installed() {
@@ -236,28 +236,28 @@ fn the_readers_own_server_is_measured_and_left_alone() {
                 .run("GRANT ALL ON *.* TO benchlab")
                 .unwrap();
         }
-        let mut own = external(kind, url.split('?').next().unwrap()).unwrap();
+        let mut service = external(kind, url.split('?').next().unwrap()).unwrap();
         assert!(
-            own.facts()[0]
+            service.facts()[0]
                 .1
                 .starts_with("the reader's own, on this machine"),
             "{:?}",
-            own.facts()
+            service.facts()
         );
-        assert_eq!(own.pids()[0], fixture.service.pids()[0]);
-        assert_eq!(own.target(Transport::Unix, "tests"), None);
-        let mut client = Client::connect(kind, &own.target(Transport::Tcp, "tests").unwrap());
+        assert_eq!(service.pids()[0], fixture.service.pids()[0]);
+        assert_eq!(service.target(Transport::Unix, "tests"), None);
+        let mut client = Client::connect(kind, &service.target(Transport::Tcp, "tests").unwrap());
         client.run("SELECT 1");
-        let (before, cpu) = (own.counters().unwrap(), own.cpu_ns().unwrap());
+        let (before, cpu) = (service.counters().unwrap(), service.cpu_ns().unwrap());
         for _ in 0..5 {
-            own.counters().unwrap();
+            service.counters().unwrap();
         }
-        client.prepared("SELECT 2", 3);
+        client.run_prepared("SELECT 2", 3);
         drop(Client::connect(
             kind,
-            &own.target(Transport::Tcp, "tests").unwrap(),
+            &service.target(Transport::Tcp, "tests").unwrap(),
         ));
-        let counted = settled(&mut own, &before).since(&before);
+        let counted = settled(&mut service, &before).since(&before);
         let expected = [("select".to_owned(), 3)];
         assert_eq!(
             counted.statements.into_iter().collect::<Vec<_>>(),
@@ -265,10 +265,10 @@ fn the_readers_own_server_is_measured_and_left_alone() {
             "{kind}"
         );
         assert_eq!((counted.rows, counted.connects), (3, Some(1)), "{kind}");
-        assert!(own.cpu_ns().unwrap() >= cpu && own.memory_bytes().unwrap() > 1 << 20);
-        own.admin().create_schema("made").unwrap();
-        own.admin().drop_schema("made").unwrap();
-        drop(own);
+        assert!(service.cpu_ns().unwrap() >= cpu && service.memory_bytes().unwrap() > 1 << 20);
+        service.admin().create_schema("made").unwrap();
+        service.admin().drop_schema("made").unwrap();
+        drop(service);
         assert!(fixture.service.is_alive());
         client.run("SELECT 1");
     }
@@ -306,7 +306,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
         .any(|window| window == text.as_bytes())
 }
 
-/// Looks into all small files of a folder; yields how many there are.
+/// Searches all small files of a folder. Returns how many there are.
 fn search(folder: &Path, text: &str) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut count = 0;
@@ -323,7 +323,7 @@ fn search(folder: &Path, text: &str) -> usize {
     count
 }
 
-/// Existing and new connections.
+/// Both existing and new connections stay.
 #[test]
 fn a_pinned_server_stays_where_it_is_put() {
     for kind in installed() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers are there for a run, and nothing of them is left after it, however it ends.
+//! Servers exist for a run, and nothing of them is left after it, however it ends.
 
 use crate::common::{Client, Fixture, Small, installed, is_empty, processes_in, request, soon};
 use lab_services::{POSTGRESQL, Service, ServiceError, Transport, clear};
@@ -11,22 +11,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The shared memory in /dev/shm that processes have, and the number of System V segments that the
-/// first of them made.
+/// The shared memory in /dev/shm that processes map, and the number of System V segments that the first of them
+/// created.
 fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
     let mut paths = BTreeSet::new();
     for pid in pids {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let named = maps
+        let mapped = maps
             .lines()
             .filter_map(|line| Some(&line[line.find("/dev/shm/PostgreSQL")?..]));
-        paths.extend(named.map(PathBuf::from));
+        paths.extend(mapped.map(PathBuf::from));
     }
-    let own = |line: &Vec<u64>| line[4] == pids[0].as_raw() as u64;
-    (paths, segments().into_iter().filter(own).count())
+    let is_created_by_main = |line: &Vec<u64>| line[4] == pids[0].as_raw() as u64;
+    (
+        paths,
+        segments().into_iter().filter(is_created_by_main).count(),
+    )
 }
 
-/// The lines of /proc/sysvipc/shm: the fifth column is the creator, the seventh counts users.
+/// The lines of /proc/sysvipc/shm: the fifth column is the creator, the seventh the number of users.
 fn segments() -> Vec<Vec<u64>> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
     let columns = |line: &str| {
@@ -37,7 +40,7 @@ fn segments() -> Vec<Vec<u64>> {
     table.lines().skip(1).map(columns).collect()
 }
 
-/// The numbers of those that nobody uses. Another test's server may be ending just now.
+/// The ids of segments without users. Another test's server may be ending just now.
 fn unused() -> BTreeSet<u64> {
     let unused = segments().into_iter().filter(|columns| columns[6] == 0);
     unused.map(|columns| columns[1]).collect()
@@ -68,7 +71,7 @@ fn a_stopped_server_leaves_nothing() {
     }
 }
 
-/// Even PostgreSQL's shared memory, which it cannot give back then.
+/// Even PostgreSQL's shared memory is removed, which a killed server cannot give back.
 #[test]
 fn a_killed_server_is_noticed_and_another_one_starts() {
     for kind in installed() {
@@ -84,19 +87,19 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
         assert!(failure.starts_with(&format!("{kind} ended")), "{failure}");
         let error = service.counters().unwrap_err();
         assert!(matches!(error, ServiceError::Ended { .. }), "{error:?}");
-        let again = Service::start(kind, &request(&scratch, &[])).unwrap();
-        assert!(again.is_alive() && again.failure().is_none());
+        let second = Service::start(kind, &request(&scratch, &[])).unwrap();
+        assert!(second.is_alive() && second.failure().is_none());
         drop(service);
-        assert!(again.is_alive());
+        assert!(second.is_alive());
         assert!(names.iter().all(|name| !name.exists()), "{kind}");
         assert_eq!(shared_memory(&pids).1, 0, "{kind}");
-        drop(again);
+        drop(second);
         assert!(is_empty(scratch.path()), "{kind}");
     }
 }
 
-/// Even one of PostgreSQL that computes, and so does not see that the main one is gone: PostgreSQL does not start
-/// beside it.
+/// Even a process of PostgreSQL that computes, and so does not notice the end of the main one: PostgreSQL does not
+/// start beside it.
 #[test]
 fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
     for kind in installed() {
@@ -104,7 +107,7 @@ fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
         let mut client = fixture.client(Transport::Tcp);
         client.run("CREATE TABLE kept (n int)");
         client.run("INSERT INTO kept VALUES (7)");
-        let (endless, at_work) = match kind.name {
+        let (endless, is_running) = match kind.name {
             "postgresql" => (
                 "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b",
                 "SELECT count(*) FROM pg_stat_activity
@@ -118,24 +121,24 @@ fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
         };
         let busy = std::thread::spawn(move || client.fails(endless));
         let service = &mut fixture.service;
-        assert!(soon(|| service.admin().value(at_work).unwrap() == "1"));
+        assert!(soon(|| service.admin().value(is_running).unwrap() == "1"));
         assert!(service.kill());
         assert_eq!(processes_in(fixture.scratch.path()), [0; 0], "{kind}");
         assert!(busy.join().unwrap(), "{kind}");
         service.start_again().unwrap();
-        let kept = service.admin().value("SELECT n FROM tests.kept");
-        assert_eq!(kept.unwrap(), "7", "{kind}");
+        let value = service.admin().value("SELECT n FROM tests.kept");
+        assert_eq!(value.unwrap(), "7", "{kind}");
     }
 }
 
-/// As after a lab that was killed, had the system not ended its servers.
+/// As after a killed lab, if the system did not end its servers.
 #[test]
 fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
     for kind in installed() {
         let Fixture { service, scratch } = Fixture::new(kind);
         // The connection over which it was set up may be ending just now.
-        let all = || processes_in(scratch.path()).len() == service.pids().len();
-        assert!(soon(all), "{kind}");
+        let is_settled = || processes_in(scratch.path()).len() == service.pids().len();
+        assert!(soon(is_settled), "{kind}");
         let pids = service.pids();
         std::mem::forget(service);
         let mut innocent = Command::new("sleep")
@@ -143,8 +146,9 @@ fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
             .current_dir(scratch.path())
             .spawn()
             .unwrap();
-        let kept = ["file", "postgresql-x", "mariadb"].map(|name| scratch.path().join(name));
-        kept.iter()
+        let others = ["file", "postgresql-x", "mariadb"].map(|name| scratch.path().join(name));
+        others
+            .iter()
             .for_each(|path| fs::write(path, "kept").unwrap());
         clear(scratch.path());
         // The main process is a child of this one.
@@ -154,7 +158,7 @@ fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
                 .all(|pid| !Path::new(&format!("/proc/{pid}")).exists()),
             "{kind}"
         );
-        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), kept.len());
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), others.len());
         assert!(innocent.try_wait().unwrap().is_none());
         innocent.kill().unwrap();
         innocent.wait().unwrap();
@@ -176,10 +180,14 @@ fn a_target_leads_to_the_schema_by_the_transport_that_it_names() {
                  WHERE id = connection_id() AND host LIKE '%:%' UNION SELECT '' LIMIT 1",
             ),
         };
-        for (way, host) in [(Transport::Tcp, true), (Transport::Unix, false)] {
-            let mut client = fixture.client(way);
+        for (through, host) in [(Transport::Tcp, true), (Transport::Unix, false)] {
+            let mut client = fixture.client(through);
             assert_eq!(client.value(schema), "tests");
-            assert_eq!(!client.value(transport).is_empty(), host, "{kind} {way:?}");
+            assert_eq!(
+                !client.value(transport).is_empty(),
+                host,
+                "{kind} {through:?}"
+            );
         }
     }
 }

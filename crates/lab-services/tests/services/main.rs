@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! One program, because each further one would be compiled and linked with the whole library again.
 
 mod any_daemon;
 mod common;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The example `with_services`: what a command gets from it, how it ends, and that no server outlives it.
+//! The example `with_services`: what it gives a command, how it ends, and that no server outlives it.
 
 use crate::common::{Client, installed, is_empty, processes_in, soon};
 use lab_services::{DATABASES, DatabaseKind, clear};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// The example, whose command ends with its standard input at the latest.
+/// The example; its command ends with its standard input at the latest.
 struct Running {
     temporary: TempDir,
     child: Child,
@@ -26,10 +26,10 @@ impl Running {
     }
 
     fn with(words: &[&str]) -> Running {
-        Running::changed(words, |_| {})
+        Running::with_change(words, |_| {})
     }
 
-    fn changed(words: &[&str], change: impl FnOnce(&mut Command)) -> Running {
+    fn with_change(words: &[&str], change: impl FnOnce(&mut Command)) -> Running {
         let temporary = tempfile::tempdir().unwrap();
         let mut command = Command::new(program());
         command.args(words).env("TMPDIR", temporary.path());
@@ -61,10 +61,10 @@ impl Running {
         !processes_in(self.temporary.path()).is_empty()
     }
 
-    /// The exit status and what it complained of; nothing of it is left.
+    /// The exit status and the messages on standard error; nothing is left.
     #[track_caller]
-    fn ended(mut self) -> (Option<i32>, String) {
-        // Waiting for it would close its input, and a command that reads would end.
+    fn finish(mut self) -> (Option<i32>, String) {
+        // Waiting for the child would close its input, and a command that reads would end.
         let _open = self.child.stdin.take();
         let status = self.child.wait().unwrap();
         assert_eq!(status.signal(), None);
@@ -91,23 +91,23 @@ fn a_command_has_its_servers_and_hands_on_its_status() {
     let mut running =
         Running::shell(r#"echo "${LAB_POSTGRESQL%%:*}" "${LAB_MARIADB%%:*}"; exit 5"#);
     let line = running.line();
-    let named: Vec<&str> = line.split_whitespace().collect();
+    let names: Vec<&str> = line.split_whitespace().collect();
     let kinds: Vec<&str> = installed().iter().map(|kind| kind.name).collect();
-    assert_eq!(named, kinds);
-    assert_eq!(running.ended().0, Some(5));
+    assert_eq!(names, kinds);
+    assert_eq!(running.finish().0, Some(5));
 }
 
 #[test]
 fn a_command_may_ask_for_one_server() {
     for kind in installed() {
-        let both = r#"echo "${LAB_POSTGRESQL%%:*}${LAB_MARIADB%%:*}""#;
-        let mut running = Running::with(&["--only", kind.name, "sh", "-c", both]);
+        let script = r#"echo "${LAB_POSTGRESQL%%:*}${LAB_MARIADB%%:*}""#;
+        let mut running = Running::with(&["--only", kind.name, "sh", "-c", script]);
         assert_eq!(running.line().trim(), kind.name);
-        assert_eq!(running.ended().0, Some(0));
+        assert_eq!(running.finish().0, Some(0));
     }
 }
 
-/// What the protocol's tests need: tables, schemas and databases of their own, and the counters of all statements.
+/// The rights that the protocol's tests need: for tables, schemas and databases, and for the counters of statements.
 #[test]
 fn a_role_may_do_what_the_tests_do() {
     for kind in installed() {
@@ -119,11 +119,11 @@ fn a_role_may_do_what_the_tests_do() {
         match kind.name {
             "postgresql" => {
                 assert_eq!(client.value("SELECT current_schema()"), "lab_tests");
-                let own =
+                let count =
                     "SELECT count(*)::text FROM pg_stat_statements WHERE query LIKE '%TABLE own%'";
-                assert_eq!(client.value(own), "1");
+                assert_eq!(client.value(count), "1");
                 client.run("SELECT pg_stat_statements_reset()");
-                assert_eq!(client.value(own), "0");
+                assert_eq!(client.value(count), "0");
             }
             _ => {
                 assert_eq!(client.value("SELECT database()"), "lab_tests");
@@ -133,13 +133,13 @@ fn a_role_may_do_what_the_tests_do() {
         }
         drop(client);
         running.child.stdin.take();
-        assert_eq!(running.ended().0, Some(1), "`read` finds the end");
+        assert_eq!(running.finish().0, Some(1), "`read` finds the end");
     }
 }
 
-/// Outside of the folders that are looked into anyway there is a shell alone.
+/// With a PATH that holds a shell alone: servers are found in the default folders or not at all.
 #[test]
-fn what_is_not_installed_is_left_out_and_said() {
+fn a_server_that_is_not_installed_is_left_out_and_named() {
     let words = [
         "sh",
         "-c",
@@ -147,24 +147,24 @@ fn what_is_not_installed_is_left_out_and_said() {
     ];
     let folder = tempfile::tempdir().unwrap();
     symlink("/bin/sh", folder.path().join("sh")).unwrap();
-    let mut running = Running::changed(&words, |command| {
+    let mut running = Running::with_change(&words, |command| {
         command.env("PATH", folder.path());
         for kind in DATABASES {
             command.env(variable(kind.name), "of another caller");
         }
     });
     let line = running.line();
-    let (status, complaints) = running.ended();
+    let (status, complaints) = running.finish();
     assert_eq!(status, Some(0));
     for (kind, value) in DATABASES.into_iter().zip(line.split_whitespace()) {
-        let said = complaints.contains(&format!("{} is not set", variable(kind.name)));
-        assert_eq!(value == "none", said, "{line}{complaints}");
-        assert!(said || has_a_folder_of_its_own(kind), "{line}");
-        assert!(said || value.starts_with(kind.name), "{line}");
+        let is_reported = complaints.contains(&format!("{} is not set", variable(kind.name)));
+        assert_eq!(value == "none", is_reported, "{line}{complaints}");
+        assert!(is_reported || has_default_folder(kind), "{line}");
+        assert!(is_reported || value.starts_with(kind.name), "{line}");
     }
 }
 
-fn has_a_folder_of_its_own(kind: &DatabaseKind) -> bool {
+fn has_default_folder(kind: &DatabaseKind) -> bool {
     let folders = (kind.software.folders)();
     let mut programs = kind.software.programs.iter();
     programs.any(|program| folders.iter().any(|f| f.join(program).exists()))
@@ -179,7 +179,7 @@ fn wrong_words_say_how_it_is_called() {
         &["--only", "oracle", "true"],
     ];
     for words in wrong {
-        let (status, complaints) = Running::with(words).ended();
+        let (status, complaints) = Running::with(words).finish();
         assert_eq!(status, Some(2), "{words:?}");
         assert!(
             complaints.starts_with("usage: with_services "),
@@ -189,8 +189,8 @@ fn wrong_words_say_how_it_is_called() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_named() {
-    let (status, complaints) = Running::with(&["--only", "postgresql", "no-such-program"]).ended();
+fn a_missing_command_is_named() {
+    let (status, complaints) = Running::with(&["--only", "postgresql", "no-such-program"]).finish();
     assert_eq!(status, Some(2));
     let expected = "with_services: no-such-program cannot be started: ";
     assert!(complaints.contains(expected), "{complaints}");
@@ -198,7 +198,8 @@ fn a_command_that_is_not_there_is_named() {
 
 #[test]
 fn the_status_of_a_command_that_was_killed_is_the_shells() {
-    let (status, _) = Running::with(&["--only", "postgresql", "sh", "-c", "kill -KILL $$"]).ended();
+    let (status, _) =
+        Running::with(&["--only", "postgresql", "sh", "-c", "kill -KILL $$"]).finish();
     assert_eq!(status, Some(128 + Signal::SIGKILL as i32));
 }
 
@@ -216,7 +217,7 @@ fn a_killed_lab_leaves_no_server_and_the_next_one_removes_its_data() {
     let scratch = only_entry(running.temporary.path());
     assert!(!is_empty(&scratch));
     clear(&scratch);
-    // But for the lock.
+    // The lock is left.
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 1);
 }
 
@@ -239,7 +240,7 @@ fn a_signal_that_asks_to_stop_reaches_the_command_before_its_servers_go() {
             Signal::SIGINT => killpg(running.pid(), signal).unwrap(),
             _ => kill(running.pid(), signal).unwrap(),
         }
-        assert_eq!(running.ended().0, Some(9), "{signal}");
+        assert_eq!(running.finish().0, Some(9), "{signal}");
     }
 }
 
@@ -253,7 +254,7 @@ fn while_servers_start_a_signal_ends_it_without_the_command() {
         assert!(soon(|| running.has_server()), "{kind}");
         kill(running.pid(), signal).unwrap();
         assert_eq!(running.line(), "", "{kind}");
-        let (status, complaints) = running.ended();
+        let (status, complaints) = running.finish();
         assert_eq!(status, Some(128 + signal as i32), "{kind}: {complaints}");
     }
 }

@@ -8,16 +8,16 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The kinds whose software is installed; says which are left out.
+/// The kinds whose software is installed; prints which are left out.
 pub fn installed() -> Vec<&'static DatabaseKind> {
-    let here = |kind: &&'static DatabaseKind| match kind.missing() {
+    let is_installed = |kind: &&'static DatabaseKind| match kind.missing() {
         None => true,
         Some(missing) => {
             println!("left out: {missing}");
             false
         }
     };
-    DATABASES.into_iter().filter(here).collect()
+    DATABASES.into_iter().filter(is_installed).collect()
 }
 
 pub fn is_installed(kind: &'static DatabaseKind) -> bool {
@@ -50,25 +50,24 @@ impl Fixture {
     }
 }
 
-/// The counters when no more connections are open than before.
+/// The counters once no more connections are open than before.
 pub fn settled(service: &mut Service, before: &Counters) -> Counters {
     let deadline = Instant::now() + Duration::from_secs(10);
     while service.counters().unwrap().open > before.open && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // A connection may have gone while the others were read: MariaDB adds up first, and then counts
-    // the open ones.
+    // A connection may have ended during the reading: MariaDB adds up first, and then counts the open ones.
     service.counters().unwrap()
 }
 
 pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
     let mut request = Request::new(scratch.path());
-    let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    request.settings = settings.iter().map(owned).collect();
+    let to_owned_pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    request.settings = settings.iter().map(to_owned_pair).collect();
     request
 }
 
-/// A subject's connection, by the URL that it gets.
+/// A connection like a subject's, by its URL.
 pub enum Client {
     Postgresql(Box<postgres::Client>),
     Mariadb(mysql::Conn),
@@ -84,14 +83,14 @@ impl Client {
                 let url = target.replacen("mariadb://", "mysql://", 1);
                 let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
                 let options = options.prefer_socket(false);
-                // Given, they are not asked for.
+                // Without this the client would query it.
                 let options = options.max_allowed_packet(Some(1 << 24));
                 Client::Mariadb(mysql::Conn::new(options).unwrap())
             }
         }
     }
 
-    /// As text.
+    /// Executes a statement that is sent as text.
     pub fn run(&mut self, statement: &str) {
         match self {
             Client::Postgresql(client) => drop(client.simple_query(statement).unwrap()),
@@ -107,8 +106,8 @@ impl Client {
         }
     }
 
-    /// Prepared once, executed so often.
-    pub fn prepared(&mut self, statement: &str, times: usize) {
+    /// Prepares a statement once, and executes it so many times.
+    pub fn run_prepared(&mut self, statement: &str, times: usize) {
         match self {
             Client::Postgresql(client) => {
                 let statement = client.prepare(statement).unwrap();
@@ -121,7 +120,7 @@ impl Client {
         }
     }
 
-    /// MariaDB's way to ask whether the server is there.
+    /// MariaDB's command that asks whether the server answers.
     pub fn ping(&mut self) {
         match self {
             Client::Postgresql(_) => panic!("it has no such command"),
@@ -129,7 +128,7 @@ impl Client {
         }
     }
 
-    /// A query's only value.
+    /// The only value of a query.
     pub fn value(&mut self, query: &str) -> String {
         match self {
             Client::Postgresql(client) => client.query_one(query, &[]).unwrap().get(0),
@@ -148,25 +147,25 @@ impl Client {
     }
 }
 
-/// The processes of a server's programs that work in a folder.
+/// The processes whose working directory is in a folder.
 pub fn processes_in(folder: &std::path::Path) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let works_there = |pid: &i32| {
+    let works_in_folder = |pid: &i32| {
         std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
     };
-    pids.filter(works_there).collect()
+    pids.filter(works_in_folder).collect()
 }
 
 pub fn is_empty(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// Whether something becomes true within some seconds.
-pub fn soon(mut what: impl FnMut() -> bool) -> bool {
+/// Whether a condition becomes true within 15 s.
+pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
     while std::time::Instant::now() < deadline {
-        if what() {
+        if condition() {
             return true;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -174,7 +173,7 @@ pub fn soon(mut what: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// A small file system in memory.
+/// A small file system in memory, for tests of full disks.
 pub struct Small(TempDir);
 
 impl Small {
@@ -200,7 +199,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.folder().path()).status();
-        assert!(unmounted.unwrap().success(), "something is left in it");
+        let status = Command::new("umount").arg(self.folder().path()).status();
+        assert!(status.unwrap().success(), "something is left in it");
     }
 }
