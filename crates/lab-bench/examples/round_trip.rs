@@ -59,10 +59,15 @@ fn times(mut call: impl FnMut()) -> Vec<f64> {
     times
 }
 
-fn show(core: usize, what: &str, times: Vec<f64>) {
-    let at = |part: f64| times[(part * (times.len() - 1) as f64) as usize];
-    let (p25, p50, p75, p99) = (at(0.25), at(0.50), at(0.75), at(0.99));
+fn show(core: usize, title: &str, times: Vec<f64>) {
+    let quantile = |part: f64| times[(part * (times.len() - 1) as f64) as usize];
+    let (p25, p50, p75, p99) = (
+        quantile(0.25),
+        quantile(0.50),
+        quantile(0.75),
+        quantile(0.99),
+    );
     println!(
-        "core {core}, {what:<25} median {p50:6.1} µs (quartiles {p25:.1} and {p75:.1}, p99 {p99:.1})"
+        "core {core}, {title:<25} median {p50:6.1} µs (quartiles {p25:.1} and {p75:.1}, p99 {p99:.1})"
     );
 }

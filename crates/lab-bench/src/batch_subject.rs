@@ -123,11 +123,11 @@ impl RunningSubject {
         if lead_in > 0 {
             visit.run(process, plan, lead_in)?;
         }
-        let mut ran = visit.measure(process, plan, operations)?;
+        let mut result = visit.measure(process, plan, operations)?;
         process.freeze()?;
         visit.check_work(plan)?;
-        ran.metrics.extend(visit.found());
-        Ok(ran)
+        result.metrics.extend(visit.lab_metrics());
+        Ok(result)
     }
 
     /// Closes its point: what the process used and holds, and the memory of its server.

@@ -56,7 +56,7 @@ pub struct BatchWorkload<'a> {
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     targets: Vec<Target>,
     cores: Vec<usize>,
-    /// That of the block.
+    /// The core that the block is measured on.
     core: usize,
     running: HashMap<SubjectId, RunningSubject>,
     /// Put back when this is dropped.
@@ -65,7 +65,7 @@ pub struct BatchWorkload<'a> {
 }
 
 impl<'a> BatchWorkload<'a> {
-    /// Those of a plan, for a run that is begun or gone on with. `folder` is the project's.
+    /// The subjects of a plan, for a run that begins or is resumed. `folder` is the project's.
     pub fn new(
         plan: &'a Plan,
         folder: &'a Path,
@@ -99,9 +99,9 @@ impl<'a> BatchWorkload<'a> {
     fn attributed(&self, fault: Fault, point: PointId) -> Fault {
         let target = self.targets.get(self.plan.points[point].target);
         match (fault, target.and_then(Target::server)) {
-            (Fault::Failed(kind, why), Some(server)) => match server.lost() {
+            (Fault::Failed(kind, message), Some(server)) => match server.lost() {
                 Some(lost) => Fault::ServerLost(lost),
-                None => Fault::Failed(kind, why),
+                None => Fault::Failed(kind, message),
             },
             (fault, _) => fault,
         }
@@ -169,9 +169,9 @@ impl<'a> BatchWorkload<'a> {
                 }
             }
             let baseline = plan.baseline_on(plan.points[point].target);
-            let wanted = majority(&outcomes, baseline);
+            let majority_outcome = majority(&outcomes, baseline);
             for (subject, outcome) in outcomes {
-                if let Err(fault) = compare(wanted.unwrap_or(outcome), outcome, TRIAL) {
+                if let Err(fault) = compare(majority_outcome.unwrap_or(outcome), outcome, TRIAL) {
                     let failure = run.fail(fault, subject, Some(point), None)?;
                     progress(Progress::Failed(failure));
                 }
@@ -191,9 +191,9 @@ impl<'a> BatchWorkload<'a> {
             Ok((process, _)) => process,
             Err(fault) => return Ok(Err(run.fail(fault, subject, None, None)?)),
         };
-        let found = self.try_point(&mut process, subject, point);
-        let (pilot, outcome, settings) = match found {
-            Ok(found) => found,
+        let trial = self.try_point(&mut process, subject, point);
+        let (pilot, outcome, settings) = match trial {
+            Ok(trial) => trial,
             Err(fault) => {
                 let fault = self.attributed(fault, point);
                 return Ok(Err(run.fail(
@@ -224,7 +224,7 @@ impl<'a> BatchWorkload<'a> {
     ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
         let (mut visit, settings) = Visit::begin(process, plan, (subject, point), &self.targets)?;
-        let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
+        let (mut pilot, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, plan, TRIAL)?;
         visit.check_work(plan)?;
         process.close()?;
@@ -233,8 +233,8 @@ impl<'a> BatchWorkload<'a> {
             .control_of
             .and_then(|o| self.pilots.get(&(o, point)))
         {
-            found.operations = original.operations;
-            found.warmup_batches = original.warmup_batches;
+            pilot.operations = original.operations;
+            pilot.warmup_batches = original.warmup_batches;
         }
         let round_trips = round_trips(process, plan, (subject, point), &self.targets)?;
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
@@ -250,7 +250,7 @@ impl<'a> BatchWorkload<'a> {
             })
             .chain(round_trips)
             .collect();
-        Ok((found, outcome, settings))
+        Ok((pilot, outcome, settings))
     }
 
     /// Has a trusted subject compute what every batch must yield.
@@ -336,9 +336,10 @@ fn folders(plan: &Plan) -> Result<Target, BenchError> {
     let mut folders = HashMap::new();
     for place in places {
         if !folders.contains_key(place) {
-            let made = Scratch::new(Some(Path::new(place)));
-            let made = made.map_err(|e| BenchError::System(format!("no folder in {place}"), e))?;
-            folders.insert(place.clone(), made);
+            let scratch = Scratch::new(Some(Path::new(place)));
+            let scratch =
+                scratch.map_err(|e| BenchError::System(format!("no folder in {place}"), e))?;
+            folders.insert(place.clone(), scratch);
         }
     }
     Ok(Target::Folders(folders))
@@ -354,7 +355,7 @@ impl Workload for BatchWorkload<'_> {
         &self.cores
     }
 
-    /// Those of the experiment's own.
+    /// The metrics that the experiment itself defines.
     fn metrics(&self) -> Vec<Metric> {
         let cases = self.plan.cases.iter();
         cases.flat_map(|case| case.metrics.clone()).collect()
@@ -386,7 +387,7 @@ impl Workload for BatchWorkload<'_> {
     }
 
     fn begin_block(&mut self, _: u32, core: usize) {
-        // What a block left that was not finished.
+        // Subjects of a block that was stopped half-way.
         self.running.clear();
         self.core = core;
         sys::share_core(core);
@@ -399,7 +400,7 @@ impl Workload for BatchWorkload<'_> {
     fn open(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
         if !self.running.contains_key(&subject) {
             let (process, started) = self.starting.process(subject, self.core)?;
-            block.started(started)?;
+            block.process_start(started)?;
             self.running.insert(subject, RunningSubject::new(process));
         }
         Ok(())
@@ -409,11 +410,11 @@ impl Workload for BatchWorkload<'_> {
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
         let target = self.targets.get(self.plan.points[point].target);
         if let Some(server) = target.and_then(Target::server) {
-            let own = match self.plan.case(point).cores {
+            let measured_core = match self.plan.case(point).cores {
                 Cores::One => Some(self.core),
                 Cores::All => None,
             };
-            server.keep_off(own);
+            server.keep_off(measured_core);
         }
     }
 
@@ -446,7 +447,7 @@ impl Workload for BatchWorkload<'_> {
     /// Gives the turns of each subject that starts at no cost to a fresh process. They are started in the
     /// random order of the coming pass: of two copies of one program, the one that was always started first
     /// differed from the other by half a percent.
-    fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, left: u32) -> Done<()> {
+    fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
         let Turn {
             subject,
             point,
@@ -454,7 +455,10 @@ impl Workload for BatchWorkload<'_> {
             ..
         } = turn;
         // A fresh process for a few last passes would cost more than it tells.
-        if pass == 0 || !pass.is_multiple_of(2 * PAIRS_OF_A_PROCESS) || left < PAIRS_OF_A_PROCESS {
+        if pass == 0
+            || !pass.is_multiple_of(2 * PAIRS_OF_A_PROCESS)
+            || remaining < PAIRS_OF_A_PROCESS
+        {
             return Ok(());
         }
         let pilot = &self.pilots[&(subject, point)];
@@ -497,13 +501,13 @@ impl Workload for BatchWorkload<'_> {
             Some(_) if !has_outage => 0,
             _ => (operations / LEAD_IN).max(1),
         };
-        let ran = running.batch(self.plan, lead_in, operations)?;
-        self.expected.compare(point, &ran)?;
+        let result = running.batch(self.plan, lead_in, operations)?;
+        self.expected.compare(point, &result)?;
         let batch = Batch {
             operations,
-            wall_ns: ran.wall_ns,
-            cpu_ns: ran.cpu_ns,
-            server_cpu_ns: ran.server_cpu_ns,
+            wall_ns: result.wall_ns,
+            cpu_ns: result.cpu_ns,
+            server_cpu_ns: result.server_cpu_ns,
         };
         let record = Record::Batch {
             sample: Sample {
@@ -513,16 +517,16 @@ impl Workload for BatchWorkload<'_> {
                 turn: number,
                 batch,
             },
-            units: ran.units,
-            check: ran.check,
-            readings: readings(self.plan, turn, &ran),
-            latencies: ran.latencies.map(|counts| Latencies {
+            units: result.units,
+            check: result.check,
+            readings: readings(self.plan, turn, &result),
+            latencies: result.latencies.map(|counts| Latencies {
                 point,
                 subject,
                 pass,
                 counts,
             }),
-            timeline: ran.timeline.map(|longest_ns| Timeline {
+            timeline: result.timeline.map(|longest_ns| Timeline {
                 point,
                 subject,
                 pass,
@@ -568,20 +572,21 @@ impl Workload for BatchWorkload<'_> {
     }
 }
 
-/// What a batch told of its case's metrics.
-fn readings(plan: &Plan, turn: Turn, ran: &BatchResult) -> Vec<Reading> {
+/// The values that a batch reported for its case's metrics; none for what did not happen in it.
+fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
     let metrics = plan.case(turn.point).metrics.iter();
-    let told = metrics.zip(&ran.metrics);
-    // A batch that was over before its outage has nothing to tell of it.
-    let told = told.filter(|(_, value)| value.is_finite());
-    told.map(|(metric, &value)| Reading {
-        point: turn.point,
-        subject: turn.subject,
-        pass: turn.pass,
-        metric: metric.id.to_string(),
-        value,
-    })
-    .collect()
+    let reported = metrics.zip(&result.metrics);
+    // A batch that was over before its outage began reports NaN for it.
+    let reported = reported.filter(|(_, value)| value.is_finite());
+    reported
+        .map(|(metric, &value)| Reading {
+            point: turn.point,
+            subject: turn.subject,
+            pass: turn.pass,
+            metric: metric.id.to_string(),
+            value,
+        })
+        .collect()
 }
 
 /// How long the pilot's last batch took, which has as many operations as those of the blocks.

@@ -20,12 +20,12 @@ pub struct BlockRun<'a, 'b> {
     workload: &'a mut dyn Workload,
     schedule: Schedule,
     block: BlockContext<'b>,
-    /// Turns that count.
-    taken: u32,
+    /// Turns of the block so far that count.
+    counted_turns: u32,
 }
 
 impl<'a, 'b> BlockRun<'a, 'b> {
-    /// Of a plan's workload, written down in a context.
+    /// A block of a plan's workload, recorded in a context.
     pub fn new(
         plan: &'a Plan,
         workload: &'a mut dyn Workload,
@@ -36,7 +36,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             workload,
             schedule: Schedule::new(plan.seed, block.block.number),
             block,
-            taken: 0,
+            counted_turns: 0,
         }
     }
 
@@ -46,8 +46,8 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         order.sort_by_key(|&point| self.workload.comes_last(point));
         let mut target = None;
         for (done, &point) in order.iter().enumerate() {
-            let here = self.plan.points[point].target;
-            if target.replace(here) != Some(here) {
+            let point_target = self.plan.points[point].target;
+            if target.replace(point_target) != Some(point_target) {
                 self.quit()?;
                 self.open_all()?;
             }
@@ -131,14 +131,14 @@ impl<'a, 'b> BlockRun<'a, 'b> {
                 .filter(|t| pass < OVERHEAD_PASSES || !rests(t))
                 .collect();
             self.each(&turns, |run, turn| {
-                let readied = run
+                let prepared = run
                     .workload
                     .before_pass(&mut run.block, turn, of - turn.pass);
-                run.settle(readied, turn.subject, Some(point)).map(drop)
+                run.settle(prepared, turn.subject, Some(point)).map(drop)
             })?;
             self.each(&turns, |run, turn| {
-                let taken = run.turn(turn);
-                run.settle(taken, turn.subject, Some(point)).map(drop)
+                let outcome = run.turn(turn);
+                run.settle(outcome, turn.subject, Some(point)).map(drop)
             })?;
         }
         Ok(())
@@ -162,12 +162,12 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     fn turn(&mut self, turn: Turn) -> Done<()> {
         self.workload.begin_turn(&mut self.block, turn)?;
         let mut tries = 0;
-        let counts = loop {
-            let taken = self.workload.take_turn(&mut self.block, turn)?;
+        let final_record = loop {
+            let result = self.workload.take_turn(&mut self.block, turn)?;
             tries += 1;
-            match taken.record {
+            match result.record {
                 Some(record)
-                    if taken.disturbed && record.is_repeatable() && self.may_redo(tries) =>
+                    if result.disturbed && record.is_repeatable() && self.may_redo(tries) =>
                 {
                     self.block.keep_redone(&record, tries)?;
                 }
@@ -175,16 +175,16 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             }
         };
         self.workload.end_turn(&mut self.block, turn)?;
-        self.taken += 1;
-        if let Some(record) = counts {
+        self.counted_turns += 1;
+        if let Some(record) = final_record {
             self.block.keep(record)?;
         }
         Ok(())
     }
 
     fn may_redo(&self, tries: u32) -> bool {
-        let most = REDONE_PART * f64::from(self.taken + 1);
-        tries <= self.plan.measure.redo && self.block.block.redone_visits() < most as u32
+        let most_redone = REDONE_PART * f64::from(self.counted_turns + 1);
+        tries <= self.plan.measure.redo && self.block.block.redone_visits() < most_redone as u32
     }
 
     /// Ends all subjects.
@@ -207,7 +207,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         point: Option<PointId>,
     ) -> Result<Option<T>, Stop> {
         match step {
-            Ok(yielded) => Ok(Some(yielded)),
+            Ok(value) => Ok(Some(value)),
             Err(StepError::Stop(stop)) => Err(stop),
             Err(StepError::Fault(Fault::Interrupted)) => Err(Stop::Interrupted),
             Err(StepError::Fault(fault)) => {

@@ -25,7 +25,7 @@ pub struct Unready {
     pub message: String,
     /// The last lines of a build that failed.
     pub log: Vec<String>,
-    /// What is missing of what it is built with or uses.
+    /// The toolchains and services that it needs and that are not installed.
     pub lacks: Vec<Toolchain>,
 }
 
@@ -63,28 +63,28 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What these subjects lack; no toolchains for those that are built already.
+    /// What these subjects lack; subjects that are built already lack no toolchain.
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
-        let mut found: Vec<&Toolchain> = Vec::new();
+        let mut missing: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
-            let lacks = self.missing_of(subject, self.fresh(subject));
-            found.extend(lacks.into_iter().filter(|t| !t.debian.is_empty()));
+            let lacks = self.unmet_needs(subject, self.is_fresh(subject));
+            missing.extend(lacks.into_iter().filter(|t| !t.debian.is_empty()));
         }
-        found
+        missing
     }
 
     /// How many builds it takes until these subjects are ready.
     pub fn builds(&self, subjects: &[&Subject]) -> usize {
         let stale = subjects.iter().filter(|s| {
-            let is_built = !s.recipe.build.is_empty();
-            is_built && !self.fresh(s) && self.missing_of(s, false).is_empty()
+            let has_build = !s.recipe.build.is_empty();
+            has_build && !self.is_fresh(s) && self.unmet_needs(s, false).is_empty()
         });
         let recipes: HashSet<_> = stale.map(|s| &s.recipe.build).collect();
         recipes.len()
     }
 
-    /// Builds those of which something changed that they are made from: of each, in their order, the SHA-256 of what it
-    /// was made from. Those that share files are built one after the other.
+    /// Builds the subjects whose sources or tools changed. Returns the key of each, in their order: the SHA-256 of what
+    /// it was made from. Subjects whose builds share files are built one after the other.
     pub fn ready(
         &self,
         subjects: &[&Subject],
@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// One subject, unless a build that was done makes it ready, too.
+    /// Makes one subject ready; a build in `done` is not repeated.
     fn ready_one<'s>(
         &self,
         subject: &'s Subject,
@@ -128,12 +128,12 @@ impl<'a> Builder<'a> {
     ) -> Result<String, Unready> {
         let recipe = &subject.recipe;
         let key = self.key(recipe);
-        let is_made = self.is_made_as(subject, &key);
-        let missing = self.missing_of(subject, is_made);
+        let is_built = self.is_built_from(subject, &key);
+        let missing = self.unmet_needs(subject, is_built);
         if !missing.is_empty() {
             return Err(self.missing_toolchains(&missing));
         }
-        if is_made {
+        if is_built {
             return Ok(key);
         }
         if !recipe.build.is_empty() && !done.contains(&recipe.build[..]) {
@@ -148,14 +148,14 @@ impl<'a> Builder<'a> {
             return Err(no_program(subject));
         }
         // Without a stamp it is merely built again the next time.
-        let _ = fs::write(self.beside(subject, "stamp"), self.key(recipe));
+        let _ = fs::write(self.build_file(subject, "stamp"), self.key(recipe));
         Ok(key)
     }
 
-    /// All that is not here of what a subject needs: one that is made needs no compiler any more, and its servers still.
-    fn missing_of(&self, subject: &Subject, is_made: bool) -> Vec<&'a Toolchain> {
+    /// What a subject needs and lacks: a built subject needs no compiler any more, but still its services.
+    fn unmet_needs(&self, subject: &Subject, is_built: bool) -> Vec<&'a Toolchain> {
         let mut missing = self.missing(&subject.recipe.needs);
-        missing.retain(|toolchain| toolchain.service || !is_made);
+        missing.retain(|toolchain| toolchain.service || !is_built);
         missing.extend(self.missing(&self.services(subject)));
         missing
     }
@@ -170,17 +170,17 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn fresh(&self, subject: &Subject) -> bool {
-        self.is_made_as(subject, &self.key(&subject.recipe))
+    fn is_fresh(&self, subject: &Subject) -> bool {
+        self.is_built_from(subject, &self.key(&subject.recipe))
     }
 
-    /// Whether it is there, made from what has this key.
-    fn is_made_as(&self, subject: &Subject, key: &str) -> bool {
-        let built = fs::read_to_string(self.beside(subject, "stamp")).unwrap_or_default();
-        built == key && self.program(subject).is_some()
+    /// Whether the subject's program exists and was built from the sources and tools of this key.
+    fn is_built_from(&self, subject: &Subject, key: &str) -> bool {
+        let stamp = fs::read_to_string(self.build_file(subject, "stamp")).unwrap_or_default();
+        stamp == key && self.program(subject).is_some()
     }
 
-    /// The file that must be there for a subject to run, if it is.
+    /// The program of a subject, if it exists.
     fn program(&self, subject: &Subject) -> Option<PathBuf> {
         let program = &subject.model.program[0];
         if program.contains('/') {
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A file about a subject's build: `build/sql-python-on-mariadb.log`.
-    fn beside(&self, subject: &Subject, extension: &str) -> PathBuf {
+    fn build_file(&self, subject: &Subject, extension: &str) -> PathBuf {
         let label = self.experiment.label(subject).replace(' ', "-");
         let name = format!("{}-{label}.{extension}", self.experiment.name);
         self.project.folder().join("build").join(name)
@@ -256,7 +256,7 @@ impl<'a> Builder<'a> {
 
     fn build(&self, subject: &Subject) -> Result<(), Unready> {
         let folder = self.project.folder().join("build");
-        let log = self.beside(subject, "log");
+        let log = self.build_file(subject, "log");
         let failed = |message: String| {
             let text = fs::read_to_string(&log).unwrap_or_default();
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -268,11 +268,11 @@ impl<'a> Builder<'a> {
                 lacks: Vec::new(),
             }
         };
-        let start = || {
+        let create_log = || {
             fs::create_dir_all(&folder)?;
             File::create(&log)
         };
-        let out = start().map_err(|e| failed(format!("{}: {e}", log.display())))?;
+        let log_file = create_log().map_err(|e| failed(format!("{}: {e}", log.display())))?;
         for command in &subject.recipe.build {
             let Some((program, args)) = command.split_first() else {
                 continue;
@@ -282,8 +282,8 @@ impl<'a> Builder<'a> {
                 call.args(args)
                     .current_dir(self.project.folder())
                     .stdin(Stdio::null());
-                call.stdout(out.try_clone()?)
-                    .stderr(out.try_clone()?)
+                call.stdout(log_file.try_clone()?)
+                    .stderr(log_file.try_clone()?)
                     .status()
             };
             match run() {
@@ -343,15 +343,15 @@ fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for i in 0..subjects.len() {
-        let of_it = |group: &mut Vec<usize>| group.iter().any(|&other| share(i, other));
-        let mut group: Vec<usize> = groups.extract_if(.., of_it).flatten().collect();
+        let shares_files = |group: &mut Vec<usize>| group.iter().any(|&other| share(i, other));
+        let mut group: Vec<usize> = groups.extract_if(.., shares_files).flatten().collect();
         group.push(i);
         groups.push(group);
     }
     groups
 }
 
-/// Whether a toolchain is there.
+/// Whether a toolchain is installed.
 pub fn present(toolchain: &Toolchain) -> bool {
     let runs = |probe: &Vec<String>| {
         let Some((program, args)) = probe.split_first() else {

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Processes that the pilot runs of a command at a point, unless they take longer than this.
+/// How many processes the pilot runs of a command at a point; fewer once they took [`PILOT_NS`] in all.
 const PILOT_RUNS: usize = 3;
 const PILOT_NS: u64 = 300_000_000;
 
@@ -42,37 +42,37 @@ const LAST_BYTES: usize = 4096;
 /// The commands of a run.
 pub struct CommandWorkload<'a> {
     plan: &'a Plan,
-    how: &'a Commands,
+    options: &'a Commands,
     starter: Starter,
     cores: Vec<usize>,
-    /// Where the commands of the block run.
+    /// The cores of the current block's commands.
     block_cores: Vec<usize>,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     outputs: Option<Outputs>,
     errors: PathBuf,
-    /// Whose setup was done, and so whose cleanup is due.
+    /// Cells whose setup was run, so that their cleanup is due.
     set_up: HashSet<(SubjectId, PointId)>,
     left_running: HashSet<SubjectId>,
-    /// Which of its builds each revision runs.
+    /// The build of each revision that the current block runs.
     build: usize,
     /// The processor's counters of all that the starter starts.
     counters: Option<Counters>,
-    /// Processes that were started.
+    /// Processes started so far.
     starts: std::cell::Cell<u64>,
     _scratch: Scratch,
 }
 
 impl<'a> CommandWorkload<'a> {
-    /// Those of a plan of commands, for a run that is begun or gone on with.
+    /// The commands of a plan, for a run that begins or is resumed.
     pub fn new(
         plan: &'a Plan,
-        how: &'a Commands,
+        options: &'a Commands,
         run: &Run,
         scratch: Scratch,
     ) -> Result<CommandWorkload<'a>, BenchError> {
-        let system = |what: &str| {
-            let what = what.to_owned();
-            |e| BenchError::System(what, e)
+        let system = |context: &str| {
+            let context = context.to_owned();
+            |e| BenchError::System(context, e)
         };
         let cores = sys::allowed_cores().map_err(system("the cores cannot be listed"))?;
         let starter = Starter::new().map_err(system("the process that starts commands"))?;
@@ -81,12 +81,12 @@ impl<'a> CommandWorkload<'a> {
         Ok(CommandWorkload {
             counters,
             plan,
-            how,
+            options,
             starter,
             block_cores: Vec::new(),
             cores,
             pilots: pilots.map(|p| ((p.subject, p.point), p.clone())).collect(),
-            outputs: how.same_output.then(|| Outputs::new(scratch.folder())),
+            outputs: options.same_output.then(|| Outputs::new(scratch.folder())),
             errors: scratch.folder().join("stderr"),
             set_up: HashSet::new(),
             left_running: HashSet::new(),
@@ -105,7 +105,7 @@ impl<'a> CommandWorkload<'a> {
         }
         let mut order = self.order(&subject.program, cell, cores);
         let compared = self.outputs.as_ref().filter(|_| !subject.overhead);
-        order.output = compared.map(Outputs::fresh);
+        order.output = compared.map(Outputs::output_file);
         let before = self.counted();
         let ended = self.starter.run(&order)?;
         let counted = self.counted();
@@ -119,7 +119,7 @@ impl<'a> CommandWorkload<'a> {
             let message = format!("it did not end within {seconds} s (--time-limit)");
             return Err(self.failed("timeout", message));
         }
-        if ended.code() != 0 && !self.how.ignore_failure {
+        if ended.code() != 0 && !self.options.ignore_failure {
             let message = format!(
                 "it ended with {}; --ignore-failure measures it nevertheless",
                 ended.status
@@ -134,7 +134,7 @@ impl<'a> CommandWorkload<'a> {
         Ok((ended, check, counted))
     }
 
-    /// What the processor counted so far of all commands; empty: it does not.
+    /// What the processor counted of all commands so far; empty where it has no counters.
     fn counted(&self) -> Vec<f64> {
         let counters = self.counters.as_ref();
         counters
@@ -142,16 +142,16 @@ impl<'a> CommandWorkload<'a> {
             .unwrap_or_default()
     }
 
-    /// Runs a line of the reader's besides the commands, on all cores and untimed.
-    fn hook(&mut self, what: &'static str, program: &[String], cell: Cell) -> SubjectResult<()> {
+    /// Runs one of the reader's lines (setup, prepare, cleanup) on all cores, untimed.
+    fn hook(&mut self, stage: &'static str, program: &[String], cell: Cell) -> SubjectResult<()> {
         let cores = self.cores.clone();
         let mut order = self.order(program, cell, &cores);
         order.input = None;
         let ended = self.starter.run(&order)?;
         if ended.timed_out || ended.code() != 0 {
             let line = order.program.join(" ");
-            let message = format!("--{what} `{line}` ended with {}", ended.status);
-            return Err(self.failed(what, message));
+            let message = format!("--{stage} `{line}` ended with {}", ended.status);
+            return Err(self.failed(stage, message));
         }
         Ok(())
     }
@@ -161,12 +161,12 @@ impl<'a> CommandWorkload<'a> {
         Order {
             errors: Some(self.errors.clone()),
             variables: self.variables(cell.subject),
-            ..order((self.plan, self.how), at, program, self.build, cores)
+            ..order((self.plan, self.options), at, program, self.build, cores)
         }
     }
 
-    /// Of several builds: which it is, its seed, and something of another size for each process, since where the
-    /// environment ends the stack begins (Mytkowicz et al., ASPLOS 2009).
+    /// Variables for several builds: the number of the build, a seed of it, and a padding whose length differs for each
+    /// process, since the stack begins where the environment ends (Mytkowicz et al., ASPLOS 2009).
     fn variables(&self, subject: SubjectId) -> Vec<(&'static str, String)> {
         if self.plan.builds() == 1 {
             return Vec::new();
@@ -212,10 +212,12 @@ impl<'a> CommandWorkload<'a> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
         // Whether the baseline's output changes must be known before others are blamed for it.
-        let twice = self.outputs.is_some() && cell.subject == self.plan.baseline;
-        let least = if twice { 2 } else { 1 };
+        let runs_twice = self.outputs.is_some() && cell.subject == self.plan.baseline;
+        let least_runs = if runs_twice { 2 } else { 1 };
         let spent = |batches: &[Batch]| batches.iter().map(|b| b.wall_ns).sum::<u64>();
-        while batches.len() < least || (batches.len() < PILOT_RUNS && spent(&batches) < PILOT_NS) {
+        while batches.len() < least_runs
+            || (batches.len() < PILOT_RUNS && spent(&batches) < PILOT_NS)
+        {
             let (ended, ..) = self.execute(cell, &cores)?;
             batches.push(batch(&ended));
         }
@@ -234,8 +236,8 @@ impl<'a> CommandWorkload<'a> {
     fn cores_of_commands(&self) -> Cores {
         let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
         let all = batches.any(is_parallel);
-        let found = if all { Cores::All } else { Cores::One };
-        self.how.cores.unwrap_or(found)
+        let default_cores = if all { Cores::All } else { Cores::One };
+        self.options.cores.unwrap_or(default_cores)
     }
 
     fn pilot_all(
@@ -255,18 +257,18 @@ impl<'a> CommandWorkload<'a> {
             if !run.participants.takes_part(subject, point) {
                 continue;
             }
-            let known = self.pilots.contains_key(&(subject, point));
+            let is_piloted = self.pilots.contains_key(&(subject, point));
             // The other commands' output is compared with the baseline's, so that is needed anew.
-            let needed = !known || (subject == self.plan.baseline && self.outputs.is_some());
-            let found = self.set_up(cell).and_then(|()| {
+            let needed = !is_piloted || (subject == self.plan.baseline && self.outputs.is_some());
+            let outcome = self.set_up(cell).and_then(|()| {
                 if needed {
                     self.pilot(cell).map(Some)
                 } else {
                     Ok(None)
                 }
             });
-            match found {
-                Ok(Some(pilot)) if !known => {
+            match outcome {
+                Ok(Some(pilot)) if !is_piloted => {
                     self.pilots.insert((subject, point), pilot.clone());
                     run.pilot(pilot)?;
                 }
@@ -293,7 +295,7 @@ impl<'a> CommandWorkload<'a> {
 
 /// How a program is started for a command at a point, in one of its builds.
 pub fn order(
-    (plan, how): (&Plan, &Commands),
+    (plan, options): (&Plan, &Commands),
     (subject, point): (SubjectId, PointId),
     program: &[String],
     build: usize,
@@ -305,7 +307,7 @@ pub fn order(
     Order {
         program: program.iter().map(|word| filled(word, params)).collect(),
         folder: folder.map_or_else(|| "/".into(), PathBuf::from),
-        input: how.input.as_ref().map(PathBuf::from),
+        input: options.input.as_ref().map(PathBuf::from),
         cores: cores.to_vec(),
         time_limit: Duration::from_nanos(plan.measure.time_limit_ns),
         ..Order::default()
@@ -341,10 +343,10 @@ impl Workload for CommandWorkload<'_> {
             Cores::One => "one",
             Cores::All => "all",
         };
-        let told = run.run.settings.iter().any(|s| s.key == "cores");
+        let is_recorded = run.run.settings.iter().any(|s| s.key == "cores");
         let measured = |s: &Subject| !s.overhead && s.control_of.is_none();
         for subject in 0..self.plan.subjects.len() {
-            if !told && measured(&self.plan.subjects[subject]) {
+            if !is_recorded && measured(&self.plan.subjects[subject]) {
                 run.setting(Setting {
                     subject,
                     point: None,
@@ -415,7 +417,7 @@ impl Workload for CommandWorkload<'_> {
         Ok(record.into())
     }
 
-    /// Cleanups run even if the reader stopped the run, and whatever the one before did.
+    /// Runs all cleanups, even if the run was stopped or an earlier cleanup failed.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         if interrupt::requested() {
             // The old one is still in the middle of a command, which ends with it.

@@ -45,14 +45,14 @@ fn row(id: u64, seed: u64) -> String {
     let (small, big) = ((next() >> 32) as i32, next() as i64);
     let units = (next() % 2_000_000_000_000_000) as i64 - 1_000_000_000_000_000;
     let sign = if units < 0 { "-" } else { "" };
-    let (whole, part) = (units.unsigned_abs() / 10_000, units.unsigned_abs() % 10_000);
+    let (integer, fraction) = (units.unsigned_abs() / 10_000, units.unsigned_abs() % 10_000);
     let length = 20 + next() % 21;
     let name: String = (0..length)
         .map(|_| LETTERS[next() as usize % LETTERS.len()])
         .collect();
     // 100 years from 1970 on, of 365.25 days.
     let moment = moment(next() % 3_155_760_000_000);
-    format!("({id},{small},{big},{sign}{whole}.{part:04},'{name}',NULL,'{moment}')")
+    format!("({id},{small},{big},{sign}{integer}.{fraction:04},'{name}',NULL,'{moment}')")
 }
 
 /// ms since 1970 as `2026-11-21 09:15:00.123`.

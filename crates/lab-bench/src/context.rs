@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run and a block are written down with: the file first, then memory.
+//! Records a run and a block: in the run file first, then in memory.
 
 use crate::fault::Fault;
 use crate::participants::Participants;
@@ -20,9 +20,9 @@ pub enum Progress<'a> {
         subject: SubjectId,
         /// The point.
         point: PointId,
-        /// Trials that are behind it.
+        /// Trials that are done.
         done: usize,
-        /// Of so many.
+        /// Trials in all.
         of: usize,
     },
     /// A block is at a point.
@@ -33,18 +33,18 @@ pub enum Progress<'a> {
         point: PointId,
         /// The subject that warms up for it; `None`: all take turns.
         subject: Option<SubjectId>,
-        /// Points that are behind it.
+        /// Points that are done.
         done: usize,
-        /// Of so many.
+        /// Points in all.
         of: usize,
     },
     /// One more slice of load is in the run file.
     Slice {
-        /// It.
+        /// The slice.
         slice: &'a Slice,
         /// Slices that were written since the session began, this one included.
         done: u32,
-        /// As many as will be, if nothing fails and nothing is redone.
+        /// Slices in all, if nothing fails and nothing is redone.
         of: u32,
     },
     /// Something that the reader must know now.
@@ -90,7 +90,7 @@ pub struct RunContext<'a> {
 }
 
 impl<'a> RunContext<'a> {
-    /// Of a run that is begun or resumed.
+    /// The context of a run that begins or is resumed.
     pub fn new(plan: &'a Plan, writer: RunWriter, mut run: Run) -> RunContext<'a> {
         run.blocks.iter_mut().for_each(Block::forget_slices);
         RunContext {
@@ -170,7 +170,7 @@ pub enum Record {
         latencies: Option<Latencies>,
         /// How long its operations took, in the order of time, where they are due at a rate.
         timeline: Option<Timeline>,
-        /// What its case wants to be told besides.
+        /// Values of the metrics that its case defines.
         readings: Vec<Reading>,
     },
     /// A process that ended.
@@ -179,7 +179,7 @@ pub enum Record {
         sample: Sample,
         /// What the system says of it.
         exit: Exit,
-        /// Of its output.
+        /// Check value of its output.
         check: u64,
         /// What the processor counted, where it does.
         readings: Vec<Reading>,
@@ -202,7 +202,7 @@ pub struct BlockContext<'a> {
     pub participants: &'a mut Participants,
     /// Failures of this block.
     pub failures: &'a mut Vec<Failure>,
-    /// Told of every step.
+    /// Called with every step.
     pub progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -285,10 +285,10 @@ impl BlockContext<'_> {
         Ok(())
     }
 
-    /// Keeps what a fresh process took to start.
-    pub fn started(&mut self, started: ProcessStart) -> Result<(), StoreError> {
-        self.writer.process(&started)?;
-        self.block.processes.push(started);
+    /// Keeps the times that a fresh process took to start.
+    pub fn process_start(&mut self, process_start: ProcessStart) -> Result<(), StoreError> {
+        self.writer.process(&process_start)?;
+        self.block.processes.push(process_start);
         Ok(())
     }
 
@@ -326,7 +326,7 @@ fn failure(
 ) -> Result<Failure, Stop> {
     let (kind, message) = match fault {
         Fault::Interrupted => return Err(Stop::Interrupted),
-        Fault::ServerLost(why) => return Err(Stop::ServerLost(why)),
+        Fault::ServerLost(reason) => return Err(Stop::ServerLost(reason)),
         Fault::Failed(kind, message) => (kind, message),
     };
     let mut log = Vec::new();

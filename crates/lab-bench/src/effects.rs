@@ -4,7 +4,7 @@
 
 use crate::fault::SubjectResult;
 use crate::protocol::Reply;
-use crate::reported::differs;
+use crate::reported::wrong_writes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
@@ -21,10 +21,10 @@ pub struct Calls {
     pub failed: Failed,
 }
 
-/// The row of a call: its batch, its number, and how often it is there.
+/// The row of a call: its batch, its number, and how often the table holds it.
 pub type Row = (u64, u64, u64);
 
-/// What a row is taken for that has no numbers: of a batch that nobody asked for.
+/// Stands for a row without numbers: its batch was never requested.
 pub const STRAY: Row = (u64::MAX, u64::MAX, 1);
 
 /// The number of the first of some batches.
@@ -48,16 +48,17 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Of some batches, by the rows that are there. Fault: rows of calls that were not made.
+    /// The effects of some batches, by the rows in the target. Fault: rows of calls that were not made.
     pub fn of(batches: &[Calls], rows: impl IntoIterator<Item = Row>) -> SubjectResult<Effects> {
         let rows: BTreeMap<(u64, u64), u64> =
             rows.into_iter().map(|(b, c, n)| ((b, c), n)).collect();
-        let made: BTreeMap<u64, u64> = batches.iter().map(|b| (b.batch, b.calls)).collect();
+        let calls_of_batch: BTreeMap<u64, u64> =
+            batches.iter().map(|b| (b.batch, b.calls)).collect();
         let stray = rows
             .keys()
-            .find(|(batch, call)| made.get(batch).is_none_or(|n| call >= n));
+            .find(|(batch, call)| calls_of_batch.get(batch).is_none_or(|n| call >= n));
         if let Some((batch, call)) = stray {
-            return Err(differs(format!(
+            return Err(wrong_writes(format!(
                 "`effect` holds call {call} of batch {batch}, which was not asked for"
             )));
         }
@@ -71,8 +72,8 @@ impl Effects {
             let failed: BTreeSet<u64> = failed.iter().cloned().flatten().collect();
             effects.calls += calls;
             for call in 0..*calls {
-                let times = rows.get(&(*batch, call)).copied().unwrap_or(0);
-                match (times, failed.contains(&call)) {
+                let rows_of_call = rows.get(&(*batch, call)).copied().unwrap_or(0);
+                match (rows_of_call, failed.contains(&call)) {
                     (0, false) => effects.lost += 1,
                     (0, true) => effects.failed += 1,
                     (1, false) => {}
@@ -133,19 +134,19 @@ mod tests {
     }
 
     #[test]
-    fn every_call_is_looked_for() {
+    fn every_call_is_classified() {
         let batches = [calls(3, 5, &[1..=2]), calls(4, 2, &[])];
         let rows = [(3, 0, 1), (3, 2, 1), (3, 4, 2), (4, 0, 3)];
         let effects = Effects::of(&batches, rows);
-        let found = Effects {
+        let expected = Effects {
             calls: 7,
             lost: 2,
             doubled: 2,
             failed: 1,
             unreported: 1,
         };
-        assert_eq!(effects, Ok(found));
-        assert_eq!(found.counts(), [7.0, 2.0, 2.0, 1.0, 1.0]);
+        assert_eq!(effects, Ok(expected));
+        assert_eq!(expected.counts(), [7.0, 2.0, 2.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who measures a run's blocks: this process, or others for it. The session says which are missing, and when it is over.
+//! Who measures a run's blocks: this process, or others for it. The session says which are missing, and when it is
+//! over.
 
 use crate::block::BlockRun;
 use crate::context::{BlockContext, Progress, RunContext, Stop};
@@ -15,7 +16,7 @@ const MOST_LOSSES: u32 = 3;
 /// Called with every step.
 pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
-/// What has blocks measured.
+/// Measures the blocks of a run.
 pub trait Executor {
     /// Where the session's own time is taken.
     fn machine(&self) -> &dyn Machine;
@@ -72,8 +73,8 @@ impl<'a> LocalExecutor<'a> {
         }
     }
 
-    /// The same on another machine.
-    pub fn on(self, machine: Box<dyn Machine + 'a>) -> LocalExecutor<'a> {
+    /// The same executor on another machine.
+    pub fn with_machine(self, machine: Box<dyn Machine + 'a>) -> LocalExecutor<'a> {
         LocalExecutor { machine, ..self }
     }
 
@@ -86,10 +87,10 @@ impl<'a> LocalExecutor<'a> {
     pub fn measure(
         &mut self,
         context: &mut RunContext,
-        numbered: (u32, u32),
+        block_and_attempt: (u32, u32),
         on_progress: OnProgress,
     ) -> Result<(), Stop> {
-        let measured = self.measure_once(context, numbered, on_progress);
+        let measured = self.measure_once(context, block_and_attempt, on_progress);
         measured.or_else(|stop| self.recover(stop, on_progress))
     }
 
@@ -137,7 +138,7 @@ impl<'a> LocalExecutor<'a> {
         } else {
             0
         };
-        if self.workload.is_here() {
+        if self.workload.is_local() {
             block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
         }
         block.state = state(&block, &context.run, redo);
@@ -152,20 +153,20 @@ impl<'a> LocalExecutor<'a> {
         Ok(())
     }
 
-    /// After the loss of a server what was done is done again; any other reason to stop is one.
+    /// Restarts a lost server, so that what it was lost in is measured again. Any other reason to stop is returned.
     fn recover(&mut self, stop: Stop, on_progress: OnProgress) -> Result<(), Stop> {
-        let Stop::ServerLost(why) = stop else {
+        let Stop::ServerLost(reason) = stop else {
             return Err(stop);
         };
         self.losses += 1;
         if self.losses > MOST_LOSSES {
-            let why = format!("{why}; that was the {}th time in this run", self.losses);
-            return Err(Stop::ServerLost(why));
+            let reason = format!("{reason}; that was the {}th time in this run", self.losses);
+            return Err(Stop::ServerLost(reason));
         }
         let restored = self.workload.restore();
         restored
-            .map_err(|e| Stop::ServerLost(format!("{why}; it cannot be started again: {e}")))?;
-        on_progress(Progress::Restored(why));
+            .map_err(|e| Stop::ServerLost(format!("{reason}; it cannot be started again: {e}")))?;
+        on_progress(Progress::Restored(reason));
         Ok(())
     }
 }
@@ -187,8 +188,8 @@ impl Executor for LocalExecutor<'_> {
     }
 
     fn block(&mut self, context: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
-        let numbered = missing_block(&context.run, &[]);
-        self.measure(context, numbered, on_progress)
+        let block_and_attempt = missing_block(&context.run, &[]);
+        self.measure(context, block_and_attempt, on_progress)
     }
 
     fn finish(&mut self, context: &mut RunContext) -> Result<(), Stop> {
@@ -200,12 +201,12 @@ impl Executor for LocalExecutor<'_> {
     }
 }
 
-/// Whether a block that was measured counts; a disturbed one is redone at most so often. If the last one that
-/// counts was disturbed too, this host is like that, and redoing would only use up the time; the report says so.
+/// Whether a measured block counts. A disturbed one is redone at most `redo` times, and not at all if the last one
+/// that counts was disturbed too: this host is always so, which the report says.
 fn state(block: &Block, run: &Run, redo: u32) -> BlockState {
     let last = run.complete_blocks().last();
-    let host_is_so = last.is_some_and(|b| b.disturbance.disturbed());
-    if block.disturbance.disturbed() && block.attempt < redo && !host_is_so {
+    let is_always_disturbed = last.is_some_and(|b| b.disturbance.disturbed());
+    if block.disturbance.disturbed() && block.attempt < redo && !is_always_disturbed {
         BlockState::Disturbed
     } else {
         BlockState::Complete

@@ -62,10 +62,10 @@ impl Expected {
 
 /// Compares an outcome with the wanted one.
 pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
-    let differ = |what: &str, wanted: u64, found: u64| {
+    let differ = |key: &str, wanted: u64, found: u64| {
         Err(Fault::Failed(
             "check",
-            format!("{what}={found} for {operations} operations, where the others have {wanted}"),
+            format!("{key}={found} for {operations} operations, where the others have {wanted}"),
         ))
     };
     match (wanted.0 == found.0, wanted.1 == found.1) {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files above this size, such as data, are known by their size and time alone.
+/// Larger files, such as data, count with their size and time alone. In bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// SHA-256, in hexadecimal digits, of a command's line and of the program and other files that its
@@ -23,26 +23,26 @@ pub fn fingerprint(subject: &Subject) -> String {
     hash.update(line);
     for (i, word) in line.split_whitespace().enumerate() {
         let word = word.trim_matches(['\'', '"']);
-        let found = if i == 0 && !word.contains('/') {
+        let path = if i == 0 && !word.contains('/') {
             in_path(word)
         } else {
             Some(folder.join(word))
         };
-        if let Some(path) = found.filter(|p| p.is_file()) {
+        if let Some(path) = path.filter(|p| p.is_file()) {
             // One that cannot be read counts with its name alone.
-            let _ = add(&path, &mut hash);
+            let _ = hash_file(&path, &mut hash);
         }
     }
     crate::build::hex(&hash.finalize())
 }
 
-fn add(path: &PathBuf, hash: &mut Sha256) -> io::Result<()> {
+fn hash_file(path: &PathBuf, hash: &mut Sha256) -> io::Result<()> {
     let mut file = File::open(path)?;
-    let about = file.metadata()?;
-    if about.len() <= MOST_BYTES {
+    let metadata = file.metadata()?;
+    if metadata.len() <= MOST_BYTES {
         io::copy(&mut file, hash)?;
     } else {
-        hash.update(format!("{} {:?}", about.len(), about.modified()?));
+        hash.update(format!("{} {:?}", metadata.len(), metadata.modified()?));
     }
     Ok(())
 }

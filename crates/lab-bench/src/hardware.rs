@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counters of the processor (perf_event_open(2)): what a process's own code, without the kernel, costs in instructions,
-//! cycles and misses.
+//! Counters of the processor (perf_event_open(2)): what a process's own code, without the kernel, costs in
+//! instructions, cycles and misses.
 
 use lab_model::Metric;
 use nix::unistd::Pid;
@@ -44,14 +44,14 @@ struct Attributes {
     config1: u64,
 }
 
-/// Counters of the threads that a process has, of those that they start, and of their child processes.
+/// Counters of a process's threads, of the threads that they start, and of their child processes.
 pub struct Counters {
     /// Of each thread, a file for each event.
     threads: Vec<Vec<File>>,
 }
 
 impl Counters {
-    /// From now on. Error: the machine has no such counters, or does not let this user have them.
+    /// Counts from now on. Error: the machine has no such counters, or this user may not read them.
     pub fn of(process: Pid) -> io::Result<Counters> {
         Counters::of_events(process, &EVENTS)
     }
@@ -81,8 +81,8 @@ impl Counters {
             for (sum, mut file) in sums.iter_mut().zip(files) {
                 let mut bytes = [0; 24];
                 file.read_exact(&mut bytes)?;
-                let number = |at: usize| {
-                    let bytes = bytes[at..at + 8].try_into();
+                let number = |offset: usize| {
+                    let bytes = bytes[offset..offset + 8].try_into();
                     u64::from_ne_bytes(bytes.expect("eight bytes")) as f64
                 };
                 let (value, enabled, running) = (number(0), number(8), number(16));

@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 /// How long other programs are watched before a run.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Takes as long
-/// as it watches what other programs use.
-pub fn inspect(needed: usize) -> Host {
+/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Watches other programs
+/// for 0.3 s.
+pub fn inspect(cores_needed: usize) -> Host {
     let machine = watched();
-    let enough = machine
+    let has_cores = machine
         .watched
         .cores
-        .is_some_and(|cores| cores >= needed as u64);
+        .is_some_and(|cores| cores >= cores_needed as u64);
     let mut findings = findings(&machine);
-    if enough {
+    if has_cores {
         findings.retain(|(rule, _)| rule != "cpu-cores");
     }
     Host {
@@ -114,19 +114,19 @@ fn facts() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What the rules that concern measuring say against the machine, by the rule's name.
+/// The findings of the rules that concern measuring, by the rule's name.
 fn findings(machine: &Machine) -> Vec<(String, Finding)> {
     let mut rules = audit::rules().expect("a test reads all rules that are built in");
     rules.retain(|rule| rule.measuring != Measuring::Nothing);
-    let found = lab_audit::judge(&rules, &audit::observe(machine), &audit::CLASSES);
-    let against = found
+    let judged = lab_audit::judge(&rules, &audit::observe(machine), &audit::CLASSES);
+    let objections = judged
         .into_iter()
         .filter(|f| matches!(f.state, State::Bad | State::Advice));
     let unfit = |id: &str| {
-        let of = |rule: &&lab_audit::Rule| rule.id == id;
-        rules.iter().find(of).map(|rule| rule.measuring) == Some(Measuring::Unfit)
+        let has_id = |rule: &&lab_audit::Rule| rule.id == id;
+        rules.iter().find(has_id).map(|rule| rule.measuring) == Some(Measuring::Unfit)
     };
-    against
+    objections
         .map(|found| {
             let finding = Finding {
                 unfit: unfit(&found.rule),
@@ -138,7 +138,7 @@ fn findings(machine: &Machine) -> Vec<(String, Finding)> {
         .collect()
 }
 
-/// A sentence as a part of another one.
+/// A sentence in the form of a clause: without a capital and a full stop.
 fn clause(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     let first = letters.next().into_iter().flat_map(char::to_lowercase);
@@ -154,7 +154,7 @@ fn advice(fixes: &[Fix]) -> String {
     lines.join("; ")
 }
 
-/// The host's counters when something began.
+/// The host's counters at the moment when it was started.
 pub struct Gauge {
     began: Instant,
     before: Counters,
@@ -162,18 +162,19 @@ pub struct Gauge {
 
 #[derive(Clone, Copy, Default)]
 struct Counters {
-    /// Ticks of all cores: busy, idle and stolen together.
+    /// Ticks of all cores: busy, idle and stolen.
     all: u64,
     busy: u64,
     steal: u64,
-    own: u64,
+    /// Ticks of the lab, its children, and the kernel's threads that work for them.
+    lab: u64,
     memory_pressure_us: u64,
     swapped_pages: u64,
     throttled: u64,
 }
 
 impl Gauge {
-    /// Begins.
+    /// Reads the counters.
     pub fn start() -> Gauge {
         Gauge {
             began: Instant::now(),
@@ -181,12 +182,12 @@ impl Gauge {
         }
     }
 
-    /// What the host did since. The lab, what it started and ended since then, and the kernel's own work for them
-    /// do not count as others.
+    /// What the host did since. The lab, its children since then, and the kernel's work for them do not count as
+    /// foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
-        let foreign = (now.busy - before.busy).saturating_sub(now.own.saturating_sub(before.own));
+        let foreign = (now.busy - before.busy).saturating_sub(now.lab.saturating_sub(before.lab));
         // Times of the lab's own are rounded down to ticks, one per process at the most.
         let foreign = foreign.saturating_sub(4);
         let us = (self.began.elapsed().as_micros() as f64).max(1.0);
@@ -198,19 +199,17 @@ impl Gauge {
             throttled: now.throttled - before.throttled,
         }
     }
-}
 
-impl Gauge {
-    /// The same where a server on this machine did what it was asked to, which nobody did to the lab.
-    /// `None`: how much of others' time was the server's is not known, and none is counted.
+    /// What the host did since, without the CPU time of a server on this machine that serves the lab.
+    /// `None`: that time is unknown, and no foreign time is counted.
     pub fn read_beside(&self, server_cpu_ns: Option<u64>) -> Disturbance {
-        let found = self.read();
+        let disturbance = self.read();
         let all = counters().all - self.before.all;
         let all_ns = all as f64 * 1e9 / procfs::ticks_per_second() as f64;
         let server = server_cpu_ns.map_or(1.0, |ns| ns as f64 / all_ns.max(1.0));
         Disturbance {
-            foreign: (found.foreign - server).max(0.0),
-            ..found
+            foreign: (disturbance.foreign - server).max(0.0),
+            ..disturbance
         }
     }
 }
@@ -226,7 +225,7 @@ fn counters() -> Counters {
         .map(|f| f.parse().unwrap_or(0))
         .collect();
     // user nice system idle iowait irq softirq steal
-    let at = |i: usize| total.get(i).copied().unwrap_or(0);
+    let ticks = |i: usize| total.get(i).copied().unwrap_or(0);
     let vmstat = text("/proc/vmstat");
     let swap = |name: &str| {
         let line = vmstat
@@ -235,10 +234,10 @@ fn counters() -> Counters {
         line.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0)
     };
     Counters {
-        all: (0..8).map(at).sum(),
-        busy: at(0) + at(1) + at(2) + at(5) + at(6),
-        steal: at(7),
-        own: own_ticks() + kernel::ticks(),
+        all: (0..8).map(ticks).sum(),
+        busy: ticks(0) + ticks(1) + ticks(2) + ticks(5) + ticks(6),
+        steal: ticks(7),
+        lab: own_ticks() + kernel::ticks(),
         memory_pressure_us: memory_pressure_us(),
         swapped_pages: swap("pswpin") + swap("pswpout"),
         throttled: throttled(),
@@ -249,7 +248,7 @@ fn counters() -> Counters {
 fn own_ticks() -> u64 {
     use nix::sys::resource::{UsageWho, getrusage};
     let ticks = procfs::ticks_per_second() as i64;
-    let of = |who| {
+    let ticks_of = |who| {
         let Ok(usage) = getrusage(who) else { return 0 };
         [usage.user_time(), usage.system_time()]
             .iter()
@@ -260,7 +259,7 @@ fn own_ticks() -> u64 {
         .into_iter()
         .map(procfs::ticks)
         .sum();
-    of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN) + alive
+    ticks_of(UsageWho::RUSAGE_SELF) + ticks_of(UsageWho::RUSAGE_CHILDREN) + alive
 }
 
 /// Time in which some task waited for memory (pressure stall information, Documentation/accounting/psi).

@@ -16,73 +16,73 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where notes of changed settings lie. A restart of the machine takes both away.
+/// Where notes of changed settings lie. A restart of the machine removes the notes and undoes the changes.
 const NOTES: &str = "/run/benchlab";
 const PREFIX: &str = "settings-";
-/// A note of more is none of ours.
-const MOST: u64 = 1 << 16;
-/// For so long another lab may put settings back: a disk finishes what it was asked before its scheduler changes.
+/// Longest note, in bytes.
+const MAX_NOTE: u64 = 1 << 16;
+/// How long another lab may take to put settings back: a disk finishes its requests before its scheduler changes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the subjects of a plan want of the host. Dropping it puts everything back.
+/// The settings of the host that the subjects of a plan need. Dropping it puts everything back.
 #[derive(Default)]
 pub struct HostSettings {
     changed: Vec<Setting>,
-    /// For each subject, the values that it wants of them; what it does not name is as it was.
-    wanted: Vec<Vec<Option<String>>>,
+    /// For each subject, the value of each changed setting; `None`: the original.
+    requested: Vec<Vec<Option<String>>>,
     note: Option<Note>,
 }
 
 struct Setting {
     path: PathBuf,
-    /// What takes it back: a file, and what to write there.
+    /// What restores it: a file, and the text to write there.
     original: (PathBuf, String),
-    /// As the lab set it; `None`: it is as it was.
-    now: Option<String>,
+    /// The value that the lab set; `None`: the original.
+    current: Option<String>,
 }
 
 impl HostSettings {
-    /// Reads how the host is. Nothing is changed yet. Error: another lab changes it.
+    /// Reads the host's settings and changes none yet. Error: another lab changes one of them.
     pub fn new(plan: &Plan) -> Result<HostSettings, BenchError> {
         let mut settings = HostSettings::default();
         for subject in &plan.subjects {
             for (name, _) in &subject.host {
-                // Who has no such file has failed before.
+                // A subject whose setting has no file was refused before.
                 let Some(path) = path(name, subject.place.as_deref()) else {
                     continue;
                 };
-                let known = settings.changed.iter().any(|setting| setting.path == path);
-                if let Some(original) = original(&path).filter(|_| !known) {
-                    // What is read while another lab changes it is not how the host was.
-                    unnoted(&path).map_err(|e| BenchError::System(NOTES.into(), e))?;
-                    let now = None;
+                let is_listed = settings.changed.iter().any(|setting| setting.path == path);
+                if let Some(original) = original(&path).filter(|_| !is_listed) {
+                    // A value that another lab changes is not the original.
+                    check_unnoted(&path).map_err(|e| BenchError::System(NOTES.into(), e))?;
+                    let current = None;
                     settings.changed.push(Setting {
                         path,
                         original,
-                        now,
+                        current,
                     });
                 }
             }
         }
         for subject in &plan.subjects {
-            let wanted = settings.changed.iter().map(|setting| {
-                let mut own = subject.host.iter();
-                let own = own.find(|(name, _)| {
+            let values = settings.changed.iter().map(|setting| {
+                let mut requests = subject.host.iter();
+                let request = requests.find(|(name, _)| {
                     path(name, subject.place.as_deref()).as_ref() == Some(&setting.path)
                 });
-                own.map(|(_, value)| value.clone())
+                request.map(|(_, value)| value.clone())
             });
-            settings.wanted.push(wanted.collect());
+            settings.requested.push(values.collect());
         }
         Ok(settings)
     }
 
-    /// Makes the host as a subject wants it.
+    /// Sets the host's settings for a subject.
     pub fn apply(&mut self, subject: SubjectId) -> SubjectResult<()> {
-        for (number, wanted) in self.wanted[subject].clone().into_iter().enumerate() {
+        for (number, requested) in self.requested[subject].clone().into_iter().enumerate() {
             let setting = &self.changed[number];
-            let wanted = wanted.filter(|value| *value != setting.original.1);
-            if setting.now == wanted {
+            let requested = requested.filter(|value| *value != setting.original.1);
+            if setting.current == requested {
                 continue;
             }
             let failed = |path: &Path, e: io::Error| {
@@ -92,20 +92,20 @@ impl HostSettings {
                 let note = Note::write(&self.changed);
                 self.note = Some(note.map_err(|e| failed(Path::new(NOTES), e))?);
             }
-            let (path, value) = match &wanted {
+            let (path, value) = match &requested {
                 Some(value) => (&setting.path, value),
                 None => (&setting.original.0, &setting.original.1),
             };
             write(path, value).map_err(|e| failed(path, e))?;
             let read = value_of(path).unwrap_or_default();
             if read != *value {
-                let why = format!(
+                let message = format!(
                     "{} is {read}, not {value}, after it was written",
                     path.display()
                 );
-                return Err(Fault::Failed("setting", why));
+                return Err(Fault::Failed("setting", message));
             }
-            self.changed[number].now = wanted;
+            self.changed[number].current = requested;
         }
         Ok(())
     }
@@ -113,36 +113,40 @@ impl HostSettings {
 
 impl Drop for HostSettings {
     fn drop(&mut self) {
-        let mut all = true;
-        for setting in self.changed.iter().filter(|setting| setting.now.is_some()) {
+        let mut is_all_restored = true;
+        for setting in self
+            .changed
+            .iter()
+            .filter(|setting| setting.current.is_some())
+        {
             let (path, value) = &setting.original;
             if let Err(e) = write(path, value) {
-                all = false;
+                is_all_restored = false;
                 eprintln!(
                     "benchlab: {} could not be put back to {value}: {e}",
                     path.display()
                 );
             }
         }
-        // Else the next lab tries again.
-        if let Some(note) = self.note.take().filter(|_| all) {
+        // A note that stays makes the next lab try again.
+        if let Some(note) = self.note.take().filter(|_| is_all_restored) {
             let _ = fs::remove_file(note.path);
         }
     }
 }
 
-/// Whether the host is just so already.
+/// Whether the host has these settings already.
 pub fn is_present(host: &[(String, String)], place: Option<&str>) -> bool {
-    let is = |(name, value): &(String, String)| {
+    let is_set = |(name, value): &(String, String)| {
         path(name, place)
             .and_then(|path| value_of(&path))
             .as_deref()
             == Some(value)
     };
-    host.iter().all(is)
+    host.iter().all(is_set)
 }
 
-/// Why the lab cannot make the host so; `None`: it can, or the host is.
+/// Why the lab cannot change the host to these settings; `None`: it can, or they are set already.
 pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<String> {
     host.iter().find_map(|(name, value)| {
         let Some(path) = path(name, place) else {
@@ -168,8 +172,9 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
             ));
         }
         use nix::unistd::{AccessFlags, access};
-        let lacks = access(&path, AccessFlags::W_OK).is_err() || !nix::unistd::geteuid().is_root();
-        lacks.then(|| {
+        let is_denied =
+            access(&path, AccessFlags::W_OK).is_err() || !nix::unistd::geteuid().is_root();
+        is_denied.then(|| {
             format!(
                 "the right to write {} is missing: run it as root",
                 path.display()
@@ -178,48 +183,52 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
     })
 }
 
-/// Puts back what labs that were killed left changed: what was done, in words.
+/// Puts back what labs that were killed left changed. Returns what was done, a message each.
 pub fn restore_abandoned() -> Vec<String> {
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     for path in notes() {
         let Ok(file) = File::open(&path) else {
             continue;
         };
-        let Some(mut file) = abandoned(&path, file) else {
+        let Some(mut file) = lock_abandoned(&path, file) else {
             continue;
         };
         let mut text = String::new();
-        if (&mut *file).take(MOST).read_to_string(&mut text).is_err() {
+        if (&mut *file)
+            .take(MAX_NOTE)
+            .read_to_string(&mut text)
+            .is_err()
+        {
             continue;
         }
-        let mut all = true;
-        for (path, value) in noted(&text) {
+        let mut is_all_restored = true;
+        for (path, value) in settings_in(&text) {
             match value_of(path) {
-                Some(now) if now == value => {}
-                now => {
+                Some(current) if current == value => {}
+                current => {
                     let done = write(path, value);
-                    all &= done.is_ok() || now.is_none();
+                    is_all_restored &= done.is_ok() || current.is_none();
                     let outcome = match done {
                         Ok(()) => format!("put back to {value}"),
                         Err(e) => format!("it could not be put back to {value}: {e}"),
                     };
-                    let now = now.unwrap_or_else(|| "gone".into());
-                    said.push(format!(
-                        "a run that was killed left {} {now}: {outcome}",
+                    let current = current.unwrap_or_else(|| "gone".into());
+                    messages.push(format!(
+                        "a run that was killed left {} {current}: {outcome}",
                         path.display()
                     ));
                 }
             }
         }
-        if all {
+        if is_all_restored {
             let _ = fs::remove_file(&path);
         }
     }
-    said
+    messages
 }
 
-/// A note whose lab is gone, locked. Who holds its lock is that lab at work, or another that puts back what it changed.
-fn abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
+/// Locks a note whose lab is gone. `None`: that lab is at work, or another has put back what it changed.
+fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -238,7 +247,7 @@ fn is_at_work(note: &Path) -> bool {
     pid.is_some_and(|pid| procfs::began(Pid::from_raw(pid)).is_some())
 }
 
-/// What was written down before the first change. It is locked while its lab lives.
+/// The originals of settings, written before the first change. It is locked while its lab lives.
 struct Note {
     path: PathBuf,
     _lock: Flock<File>,
@@ -254,7 +263,7 @@ impl Note {
             return Err(io::Error::other("the folder is somebody else's"));
         }
         for setting in settings {
-            unnoted(&setting.path)?;
+            check_unnoted(&setting.path)?;
         }
         let path = Path::new(NOTES).join(format!("{PREFIX}{}", std::process::id()));
         let file = OpenOptions::new()
@@ -272,24 +281,24 @@ impl Note {
     }
 }
 
-/// Error: a note names a setting, or the other form of the same limit.
-fn unnoted(setting: &Path) -> io::Result<()> {
+/// Error: a note names the setting, or the other form of the same limit.
+fn check_unnoted(setting: &Path) -> io::Result<()> {
     let names = |note: &PathBuf| {
         fs::read_to_string(note)
-            .is_ok_and(|text| noted(&text).any(|(path, _)| limit(path) == limit(setting)))
+            .is_ok_and(|text| settings_in(&text).any(|(path, _)| limit(path) == limit(setting)))
     };
     notes().find(names).map_or(Ok(()), |note| {
         let (setting, note) = (setting.display(), note.display());
-        let why = format!("another run changes {setting}, as {note} says");
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
+        let message = format!("another run changes {setting}, as {note} says");
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
     })
 }
 
-/// What a setting limits: `dirty_bytes` and `dirty_ratio` are one limit (vm.rst).
+/// The limit that a setting expresses: `dirty_bytes` and `dirty_ratio` are one limit (vm.rst).
 fn limit(setting: &Path) -> &[u8] {
     let path = setting.as_os_str().as_bytes();
-    let of = [&b"_bytes"[..], b"_ratio"].map(|unit| path.strip_suffix(unit));
-    of.into_iter().flatten().next().unwrap_or(path)
+    let stems = [&b"_bytes"[..], b"_ratio"].map(|unit| path.strip_suffix(unit));
+    stems.into_iter().flatten().next().unwrap_or(path)
 }
 
 /// All notes of this user's labs.
@@ -301,20 +310,20 @@ fn notes() -> impl Iterator<Item = PathBuf> {
 
 fn is_note(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    let own = fs::symlink_metadata(path)
+    let is_own = fs::symlink_metadata(path)
         .is_ok_and(|m| m.is_file() && m.uid() == nix::unistd::geteuid().as_raw());
-    own && name.is_some_and(|name| name.starts_with(PREFIX))
+    is_own && name.is_some_and(|name| name.starts_with(PREFIX))
 }
 
-/// Files and their values, as far as they are settings that a lab changes.
-fn noted(text: &str) -> impl Iterator<Item = (&Path, &str)> {
+/// The files and values in a note, as far as they are settings that a lab changes.
+fn settings_in(text: &str) -> impl Iterator<Item = (&Path, &str)> {
     let pairs = text.lines().filter_map(|line| line.split_once('\t'));
     let pairs = pairs.map(|(path, value)| (Path::new(path), value));
     pairs.filter(|(path, _)| {
-        let plain = path
+        let is_plain = path
             .components()
             .all(|part| !matches!(part, std::path::Component::ParentDir));
-        plain && (path.starts_with("/sys/block") || path.starts_with("/proc/sys/vm"))
+        is_plain && (path.starts_with("/sys/block") || path.starts_with("/proc/sys/vm"))
     })
 }
 
@@ -339,7 +348,7 @@ fn value_of(path: &Path) -> Option<String> {
     Some(chosen.unwrap_or(text.trim()).to_owned())
 }
 
-/// What takes a setting back. `dirty_bytes` of 0 says that `dirty_ratio` counts, and cannot be written (vm.rst).
+/// What restores a setting. `dirty_bytes` of 0 says that `dirty_ratio` counts, and cannot be written (vm.rst).
 fn original(path: &Path) -> Option<(PathBuf, String)> {
     let value = value_of(path)?;
     let name = path.file_name()?.to_str()?;
@@ -367,7 +376,7 @@ mod tests {
     #[test]
     fn a_note_names_settings_and_nothing_else() {
         let text = "/sys/block/sda/queue/scheduler\tnone\n/etc/passwd\troot\n/proc/sys/vm/../kernel/panic\t1\nx\n";
-        let noted: Vec<_> = noted(text).collect();
+        let noted: Vec<_> = settings_in(text).collect();
         assert_eq!(
             noted,
             [(Path::new("/sys/block/sda/queue/scheduler"), "none")]

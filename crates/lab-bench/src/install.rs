@@ -55,16 +55,18 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     }
 }
 
-/// A file that is there for a while, and the folder that it needed.
+/// A file that exists for a while, and the folders that were created for it.
 struct TemporaryFile {
-    made: Vec<PathBuf>,
+    created: Vec<PathBuf>,
 }
 
 impl TemporaryFile {
-    /// Nothing, where the machine has such a file already: it says what its owner wants.
+    /// Creates nothing where the machine has such a file already: its owner decides.
     fn new((path, text): (&str, &str)) -> io::Result<TemporaryFile> {
         let path = Path::new(path);
-        let mut file = TemporaryFile { made: Vec::new() };
+        let mut file = TemporaryFile {
+            created: Vec::new(),
+        };
         if path.exists() {
             return Ok(file);
         }
@@ -72,28 +74,28 @@ impl TemporaryFile {
         let missing: Vec<&Path> = folders.take_while(|f| !f.exists()).collect();
         for folder in missing.into_iter().rev() {
             as_root(&["mkdir", &folder.to_string_lossy()])?;
-            file.made.push(folder.to_path_buf());
+            file.created.push(folder.to_path_buf());
         }
         let draft = std::env::temp_dir().join(format!("benchlab-policy-{}", std::process::id()));
         fs::write(&draft, text)?;
-        file.made.push(path.to_path_buf());
-        let put = [
+        file.created.push(path.to_path_buf());
+        let arguments = [
             "install",
             "-m",
             "755",
             &draft.to_string_lossy(),
             &path.to_string_lossy(),
         ];
-        let put = as_root(&put);
+        let installed = as_root(&arguments);
         fs::remove_file(&draft)?;
-        put.map(|()| file)
+        installed.map(|()| file)
     }
 }
 
 impl Drop for TemporaryFile {
     /// A folder that a package has filled meanwhile stays.
     fn drop(&mut self) {
-        for path in self.made.iter().rev() {
+        for path in self.created.iter().rev() {
             let remove = if path.is_dir() { "rmdir" } else { "rm" };
             let _ = as_root(&[remove, &path.to_string_lossy()]);
         }

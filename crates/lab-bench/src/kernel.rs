@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Threads of the kernel that do for subjects what these ask of it: what they use is nobody else's.
+//! Kernel threads that work for subjects: what they use is no foreign load.
 
 use lab_services::procfs;
 use nix::unistd::Pid;
 
-/// They take in packets, find and free memory, and write files.
+/// How the names begin of kernel threads that take in packets, find and free memory, and write files.
 const HELPERS: [&str; 7] = [
     "ksoftirqd/",
     "kworker/",
@@ -23,7 +23,7 @@ pub fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|helper| name.starts_with(helper))
 }
 
-/// CPU time of all of them, in ticks.
+/// CPU time of all such threads, in ticks.
 pub fn ticks() -> u64 {
     if procfs::name(KTHREADD) != "kthreadd" {
         return 0;

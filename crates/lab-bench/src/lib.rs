@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Carries a plan out: builds subjects, talks to them, freezes and wakes them, proves that their
 //! work is the same, and writes every sample into the run file before the next one is taken.
-//! A [`Session`] says which blocks are missing; an [`Executor`] has them measured; a [`Workload`] is what is measured in
-//! them.
-//! It computes no intervals: at a look it asks `lab_stats::stop` whether the run may end.
+//! A [`Session`] says which blocks are missing; an [`Executor`] has them measured; a [`Workload`] is what is measured
+//! in them. It computes no intervals: at a look it asks `lab_stats::stop` whether the run may end.
 
 mod batch_subject;
 mod batches;

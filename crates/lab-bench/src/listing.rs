@@ -15,12 +15,15 @@ pub fn listings(
     run: &Run,
     folder: &Path,
 ) -> Vec<(SubjectId, Result<Setting, String>)> {
-    let known = |id: SubjectId| {
+    let has_listing = |id: SubjectId| {
         let mut settings = run.settings.iter();
         settings.any(|s| s.subject == id && s.key == Setting::LISTING)
     };
-    let unknown = subjects.iter().enumerate().filter(|(id, _)| !known(*id));
-    let listed = unknown.filter(|(_, subject)| subject.control_of.is_none());
+    let missing = subjects
+        .iter()
+        .enumerate()
+        .filter(|(id, _)| !has_listing(*id));
+    let listed = missing.filter(|(_, subject)| subject.control_of.is_none());
     let listed = listed.filter_map(|(id, subject)| Some((id, subject.listing.as_deref()?)));
     let read = listed.map(|(id, path)| {
         let text = text(&folder.join(path)).map_err(|e| format!("its listing `{path}`: {e}"));

@@ -45,9 +45,9 @@ impl Machine for ThisMachine {
     }
 
     fn lab_cost(&self) -> Option<(u64, u64)> {
-        let here = Pid::this();
-        let usage = procfs::usage(here).ok()?;
-        let cpu_ns = sys::CpuClock::of(here).ok()?.now_ns().ok()?;
+        let process = Pid::this();
+        let usage = procfs::usage(process).ok()?;
+        let cpu_ns = sys::CpuClock::of(process).ok()?.now_ns().ok()?;
         Some((cpu_ns, usage.peak_rss_bytes))
     }
 }

@@ -6,18 +6,16 @@ use std::ffi::c_void;
 use std::fs;
 use std::ptr::{NonNull, without_provenance_mut};
 
-/// Gives back what only the getting ready needed: memory that was freed, and the pages of program and
-/// libraries. Of those that are still needed each comes again from the system's cache of files when it is
-/// used, within a millisecond all together; reading options, planning and looking at the host have touched
-/// twice as many. What a system does not take back stays.
+/// Gives back memory that only the preparation needed: freed memory, and pages of the program and its libraries.
+/// Pages that are needed again come from the system's cache of files, within a millisecond all together.
 pub fn give_back() {
     // SAFETY: only what nobody uses is given back (malloc_trim(3)).
     unsafe { libc::malloc_trim(0) };
     let maps = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
     let mut mapping = None;
     for line in maps.lines() {
-        if let Some(found) = begin(line) {
-            mapping = found;
+        if let Some(next) = begin(line) {
+            mapping = next;
         } else if let Some(rest) = line.strip_prefix("Anonymous:")
             && rest.trim() == "0 kB"
             && let Some((begin, length)) = mapping.take()
@@ -41,7 +39,7 @@ fn begin(line: &str) -> Option<Option<Mapping>> {
     let (rights, file) = (words.next()?, words.nth(3));
     let of_file = ["r--p", "r-xp"].contains(&rights) && file.is_some_and(|f| f.starts_with('/'));
     let mapping = NonNull::new(without_provenance_mut(begin)).filter(|_| of_file);
-    Some(mapping.map(|at| (at, end.saturating_sub(begin))))
+    Some(mapping.map(|address| (address, end.saturating_sub(begin))))
 }
 
 #[cfg(test)]
@@ -50,21 +48,25 @@ mod tests {
 
     #[test]
     fn what_is_only_read_and_executed_is_found() {
-        let found = |line: &str| begin(line).map(|mapping| mapping.map(|(_, length)| length));
+        let mapped_length =
+            |line: &str| begin(line).map(|mapping| mapping.map(|(_, length)| length));
         let file = "00:1f 77 /usr/bin/benchlab";
         let code = format!("55d0c000-55d0e000 r-xp 00001000 {file}");
-        assert_eq!(found(&code), Some(Some(0x2000)));
+        assert_eq!(mapped_length(&code), Some(Some(0x2000)));
         let constants = format!("55d0c000-55d0d000 r--p 00000000 {file}");
-        assert_eq!(found(&constants), Some(Some(0x1000)));
+        assert_eq!(mapped_length(&constants), Some(Some(0x1000)));
         let data = format!("55d0c000-55d0d000 rw-p 00000000 {file}");
-        assert_eq!(found(&data), Some(None));
+        assert_eq!(mapped_length(&data), Some(None));
         assert_eq!(
-            found("7ffc0000-7ffc2000 r-xp 00000000 00:00 0 [vdso]"),
+            mapped_length("7ffc0000-7ffc2000 r-xp 00000000 00:00 0 [vdso]"),
             Some(None)
         );
-        assert_eq!(found("7ffc0000-7ffc2000 r--p 00000000 00:00 0"), Some(None));
-        assert_eq!(found("Anonymous:             0 kB"), None);
-        assert_eq!(found("VmFlags: rd ex mr mw me sd"), None);
+        assert_eq!(
+            mapped_length("7ffc0000-7ffc2000 r--p 00000000 00:00 0"),
+            Some(None)
+        );
+        assert_eq!(mapped_length("Anonymous:             0 kB"), None);
+        assert_eq!(mapped_length("VmFlags: rd ex mr mw me sd"), None);
     }
 
     /// While others execute what is given back.

@@ -13,34 +13,34 @@ use std::path::{Path, PathBuf};
 pub struct Outputs {
     folder: PathBuf,
     /// SHA-256 of what the baseline wrote first, for each point.
-    wanted: HashMap<PointId, [u8; 32]>,
+    baseline_digests: HashMap<PointId, [u8; 32]>,
 }
 
 impl Outputs {
-    /// Kept in a folder of the run's.
+    /// Outputs that are kept in a folder of the run.
     pub fn new(folder: &Path) -> Outputs {
         Outputs {
             folder: folder.to_path_buf(),
-            wanted: HashMap::new(),
+            baseline_digests: HashMap::new(),
         }
     }
 
     /// The file that the next process writes.
-    pub fn fresh(&self) -> PathBuf {
+    pub fn output_file(&self) -> PathBuf {
         self.folder.join("stdout")
     }
 
     /// Compares what a process wrote with what the baseline wrote first: a check value, its SHA-256's
     /// first 64 bits. Fault: they differ.
     pub fn check(&mut self, point: PointId, of_baseline: bool) -> SubjectResult<u64> {
-        let found = digest(&self.fresh()).map_err(unreadable)?;
-        let check = u64::from_be_bytes(found[..8].try_into().expect("eight bytes"));
-        match self.wanted.get(&point) {
-            Some(wanted) if *wanted == found => Ok(check),
-            Some(_) => Err(self.differs(point, of_baseline)),
+        let digest = sha256(&self.output_file()).map_err(unreadable)?;
+        let check = u64::from_be_bytes(digest[..8].try_into().expect("eight bytes"));
+        match self.baseline_digests.get(&point) {
+            Some(expected) if *expected == digest => Ok(check),
+            Some(_) => Err(self.difference(point, of_baseline)),
             None if of_baseline => {
-                fs::rename(self.fresh(), self.kept(point)).map_err(unreadable)?;
-                self.wanted.insert(point, found);
+                fs::rename(self.output_file(), self.baseline_file(point)).map_err(unreadable)?;
+                self.baseline_digests.insert(point, digest);
                 Ok(check)
             }
             None => Err(Fault::Failed(
@@ -50,12 +50,12 @@ impl Outputs {
         }
     }
 
-    fn kept(&self, point: PointId) -> PathBuf {
+    fn baseline_file(&self, point: PointId) -> PathBuf {
         self.folder.join(format!("stdout-of-baseline-{point}"))
     }
 
-    fn differs(&self, point: PointId, of_baseline: bool) -> Fault {
-        let line = first_difference(&self.kept(point), &self.fresh());
+    fn difference(&self, point: PointId, of_baseline: bool) -> Fault {
+        let line = first_difference(&self.baseline_file(point), &self.output_file());
         let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
         let message = if of_baseline {
             format!(
@@ -70,21 +70,21 @@ impl Outputs {
 }
 
 /// The SHA-256 of a file.
-pub fn digest(path: &Path) -> io::Result<[u8; 32]> {
+pub fn sha256(path: &Path) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;
     Ok(hash.finalize().into())
 }
 
 /// The first line, from 1, in which two files differ.
-fn first_difference(one: &Path, other: &Path) -> io::Result<usize> {
+fn first_difference(first: &Path, other: &Path) -> io::Result<usize> {
     let open = |path| File::open(path).map(BufReader::new);
-    let (mut one, mut other) = (open(one)?, open(other)?);
+    let (mut first, mut other) = (open(first)?, open(other)?);
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for line in 1.. {
         a.clear();
         b.clear();
-        let ends = one.read_until(b'\n', &mut a)? + other.read_until(b'\n', &mut b)? == 0;
+        let ends = first.read_until(b'\n', &mut a)? + other.read_until(b'\n', &mut b)? == 0;
         if a != b || ends {
             return Ok(line);
         }

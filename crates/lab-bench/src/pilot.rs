@@ -20,25 +20,24 @@ const FIRST_LOOK_WITH_HELPERS: usize = 240;
 /// 100 % while its times still fell, below 20 % once they no longer did.)
 const STILL_COMPILING: f64 = 0.25;
 
-/// A pilot's batches last no longer, ns, however long those are that are measured: else the pilots of an experiment with
-/// hundreds of subjects and points take longer than its blocks.
-const BRIEF: u64 = 20_000_000;
+/// The longest batch of a pilot, ns, however long measured batches are: the pilots of an experiment with hundreds of
+/// subjects and points would take longer than its blocks.
+const MAX_PILOT_BATCH_NS: u64 = 20_000_000;
 
 /// The most operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// A pilot of long operations ends after as much time as one of as many usual batches may take, and so
-/// many batches.
-const FEWEST: usize = 10;
+/// The fewest batches of a pilot whose operations are long; else it ends when its time is spent.
+const MIN_BATCHES: usize = 10;
 
-/// Batches at most, until one lasts at least half a turn.
+/// The most batches that are tried until one lasts at least half a turn.
 const MOST_FITTINGS: u32 = 8;
 
-/// Where batches are long because their operations run at once, it ends after this part of that time.
+/// Where a turn is long because its operations run at once, a pilot has this part of its usual time.
 const SHORTER: u64 = 4;
 
-/// Runs a point in a fresh process until it is steady or the most batches are spent: the pilot and
-/// its last batch.
+/// Runs a point in a fresh process until it is steady or the most batches are done. Returns the pilot and its last
+/// batch.
 pub fn pilot(
     process: &mut SubjectProcess,
     visit: &mut Visit,
@@ -63,23 +62,23 @@ pub fn pilot(
         return Ok((pilot, cold));
     }
     let mut last = cold;
-    let helpers = procfs::usage(process.pid())
+    let has_helpers = procfs::usage(process.pid())
         .map_err(connection_lost)?
         .threads
         > 1;
-    let mut next_look = if helpers {
+    let mut next_look = if has_helpers {
         FIRST_LOOK_WITH_HELPERS
     } else {
         FIRST_LOOK
     };
-    let most = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
+    let max_batches = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
-    let brief_ns = turn_ns.min(BRIEF);
-    let long = turn_ns > plan.measure.turn_ns;
-    let patience_ns = most as u64 * plan.measure.turn_ns / if long { SHORTER } else { 1 };
+    let brief_ns = turn_ns.min(MAX_PILOT_BATCH_NS);
+    let is_long = turn_ns > plan.measure.turn_ns;
+    let patience_ns = max_batches as u64 * plan.measure.turn_ns / if is_long { SHORTER } else { 1 };
     let mut spent_ns = 0;
-    while batches.len() < most && (batches.len() < FEWEST || spent_ns < patience_ns) {
+    while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < patience_ns) {
         let operations = operations(&last, brief_ns);
         last = visit.run(process, plan, operations)?;
         visit.check_work(plan)?;
@@ -89,13 +88,13 @@ pub fn pilot(
         if batches.len() >= next_look {
             next_look *= 2;
             let steady = warmup::classify(&times).steady_from;
-            if steady.is_some_and(|from| from <= times.len() / 2) && !compiling(&batches) {
+            if steady.is_some_and(|from| from <= times.len() / 2) && !is_compiling(&batches) {
                 break;
             }
         }
     }
-    let found = warmup::classify(&times);
-    let steady_from = found.steady_from.unwrap_or(times.len());
+    let classified = warmup::classify(&times);
+    let steady_from = classified.steady_from.unwrap_or(times.len());
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
     let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
     let last = fitting(process, visit, plan, (turn_ns, operations), &mut batches)?;
@@ -105,7 +104,7 @@ pub fn pilot(
         point,
         operations: last.operations,
         warmup_batches: (warmup as u32).max(1),
-        class: found.class,
+        class: classified.class,
         cold_ns,
         batches,
     };
@@ -121,10 +120,10 @@ fn fitting(
     batches: &mut Vec<Batch>,
 ) -> SubjectResult<BatchResult> {
     let mut run = |count: u64| {
-        let ran = visit.run(process, plan, count.clamp(1, MAX_OPERATIONS))?;
+        let result = visit.run(process, plan, count.clamp(1, MAX_OPERATIONS))?;
         visit.check_work(plan)?;
-        batches.push(batch(&ran));
-        Ok(ran)
+        batches.push(batch(&result));
+        Ok(result)
     };
     let mut last = run(first)?;
     for _ in 1..MOST_FITTINGS {
@@ -136,7 +135,7 @@ fn fitting(
     Ok(last)
 }
 
-/// The operations that would have filled a turn, at most eight times as many as before.
+/// The operations that would have filled a turn of this length, at most eight times as many as before.
 fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
     let fitting = (turn_ns as f64 / per_operation) as u64;
@@ -144,18 +143,18 @@ fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
 }
 
 /// Whether helper threads were busy in the later half of the batches.
-fn compiling(batches: &[Batch]) -> bool {
+fn is_compiling(batches: &[Batch]) -> bool {
     let later = &batches[batches.len() / 2..];
     let wall: u64 = later.iter().map(|b| b.wall_ns).sum();
     let cpu: u64 = later.iter().map(|b| b.cpu_ns).sum();
     cpu as f64 > wall as f64 * (1.0 + STILL_COMPILING)
 }
 
-fn batch(ran: &BatchResult) -> Batch {
+fn batch(result: &BatchResult) -> Batch {
     Batch {
-        operations: ran.operations,
-        wall_ns: ran.wall_ns,
-        cpu_ns: ran.cpu_ns,
+        operations: result.operations,
+        wall_ns: result.wall_ns,
+        cpu_ns: result.cpu_ns,
         server_cpu_ns: None,
     }
 }

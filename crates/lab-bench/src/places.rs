@@ -8,32 +8,31 @@ use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Free bytes that a place has at least: what subjects leave there at once.
+/// The least free bytes of a place; subjects write to it at the same time.
 const LEAST_FREE: u64 = 2 << 30;
 
-/// A folder, and what it is on.
+/// A folder, with its filesystem and disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The folder.
     pub folder: PathBuf,
     /// Such as `ext4`.
     pub filesystem: String,
-    /// The whole disk, by its name in `/sys/block`; none of a filesystem without one.
+    /// The name of the whole disk in `/sys/block`; `None`: the filesystem has none.
     pub disk: Option<String>,
 }
 
 impl Place {
-    /// That of a folder that is there and writable, or of a device that has such a one. Error: why it cannot be one,
-    /// in words.
+    /// The place of a writable folder, or of a device with such a folder on it. Error: a sentence that says why not.
     pub fn at(path: &Path) -> Result<Place, String> {
-        let said = |e: io::Error| format!("{}: {e}", path.display());
-        let folder = path.canonicalize().map_err(said)?;
-        let text = fs::read_to_string("/proc/self/mountinfo").map_err(said)?;
+        let with_path = |e: io::Error| format!("{}: {e}", path.display());
+        let folder = path.canonicalize().map_err(with_path)?;
+        let text = fs::read_to_string("/proc/self/mountinfo").map_err(with_path)?;
         let mut mounts = mounts(&text);
-        let metadata = fs::metadata(&folder).map_err(said)?;
+        let metadata = fs::metadata(&folder).map_err(with_path)?;
         if metadata.file_type().is_block_device() {
-            let mut on_it = mounts.iter().filter(|mount| mount.is_on(&folder));
-            let folder = on_it.find_map(|mount| writable_inside(&mount.folder));
+            let mut device_mounts = mounts.iter().filter(|mount| mount.is_on(&folder));
+            let folder = device_mounts.find_map(|mount| writable_inside(&mount.folder));
             let folder = folder.ok_or_else(|| {
                 format!(
                     "{}: no writable filesystem of it is mounted, and nothing is written to a device itself",
@@ -43,7 +42,7 @@ impl Place {
             return Place::at(&folder);
         }
         mounts.retain(|mount| folder.starts_with(&mount.folder));
-        // The last one mounted on a folder is the one that is seen there.
+        // Of several mounts on one folder the last is visible.
         let mount = mounts.iter().max_by_key(|m| m.folder.as_os_str().len());
         let mount = mount.ok_or_else(|| format!("{}: on no filesystem", folder.display()))?;
         if !metadata.is_dir() {
@@ -59,14 +58,14 @@ impl Place {
         })
     }
 
-    /// Every writable filesystem that is on a disk of its own, and one in memory as the limit.
+    /// A place on every disk with a writable filesystem, and one in memory as the limit.
     pub fn all() -> Vec<Place> {
         let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let on_disks = mounts(&text);
         let on_disks = on_disks.iter().filter(|m| m.source.starts_with("/dev/"));
         let mut places: Vec<Place> = Vec::new();
         for place in on_disks.filter_map(|mount| usable(&mount.folder)) {
-            if place.disk.is_some() && !places.iter().any(|known| known.disk == place.disk) {
+            if place.disk.is_some() && !places.iter().any(|other| other.disk == place.disk) {
                 places.push(place);
             }
         }
@@ -74,18 +73,18 @@ impl Place {
         places
     }
 
-    /// Whether no disk is below it.
+    /// Whether it is in memory.
     pub fn is_in_memory(&self) -> bool {
         ["tmpfs", "ramfs"].contains(&&*self.filesystem)
     }
 
-    /// What it is on, in words.
+    /// Filesystem and disk, in words.
     pub fn description(&self) -> String {
         match &self.disk {
             None if self.is_in_memory() => format!("{} in memory", self.filesystem),
             None => format!("{}, on no disk that is seen", self.filesystem),
             Some(disk) => match not_a_disk(disk) {
-                Some(what) => format!("{} on {disk}: {what}", self.filesystem),
+                Some(reason) => format!("{} on {disk}: {reason}", self.filesystem),
                 None => format!("{} on {disk}", self.filesystem),
             },
         }
@@ -101,15 +100,15 @@ struct Mount {
 impl Mount {
     /// Whether the filesystem is on a device, or on a part of it.
     fn is_on(&self, device: &Path) -> bool {
-        let own = fs::metadata(device).ok().map(|m| m.st_rdev());
-        let mounted = fs::metadata(&self.source).ok().map(|m| m.st_rdev());
+        let device_number = fs::metadata(device).ok().map(|m| m.st_rdev());
+        let mount_number = fs::metadata(&self.source).ok().map(|m| m.st_rdev());
         let name = device.file_name().and_then(|name| name.to_str());
-        (own.is_some() && own == mounted)
+        (device_number.is_some() && device_number == mount_number)
             || (name.is_some() && disk_below(&self.folder, &self.source).as_deref() == name)
     }
 }
 
-/// Those of `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
+/// The mounts in `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
 fn mounts(text: &str) -> Vec<Mount> {
     let mount = |line: &str| {
         let (before, after) = line.split_once(" - ")?;
@@ -150,18 +149,18 @@ fn usable(mounted: &Path) -> Option<Place> {
 fn writable_inside(mounted: &Path) -> Option<PathBuf> {
     let device = fs::metadata(mounted).ok()?.st_dev();
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let inside = [
+    let candidates = [
         Some(PathBuf::from("/var/tmp")),
         Some(mounted.to_path_buf()),
         home,
     ];
-    let inside = inside
+    let candidates = candidates
         .into_iter()
         .flatten()
         .filter(|folder| folder.starts_with(mounted));
-    let mut inside =
-        inside.filter(|folder| fs::metadata(folder).is_ok_and(|m| m.st_dev() == device));
-    inside.find(|folder| is_writable(folder))
+    let mut candidates =
+        candidates.filter(|folder| fs::metadata(folder).is_ok_and(|m| m.st_dev() == device));
+    candidates.find(|folder| is_writable(folder))
 }
 
 fn is_writable(folder: &Path) -> bool {
@@ -169,11 +168,11 @@ fn is_writable(folder: &Path) -> bool {
     access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
-/// The whole disk below a folder: of its device number, or else of what is mounted (btrfs has numbers of its own).
+/// The whole disk below a folder: by its device number, or else by the mount's source (btrfs has other numbers).
 fn disk_below(folder: &Path, source: &str) -> Option<String> {
-    let own = fs::metadata(folder).ok().map(|m| m.st_dev());
-    let mounted = fs::metadata(source).ok().map(|m| m.st_rdev());
-    let numbers = [own, mounted].into_iter().flatten();
+    let of_folder = fs::metadata(folder).ok().map(|m| m.st_dev());
+    let of_source = fs::metadata(source).ok().map(|m| m.st_rdev());
+    let numbers = [of_folder, of_source].into_iter().flatten();
     let mut disks = numbers.filter_map(disk_of);
     lowest(disks.next()?)
 }
@@ -199,13 +198,13 @@ mod tests {
     fn mounts_are_read_as_proc_5_shows_them() {
         let text = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw\n\
                     37 35 0:5 / /dev rw shared:2 shared:3 - devtmpfs udev rw\nnonsense\n";
-        let found = mounts(text);
-        let found: Vec<_> = found
+        let mounts = super::mounts(text);
+        let mounts: Vec<_> = mounts
             .iter()
             .map(|m| (m.folder.to_str().unwrap(), &*m.kind, &*m.source))
             .collect();
         assert_eq!(
-            found,
+            mounts,
             [
                 ("/mnt 2", "ext3", "/dev/root"),
                 ("/dev", "devtmpfs", "udev")

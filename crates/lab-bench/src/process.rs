@@ -23,14 +23,14 @@ const KEPT_LOG_LINES: usize = 200;
 /// Last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
-/// What a batch yielded, as the subject says and as the lab's clocks saw it.
+/// The result of a batch, as the subject reports it and the lab's clocks measured it.
 #[derive(Clone, Debug)]
 pub struct BatchResult {
     /// Between the subject's own clock readings.
     pub wall_ns: u64,
     /// CPU time of its process around the batch.
     pub cpu_ns: u64,
-    /// CPU time of the server around the batch, where there is one; not known to the process.
+    /// CPU time of the server around the batch; `None`: there is none, or it was not measured.
     pub server_cpu_ns: Option<u64>,
     /// Operations done.
     pub operations: u64,
@@ -40,13 +40,13 @@ pub struct BatchResult {
     pub units: u64,
     /// The latency of each operation, where several run at once: bucket and count.
     pub latencies: Option<Vec<(u32, u64)>>,
-    /// Where operations are due at a rate: the longest latency of each step of the batch, if the subject tells it.
+    /// Where operations are due at a rate: the longest latency of each step of the batch, if the subject reports it.
     pub timeline: Option<Vec<u64>>,
-    /// What the case wants to be told besides, in the order of its metrics.
+    /// Values of the case's metrics, in their order.
     pub metrics: Vec<f64>,
     /// The calls that failed, where they may.
     pub failed: Failed,
-    /// What its runtime counted as allocated, if it was asked for and tells it.
+    /// What its runtime allocated, if it was asked for and counts it.
     pub allocated: Allocated,
 }
 
@@ -59,7 +59,7 @@ pub struct Allocated {
     pub bytes: Option<u64>,
 }
 
-/// What a subject did untimed.
+/// The result of untimed operations.
 pub struct Verified {
     /// Fold of all values produced.
     pub check: u64,
@@ -81,7 +81,7 @@ pub struct SubjectProcess {
     frozen: bool,
     log: Vec<String>,
     last_log: VecDeque<String>,
-    /// What it said of itself when it was ready.
+    /// Its reply when it was ready.
     pub hello: Reply,
     /// The thread that does the work; `None`: its runtime moves the work between threads.
     pub thread: Option<Pid>,
@@ -89,7 +89,7 @@ pub struct SubjectProcess {
     pub startup_ns: u64,
     /// CPU time that it had used by then.
     pub startup_cpu_ns: u64,
-    /// Whether batches are asked for what they allocate.
+    /// Whether batches report what they allocate.
     pub counts_allocations: bool,
 }
 
@@ -107,13 +107,15 @@ impl SubjectProcess {
                 format!("`{}` cannot be started: {e}", subject.program.join(" ")),
             )
         })?;
-        let broken = |e: io::Error| Fault::Failed("start", e.to_string());
+        let start_fault = |e: io::Error| Fault::Failed("start", e.to_string());
         let group = Pid::from_raw(child.id() as i32);
         let mut process = SubjectProcess {
             input: child.stdin.take().expect("stdin is piped"),
-            output: Stream::new(child.stdout.take().expect("stdout is piped")).map_err(broken)?,
-            errors: Stream::new(child.stderr.take().expect("stderr is piped")).map_err(broken)?,
-            cpu: CpuClock::of(group).map_err(broken)?,
+            output: Stream::new(child.stdout.take().expect("stdout is piped"))
+                .map_err(start_fault)?,
+            errors: Stream::new(child.stderr.take().expect("stderr is piped"))
+                .map_err(start_fault)?,
+            cpu: CpuClock::of(group).map_err(start_fault)?,
             child,
             group,
             time_limit,
@@ -165,16 +167,16 @@ impl SubjectProcess {
             None => sys::pin_all(self.group, &[core]),
         };
         pinned.map_err(|e| {
-            let why = format!("its thread cannot be kept on core {core}: {e}");
-            Fault::Failed("start", why)
+            let message = format!("its thread cannot be kept on core {core}: {e}");
+            Fault::Failed("start", message)
         })
     }
 
     /// Keeps all of its threads on some cores. Those that it starts from now on begin there, too.
     pub fn keep_all_on(&self, cores: &[usize]) -> SubjectResult<()> {
         sys::pin_all(self.group, cores).map_err(|e| {
-            let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
-            Fault::Failed("start", why)
+            let message = format!("its threads cannot be kept on cores {cores:?}: {e}");
+            Fault::Failed("start", message)
         })
     }
 
@@ -198,29 +200,29 @@ impl SubjectProcess {
         self.ask(&protocol::command("open", args), "opened")
     }
 
-    /// Does operations untimed: check and units.
+    /// Does operations untimed.
     pub fn verify(&mut self, case: &Case, operations: u64) -> SubjectResult<Verified> {
         let count = operations.to_string();
         let command = protocol::command("verify", [("operations", count.as_str())]);
         self.send(&command)?;
         let reply = self.reply_within("verified", self.limit(case, operations))?;
-        let read = || {
+        let parse = || {
             Ok(Verified {
                 check: reply.number("check")?,
                 units: reply.number("units")?,
                 failed: failed(&reply, case, operations)?,
             })
         };
-        read().map_err(nonsense)
+        parse().map_err(nonsense)
     }
 
-    /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does
-    /// not tell what the case wants to know.
+    /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does not
+    /// report a metric of the case.
     pub fn run(&mut self, case: &Case, operations: u64) -> SubjectResult<BatchResult> {
         self.run_while(case, operations, |_| Ok(()))
     }
 
-    /// The same, while the lab does something besides.
+    /// Does a batch while the lab runs `meanwhile`.
     pub fn run_while(
         &mut self,
         case: &Case,
@@ -232,13 +234,13 @@ impl SubjectProcess {
         let args = [("operations", count.as_str())].into_iter();
         let command = protocol::command("run", args.chain(counting));
         let cpu_before = self.cpu_ns()?;
-        let sent = sys::monotonic_ns();
+        let sent_ns = sys::monotonic_ns();
         self.send(&command)?;
         meanwhile(self)?;
         let reply = self.reply_within("ran", self.limit(case, operations))?;
-        let received = sys::monotonic_ns();
+        let received_ns = sys::monotonic_ns();
         let cpu_ns = self.cpu_ns()? - cpu_before;
-        let read = || {
+        let parse = || {
             let (start, end) = (reply.number("start")?, reply.number("end")?);
             let done = reply.number("operations")?;
             if done != operations {
@@ -266,17 +268,17 @@ impl SubjectProcess {
                 },
             ))
         };
-        let (start, end, ran) = read().map_err(nonsense)?;
-        if !(sent <= start && start < end && end <= received) {
+        let (start, end, result) = parse().map_err(nonsense)?;
+        if !(sent_ns <= start && start < end && end <= received_ns) {
             return Err(Fault::Failed(
                 "bracket",
                 format!(
-                    "it says that it ran from {start} to {end} ns, and the call lasted from {sent} to \
-                     {received} ns"
+                    "it says that it ran from {start} to {end} ns, and the call lasted from {sent_ns} to \
+                     {received_ns} ns"
                 ),
             ));
         }
-        Ok(ran)
+        Ok(result)
     }
 
     /// Releases the case.
@@ -284,19 +286,19 @@ impl SubjectProcess {
         self.ask("close\n", "closed").map(drop)
     }
 
-    /// Releases the case of a server, which tells these metrics.
-    pub fn close_with_metrics(&mut self, told: &[Metric]) -> SubjectResult<Vec<f64>> {
+    /// Releases the case of a server, which reports these metrics.
+    pub fn close_with_metrics(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         let reply = self.ask("close\n", "closed")?;
-        let told = told.iter().map(|metric| value(&reply, metric));
-        told.collect::<Result<_, _>>().map_err(nonsense)
+        let values = metrics.iter().map(|metric| value(&reply, metric));
+        values.collect::<Result<_, _>>().map_err(nonsense)
     }
 
-    /// Lets it exit in its own time, within the time limit.
+    /// Has it exit, within the time limit.
     pub fn quit(mut self) -> SubjectResult<()> {
         self.wait_for_exit().map_err(|fault| fault.with_log(&self))
     }
 
-    /// Waits for its exit, and not for the end of its output: what it started may hold that open.
+    /// Waits for its exit, and not for the end of its output, which a process that it started may keep open.
     fn wait_for_exit(&mut self) -> SubjectResult<()> {
         self.wake()?;
         self.send("quit\n")?;
@@ -325,10 +327,10 @@ impl SubjectProcess {
         ))
     }
 
-    /// How it ended, if it has, with its last words read.
+    /// Its exit status, if it has ended. Reads its standard error.
     fn status(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().ok().flatten();
-        // As often as it takes to empty a full pipe; whatever it started may write for ever.
+        // Enough chunks to empty a full pipe, and no more: what it started may write for ever.
         for _ in 0..PIPE_CHUNKS {
             self.read_errors();
         }
@@ -384,50 +386,50 @@ impl SubjectProcess {
     fn send(&mut self, command: &str) -> SubjectResult<()> {
         match self.input.write_all(command.as_bytes()) {
             Ok(()) => Ok(()),
-            Err(_) => Err(self.ended()),
+            Err(_) => Err(self.exit_fault()),
         }
     }
 
-    /// The next reply, which must have this verb.
+    /// Waits for a reply, which must have this verb.
     fn reply(&mut self, verb: &str) -> SubjectResult<Reply> {
         self.reply_within(verb, self.time_limit)
     }
 
-    /// The same within a time of its own.
+    /// Waits for a reply with this verb for a time.
     fn reply_within(&mut self, verb: &str, limit: Duration) -> SubjectResult<Reply> {
         let deadline = Instant::now() + limit;
         loop {
             while let Some(line) = self.output.line().map_err(nonsense)? {
                 match Line::parse(&line) {
                     Line::Log(line) => self.keep_log(line),
-                    Line::Malformed(why) => return Err(nonsense(why)),
+                    Line::Malformed(reason) => return Err(nonsense(reason)),
                     Line::Reply(reply) if reply.verb == verb => return Ok(reply),
-                    Line::Reply(reply) if reply.verb == "error" => return Err(refused(&reply)),
+                    Line::Reply(reply) if reply.verb == "error" => return Err(error_fault(&reply)),
                     Line::Reply(reply) => {
                         return Err(nonsense(format!("`{}` in place of `{verb}`", reply.verb)));
                     }
                 }
             }
             if !self.fill(deadline, limit)? {
-                return Err(self.ended());
+                return Err(self.exit_fault());
             }
         }
     }
 
-    /// Whether it replies within a time. The reply is kept.
+    /// Whether it replies within a time. The reply is not consumed.
     pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
         let deadline = Instant::now() + time;
         while !self.has_reply() && !self.output.ended {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return Ok(false);
             }
-            self.wait(left)?;
+            self.wait(remaining)?;
         }
         Ok(true)
     }
 
-    /// Whether a line was read that is not for the log.
+    /// Whether a line that is not for the log was read.
     fn has_reply(&self) -> bool {
         let buffer = &self.output.buffer;
         let end = buffer.iter().rposition(|&b| b == b'\n').unwrap_or(0);
@@ -437,19 +439,19 @@ impl SubjectProcess {
 
     /// Waits for output and reads it; false at its end.
     fn fill(&mut self, deadline: Instant, limit: Duration) -> SubjectResult<bool> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
             let seconds = limit.as_secs_f64();
             return Err(Fault::Failed(
                 "timeout",
                 format!("no reply within {seconds} s"),
             ));
         }
-        self.wait(left)?;
+        self.wait(remaining)?;
         Ok(!self.output.ended)
     }
 
-    /// Reads what is there after a time at most.
+    /// Waits for output for a time at most and reads what has arrived.
     fn wait(&mut self, time: Duration) -> SubjectResult<()> {
         let files = [self.output.source.as_fd(), self.errors.source.as_fd()];
         // A finished standard error is left out: it would be ready for ever.
@@ -492,8 +494,8 @@ impl SubjectProcess {
         }
     }
 
-    /// The fault of a subject whose output ended: how it died.
-    fn ended(&mut self) -> Fault {
+    /// The fault of a subject whose output ended.
+    fn exit_fault(&mut self) -> Fault {
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
             if let Some(status) = self.status() {
@@ -517,7 +519,7 @@ impl Drop for SubjectProcess {
 }
 
 impl Fault {
-    /// Where there is no process left to ask for its log, the last lines go behind the message.
+    /// Appends the last log lines to the message, for a process that is about to be dropped.
     pub fn with_log(self, process: &SubjectProcess) -> Fault {
         match (self, process.last_log.back()) {
             (Fault::Failed(kind, message), Some(_)) => {
@@ -529,27 +531,27 @@ impl Fault {
     }
 }
 
-/// What a case wants to be told, in the units of its metrics.
+/// The values of the case's metrics that the subject reports, in the metrics' units.
 fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
-    let told = case.metrics.iter().filter(|metric| !metric.is_found());
-    told.map(|metric| value(reply, metric)).collect()
+    let reported = case.metrics.iter().filter(|metric| !metric.is_found());
+    reported.map(|metric| value(reply, metric)).collect()
 }
 
-/// A metric that a subject tells, in its unit.
+/// The value of a metric that a subject reports, in the metric's unit.
 fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
     let text = reply.get(&metric.id)?;
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
-    // Told in per cent, kept as a part.
-    let one = if metric.unit == Unit::Share {
+    // Reported in per cent, kept as a fraction.
+    let scale = if metric.unit == Unit::Share {
         100.0
     } else {
         1.0
     };
-    Ok(value / one)
+    Ok(value / scale)
 }
 
-/// A number that a subject may tell.
+/// A number that a subject may report.
 fn optional(reply: &Reply, key: &str) -> Result<Option<u64>, String> {
     reply.find(key).map(|_| reply.number(key)).transpose()
 }
@@ -603,7 +605,7 @@ fn timeline(reply: &Reply, case: &Case) -> Result<Option<Vec<u64>>, String> {
     Ok(Some(steps))
 }
 
-fn refused(reply: &Reply) -> Fault {
+fn error_fault(reply: &Reply) -> Fault {
     let code = reply.get("code").unwrap_or("without code");
     Fault::Failed(
         "error",
@@ -614,15 +616,15 @@ fn refused(reply: &Reply) -> Fault {
     )
 }
 
-fn nonsense(why: String) -> Fault {
-    Fault::Failed("nonsense", why)
+fn nonsense(message: String) -> Fault {
+    Fault::Failed("nonsense", message)
 }
 
 pub(crate) fn connection_lost(e: io::Error) -> Fault {
     Fault::Failed("crash", format!("it is gone: {e}"))
 }
 
-/// Java does not look at TMPDIR.
+/// Sets the folder for temporary files for Java, which ignores TMPDIR.
 fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     let mut words = program.to_vec();
     let is_java = |word: &String| Path::new(word).file_name().is_some_and(|n| n == "java");
@@ -633,10 +635,9 @@ fn with_temporary(program: &[String], temporary: &Path) -> Vec<String> {
     words
 }
 
-/// In a process group of its own, so that the terminal's Ctrl-C reaches the lab alone and the lab
-/// can end all that a subject started; and dying with the lab, however that ends. Also returns when the
-/// program began: what is before is the lab's own, and the longer the more memory it has to share with a
-/// new process.
+/// Starts a program in a process group of its own, so that the terminal's Ctrl-C reaches the lab alone and the lab can
+/// end all that a subject started. It dies with the lab. Also returns when the program began: the fork before that
+/// takes the longer, the more memory the lab has.
 fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Child, Instant)> {
     let program = with_temporary(program, temporary);
     let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -654,10 +655,10 @@ fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Chi
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let lab = std::process::id() as i32;
-    let free = sys::all_cores()?;
-    let asked = Instant::now();
-    let (mut began, mut begins) = io::pipe()?;
+    let lab_pid = std::process::id() as i32;
+    let use_all_cores = sys::all_cores()?;
+    let forked_at = Instant::now();
+    let (mut begin_reader, mut begin_writer) = io::pipe()?;
     // SAFETY: only async-signal-safe calls are made between fork and exec.
     unsafe {
         command.pre_exec(move || {
@@ -665,18 +666,18 @@ fn spawn(program: &[String], folder: &Path, temporary: &Path) -> io::Result<(Chi
                 return Err(io::Error::last_os_error());
             }
             // The lab may have died before the signal was asked for.
-            if libc::getppid() != lab {
+            if libc::getppid() != lab_pid {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }
-            free()?;
-            begins.write_all(&(asked.elapsed().as_nanos() as u64).to_ne_bytes())
+            use_all_cores()?;
+            begin_writer.write_all(&(forked_at.elapsed().as_nanos() as u64).to_ne_bytes())
         });
     }
     let child = command.spawn()?;
     let mut after_ns = [0; 8];
-    began.read_exact(&mut after_ns)?;
+    begin_reader.read_exact(&mut after_ns)?;
     let after = Duration::from_nanos(u64::from_ne_bytes(after_ns));
-    Ok((child, asked + after))
+    Ok((child, forked_at + after))
 }
 
 #[cfg(test)]

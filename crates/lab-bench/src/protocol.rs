@@ -21,11 +21,11 @@ pub struct Reply {
 /// A line from a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// It begins with `@lab `.
+    /// Begins with `@lab `.
     Reply(Reply),
     /// Any other.
     Log(String),
-    /// It begins with `@lab ` and is not of the protocol's form; says why.
+    /// Begins with `@lab ` and is not of the protocol's form: why.
     Malformed(String),
 }
 
@@ -37,7 +37,7 @@ impl Line {
             None => Line::Log(text.into_owned()),
             Some(rest) => match Reply::parse(rest) {
                 Ok(reply) => Line::Reply(reply),
-                Err(why) => Line::Malformed(why),
+                Err(reason) => Line::Malformed(reason),
             },
         }
     }
@@ -77,8 +77,8 @@ impl Reply {
 
     /// The value of an argument that may be left out.
     pub fn find(&self, key: &str) -> Option<&str> {
-        let found = self.args.iter().find(|(k, _)| k == key);
-        found.map(|(_, value)| value.as_str())
+        let argument = self.args.iter().find(|(k, _)| k == key);
+        argument.map(|(_, value)| value.as_str())
     }
 
     /// An argument's value as an unsigned 64-bit number in decimal.

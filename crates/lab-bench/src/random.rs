@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random numbers that a seed and a place decide, whatever was drawn before.
+//! Random numbers that depend on a seed and a place alone, not on what was drawn before.
 
 /// The number of a place (SplitMix64: Steele, Lea & Flood, OOPSLA 2014).
 pub fn random(seed: u64, place: &[u64]) -> u64 {

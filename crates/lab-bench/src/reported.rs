@@ -4,7 +4,7 @@
 use crate::fault::{Fault, SubjectResult};
 use lab_model::Writes;
 
-/// What a subject says it did since the last look.
+/// What a subject reports of its work since the last check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reported {
     /// Operations.
@@ -16,17 +16,17 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// Whether so many rows with this sum are what a point's operations add. Fault: what differs.
+    /// Compares the rows that were added, and their sum, with those of a point's operations. Fault: they differ.
     pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> SubjectResult<()> {
         let wanted = writes.rows * self.operations;
         if rows != wanted {
-            return Err(differs(format!(
+            return Err(wrong_writes(format!(
                 "{} operations must add {wanted} rows; {rows} are there",
                 self.operations
             )));
         }
         if writes.rows > 0 && sum != self.sum {
-            return Err(differs(format!(
+            return Err(wrong_writes(format!(
                 "the rows added hold a sum of {sum}; the subject says {}",
                 self.sum
             )));
@@ -36,6 +36,6 @@ impl Reported {
 }
 
 /// The fault of a subject that wrote something else than its case says.
-pub fn differs(what: String) -> Fault {
-    Fault::Failed("writes", what)
+pub fn wrong_writes(message: String) -> Fault {
+    Fault::Failed("writes", message)
 }

@@ -14,7 +14,7 @@ const WARM_UP: u64 = 6;
 const OPERATIONS: u64 = 4;
 
 /// The setting [`Setting::ROUND_TRIPS`] of a subject at a point, where the experiment asks for it and the server is
-/// reached over TCP. The process has no case open; where the count fails there is none.
+/// reached over TCP. The process has no case open. `None`: they are not counted, or counting failed.
 pub fn round_trips(
     process: &mut SubjectProcess,
     plan: &Plan,
@@ -24,42 +24,50 @@ pub fn round_trips(
     let server = targets.get(plan.points[point].target);
     let Some(server) = server
         .and_then(Target::server)
-        .filter(|_| is_asked_for(plan, point))
+        .filter(|_| is_counted(plan, point))
     else {
         return Ok(None);
     };
-    server.watch(true);
-    let begun = Visit::begin(process, plan, (subject, point), targets);
-    server.watch(false);
-    let counted = begun.and_then(|(mut visit, _)| {
-        let each = each(&mut visit, process, plan)?;
+    server.count_round_trips(true);
+    let opened = Visit::begin(process, plan, (subject, point), targets);
+    server.count_round_trips(false);
+    let counted = opened.and_then(|(mut visit, _)| {
+        let per_operation = round_trips_per_operation(&mut visit, process, plan)?;
         process.close()?;
-        Ok(each)
+        Ok(per_operation)
     });
     match counted {
-        Ok(each) => Ok(Some(Setting {
+        Ok(per_operation) => Ok(Some(Setting {
             subject,
             point: Some(point),
             key: Setting::ROUND_TRIPS.into(),
-            value: each.to_string(),
+            value: per_operation.to_string(),
         })),
         Err(Fault::Failed(..)) => Ok(None),
         Err(fault) => Err(fault),
     }
 }
 
-/// Faults have a proxy of their own, and a Unix socket has none.
-fn is_asked_for(plan: &Plan, point: PointId) -> bool {
-    let own = plan.targets.get(plan.points[point].target);
-    let proofs = own.iter().map(|target| &target.proof).chain([&plan.proof]);
-    let mut asked = proofs.flat_map(|proof| proof.equal.iter().chain(&proof.conditions));
+/// Whether the experiment asks for round trips, and the lab can count them: with injected faults the proxy is in use
+/// already, and a Unix socket has none.
+fn is_counted(plan: &Plan, point: PointId) -> bool {
+    let target = plan.targets.get(plan.points[point].target);
+    let proofs = target
+        .iter()
+        .map(|target| &target.proof)
+        .chain([&plan.proof]);
+    let mut requested = proofs.flat_map(|proof| proof.equal.iter().chain(&proof.conditions));
     let mut params = plan.points[point].params.iter();
     let is_unix = params.any(|(key, value)| key == "transport" && value == "unix");
-    !is_unix && plan.injection(point).is_none() && asked.any(|key| key == Setting::ROUND_TRIPS)
+    !is_unix && plan.injection(point).is_none() && requested.any(|key| key == Setting::ROUND_TRIPS)
 }
 
 /// Round trips of one operation.
-fn each(visit: &mut Visit, process: &mut SubjectProcess, plan: &Plan) -> SubjectResult<f64> {
+fn round_trips_per_operation(
+    visit: &mut Visit,
+    process: &mut SubjectProcess,
+    plan: &Plan,
+) -> SubjectResult<f64> {
     let mut count = |operations: u64| -> SubjectResult<u64> {
         let before = visit.round_trips();
         visit.verify(process, plan, operations)?;

@@ -23,7 +23,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder under `parent`, or else in shared memory, or else in the temporary folder.
+    /// Creates a folder under `parent`, or else in shared memory, or else in the temporary folder.
     pub fn new(parent: Option<&Path>) -> io::Result<Scratch> {
         let shared = Path::new("/dev/shm");
         let parent = match parent {
@@ -33,7 +33,7 @@ impl Scratch {
         };
         clear_abandoned(&parent);
         fs::create_dir_all(&parent)?;
-        let (folder, lock) = make(&parent)?;
+        let (folder, lock) = create(&parent)?;
         fs::create_dir(folder.join(TEMPORARY))?;
         let memory = in_memory(&folder);
         Ok(Scratch {
@@ -48,7 +48,7 @@ impl Scratch {
         &self.folder
     }
 
-    /// The folder in it for temporary files of subjects: it takes along what those that are killed leave.
+    /// The folder in it for temporary files of subjects; it also holds what killed subjects leave.
     pub fn temporary(&self) -> PathBuf {
         self.folder.join(TEMPORARY)
     }
@@ -58,10 +58,10 @@ impl Scratch {
         self.memory
     }
 
-    /// Whether a path lies in such a folder beside this one, of another lab, that is gone.
+    /// Whether a path lies in a scratch folder of another lab, beside this one, that no longer exists.
     pub fn is_abandoned(&self, path: &Path) -> bool {
-        let beside = |folder: &&Path| folder.parent() == self.folder.parent();
-        let folder = path.ancestors().find(beside);
+        let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
+        let folder = path.ancestors().find(is_sibling);
         folder.is_some_and(|folder| is_ours(folder) && !folder.exists())
     }
 }
@@ -72,7 +72,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a folder. Who was killed may still end a call to the kernel that makes a file in it.
+/// Removes a folder. A process that was killed may still complete a kernel call that creates a file in it.
 fn remove(folder: &Path) {
     for _ in 0..100 {
         match fs::remove_dir_all(folder) {
@@ -81,18 +81,18 @@ fn remove(folder: &Path) {
             Err(_) => break,
         }
     }
-    // By this file the next lab sees that it is to remove it.
+    // This file makes the next lab remove the folder.
     let _ = File::create(folder.join(LOCK));
 }
 
-/// A new folder and the lock on it. A lab that clears up may take it before it is locked: then
-/// another one is made.
-fn make(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
+/// A new folder and the lock on it. Another lab that clears up may remove it before it is locked: then the next one
+/// is created.
+fn create(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     for number in 0.. {
         let folder = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
         match fs::create_dir(&folder) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
-            made => made?,
+            created => created?,
         }
         let lock = File::create(folder.join(LOCK))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, e)| e)?;
@@ -103,7 +103,7 @@ fn make(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
     unreachable!("numbers do not end")
 }
 
-/// Removes the folders of labs that were killed: theirs is a lock that nobody holds.
+/// Removes the folders of labs that were killed: nobody holds their locks.
 fn clear_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {
@@ -113,9 +113,9 @@ fn clear_abandoned(parent: &Path) {
         let Ok(held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
             continue;
         };
-        // Else it is the lock of a lab that ended just now, and the folder may be another one's already.
+        // Without a link it is the lock of a lab that ended just now, and the folder may be another lab's already.
         if held.metadata().is_ok_and(|m| m.nlink() > 0) {
-            // Servers leave more than files, and files elsewhere.
+            // Servers leave processes and files elsewhere, too.
             lab_services::clear(&folder);
             remove(&folder);
         }
@@ -149,8 +149,8 @@ mod tests {
         let scratch = Scratch::new(Some(parent.path())).unwrap();
         let (folder, first) = (scratch.folder().to_path_buf(), scratch.folder().join("0"));
         let writer = std::thread::spawn(move || {
-            let made = |n: u32| fs::write(folder.join(n.to_string()), "x").is_ok();
-            (0..5_000).take_while(|&n| made(n)).count()
+            let write = |n: u32| fs::write(folder.join(n.to_string()), "x").is_ok();
+            (0..5_000).take_while(|&n| write(n)).count()
         });
         while !first.exists() {}
         drop(scratch);
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
-    /// Each clears up while the others make theirs.
+    /// Each lab clears up while the others create theirs.
     #[test]
     fn labs_that_start_at_once_do_not_take_each_others_folders() {
         let parent = tempfile::tempdir().unwrap();
@@ -176,10 +176,10 @@ mod tests {
     fn what_lies_in_a_folder_that_is_gone_is_told_from_the_rest() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new(Some(parent.path())).unwrap();
-        let gone = |path: &str| scratch.is_abandoned(&parent.path().join(path));
-        assert!(gone("benchlab-1-0/a"));
-        assert!(!gone("other/a"));
-        assert!(!gone("deeper/benchlab-1-0/a"));
+        let is_abandoned = |path: &str| scratch.is_abandoned(&parent.path().join(path));
+        assert!(is_abandoned("benchlab-1-0/a"));
+        assert!(!is_abandoned("other/a"));
+        assert!(!is_abandoned("deeper/benchlab-1-0/a"));
         assert!(!scratch.is_abandoned(&scratch.folder().join("a")));
         assert!(!scratch.is_abandoned(Path::new("/benchlab-1-0/a")));
     }

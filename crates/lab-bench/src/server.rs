@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables on a database server, and the lab's own look at what the server did for a subject.
-
+//! Tables on a database server, and the lab's own check of what the server did for a subject.
 use crate::content;
 use crate::effects::{self, Calls, Effects, Row};
 use crate::fault::{Fault, SubjectResult};
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The schema whose tables nobody changes.
+/// The schema with tables that all visits read and none changes.
 const FULL: &str = "benchlab_full";
 
 /// The table of the effects of calls.
@@ -26,10 +26,10 @@ const EFFECT: &str = "effect";
 /// Seconds that the lab waits for a subject that was killed, when it removes its schemas.
 const PATIENCE_S: u32 = 10;
 
-/// A server that used no CPU time for so long has nothing more to do.
+/// How long a server must use no CPU time to be at rest.
 const STANDSTILL: Duration = Duration::from_micros(300);
-/// It is waited for no longer.
-const SETTLED: Duration = Duration::from_millis(100);
+/// The longest wait for a server to be at rest.
+const MAX_SETTLING: Duration = Duration::from_millis(100);
 
 /// The servers of a plan's targets.
 #[derive(Default)]
@@ -38,29 +38,30 @@ pub struct Servers(pub Vec<(TargetId, Server)>);
 /// A server with a plan's tables.
 pub struct Server {
     service: RefCell<Service>,
-    /// How it was started; `None`: it is the reader's own.
+    /// The request that started it; `None`: it is the reader's own server.
     request: Option<Request>,
     target: Target,
     seed: u64,
-    /// The schemas that were made.
+    /// The schemas that were created.
     schemas: RefCell<HashSet<String>>,
-    /// Names that were given to visits' schemas. A visit can outlive the server that it began on: no name is given twice.
-    named: Cell<u64>,
-    /// Those among them whose visit is over.
-    free: RefCell<Vec<String>>,
-    /// The counters when a subject's work began or was last looked at.
+    /// The number of the last schema's name. No name is used twice, since a visit can outlive the server that it began
+    /// on.
+    last_number: Cell<u64>,
+    /// The schemas whose visit is over.
+    free_schemas: RefCell<Vec<String>>,
+    /// The counters at the last check, or when a subject's work began.
     before: RefCell<Counters>,
-    /// Connections come and go with every operation: their ends have to be waited for.
-    settles: Cell<bool>,
-    /// The core that its processes leave to others.
+    /// Whether every operation opens and closes connections, whose ends are waited for.
+    closes_connections: Cell<bool>,
+    /// The core that its processes are kept off.
     kept_off: Cell<Option<usize>>,
-    /// Visits with faults that the lab makes, until now.
-    injected: Cell<u64>,
-    /// Round trips of the next visit are counted.
-    watches: Cell<bool>,
+    /// How many visits have had injected faults.
+    injected_visits: Cell<u64>,
+    /// Whether the round trips of the next visits are counted.
+    counts_round_trips: Cell<bool>,
 }
 
-/// What one visit works on.
+/// The table that one visit works on.
 pub struct Table {
     server: Rc<Server>,
     url: String,
@@ -71,8 +72,7 @@ pub struct Table {
 }
 
 impl Server {
-    /// Makes the tables that all subjects read on a server that answers to a request, or on the
-    /// reader's own.
+    /// Creates the tables that all subjects read, on a server that a request started or on the reader's own.
     pub fn new(
         service: Service,
         request: Option<Request>,
@@ -85,13 +85,13 @@ impl Server {
             target,
             seed,
             schemas: RefCell::default(),
-            named: Cell::new(0),
-            free: RefCell::default(),
+            last_number: Cell::new(0),
+            free_schemas: RefCell::default(),
             before: RefCell::default(),
-            settles: Cell::new(false),
+            closes_connections: Cell::new(false),
             kept_off: Cell::new(None),
-            injected: Cell::new(0),
-            watches: Cell::new(false),
+            injected_visits: Cell::new(0),
+            counts_round_trips: Cell::new(false),
         };
         server.fill()?;
         Ok(server)
@@ -102,26 +102,26 @@ impl Server {
             table, rows, mixed, ..
         } = &self.target;
         let statements = content::simple(*rows, self.seed);
-        self.empty(FULL)?;
-        self.make(FULL, table, statements)?;
+        self.create_empty(FULL)?;
+        self.create_table(FULL, table, statements)?;
         if let Some(mixed) = mixed {
-            self.make(FULL, mixed, content::mixed(*rows, self.seed))?;
+            self.create_table(FULL, mixed, content::mixed(*rows, self.seed))?;
         }
-        // Else the first readers would do it.
+        // Otherwise the first readers would cause it.
         let mut service = self.service.borrow_mut();
         service.admin().analyze(&format!("{FULL}.test_simple"))
     }
 
-    /// An empty schema.
-    fn empty(&self, schema: &str) -> Result<(), ServiceError> {
+    /// Creates an empty schema, in place of an old one.
+    fn create_empty(&self, schema: &str) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         self.schemas.borrow_mut().insert(schema.to_owned());
         service.admin().drop_schema(schema)?;
         service.admin().create_schema(schema)
     }
 
-    /// Makes a table in a schema.
-    fn make(
+    /// Creates a table in a schema and fills it.
+    fn create_table(
         &self,
         schema: &str,
         table: &str,
@@ -134,20 +134,20 @@ impl Server {
             .try_for_each(|statement| admin.run_in(schema, &statement))
     }
 
-    /// The table of a visit: that of all readers, or one of its own, made anew.
+    /// The table of a visit: the one of all readers, or a new one.
     pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<Table> {
         let case = plan.case(point);
         let schema = match case.check {
-            Check::Writes => self.own(case.empty).map_err(cannot)?,
+            Check::Writes => self.new_schema(case.empty).map_err(target_fault)?,
             Check::Effects => {
-                let schema = self.own(case.empty).map_err(cannot)?;
+                let schema = self.new_schema(case.empty).map_err(target_fault)?;
                 self.prepare_for_calls(&schema, plan.injection(point))
-                    .map_err(cannot)?;
+                    .map_err(target_fault)?;
                 schema
             }
             Check::Reads | Check::Opens => FULL.to_owned(),
         };
-        self.settles.set(case.check == Check::Opens);
+        self.closes_connections.set(case.check == Check::Opens);
         let injector = self.injector(plan.injection(point))?;
         let unix = |(key, value): &(String, String)| key == "transport" && value == "unix";
         let transport = if plan.points[point].params.iter().any(unix) {
@@ -170,29 +170,29 @@ impl Server {
             injector,
         };
         if case.check == Check::Writes {
-            table.last_id = table.added().map_err(cannot)?.2;
+            table.last_id = table.added_rows().map_err(target_fault)?.2;
         }
         Ok(table)
     }
 
-    /// A schema that no other visit has, with `test_simple` empty or full: a subject and the fresh process
-    /// that relieves it have one each.
-    fn own(&self, empty: bool) -> Result<String, ServiceError> {
-        let used = self.free.borrow_mut().pop();
-        let schema = used.unwrap_or_else(|| self.new_name());
-        self.empty(&schema)?;
+    /// A schema that no other visit has, with `test_simple` empty or full: a subject and its standby process have one
+    /// each.
+    fn new_schema(&self, empty: bool) -> Result<String, ServiceError> {
+        let free = self.free_schemas.borrow_mut().pop();
+        let schema = free.unwrap_or_else(|| self.new_name());
+        self.create_empty(&schema)?;
         let copy = format!("INSERT INTO test_simple SELECT id, value FROM {FULL}.test_simple");
-        self.make(&schema, &self.target.table, (!empty).then_some(copy))?;
+        self.create_table(&schema, &self.target.table, (!empty).then_some(copy))?;
         Ok(schema)
     }
 
     fn new_name(&self) -> String {
-        let number = self.named.get() + 1;
-        self.named.set(number);
+        let number = self.last_number.get() + 1;
+        self.last_number.set(number);
         format!("benchlab_{number}")
     }
 
-    /// A table for the effects of calls in a visit's schema, and what makes it fail.
+    /// Creates a table for the effects of calls in a visit's schema, and the statements that make calls fail.
     fn prepare_for_calls(
         &self,
         schema: &str,
@@ -200,30 +200,30 @@ impl Server {
     ) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         let admin = service.admin();
-        let made = match injection {
+        let failing = match injection {
             Some(Injection::Statements(statements)) => statements.as_slice(),
             _ => &[],
         };
-        let mut statements = self.target.effects.iter().chain(made);
+        let mut statements = self.target.effects.iter().chain(failing);
         statements.try_for_each(|statement| admin.run_in(schema, statement))
     }
 
-    /// What makes faults between a visit's subject and the server.
+    /// The injector of a visit; `None`: it needs none.
     fn injector(&self, injection: Option<&Injection>) -> SubjectResult<Option<Injector>> {
         let service = self.service.borrow();
         let Some(injection) = injection else {
-            let watched = self.watches.get();
-            let watching = watched.then(|| Injector::watch(&service, self.target.kind));
-            return watching.transpose();
+            let is_counted = self.counts_round_trips.get();
+            let counting = is_counted.then(|| Injector::watch(&service, self.target.kind));
+            return counting.transpose();
         };
-        let visit = self.injected.replace(self.injected.get() + 1);
+        let visit = self.injected_visits.replace(self.injected_visits.get() + 1);
         let seed = random(self.seed, &[visit]);
         Injector::start(&service, self.target.kind, injection, seed)
     }
 
     /// Whether round trips are counted of visits that begin from now on.
-    pub fn watch(&self, watches: bool) {
-        self.watches.set(watches);
+    pub fn count_round_trips(&self, is_counted: bool) {
+        self.counts_round_trips.set(is_counted);
     }
 
     /// Keeps its processes off a core, or gives them all cores.
@@ -246,16 +246,16 @@ impl Server {
         self.service.borrow().memory_bytes()
     }
 
-    /// Waits, where a batch closes connections, until the server has nothing more to do: what the end of
-    /// a connection costs belongs to the batch.
+    /// Waits, where a batch closes connections, until the server is at rest: what the end of a connection costs belongs
+    /// to the batch.
     pub fn settle(&self) {
-        if self.settles.get() {
+        if self.closes_connections.get() {
             self.stand_still();
         }
     }
 
     fn stand_still(&self) {
-        let deadline = Instant::now() + SETTLED;
+        let deadline = Instant::now() + MAX_SETTLING;
         while Instant::now() < deadline {
             let before = self.cpu_ns();
             std::thread::sleep(STANDSTILL);
@@ -265,12 +265,12 @@ impl Server {
         }
     }
 
-    /// What it is, and its settings.
+    /// Its version and settings.
     pub fn facts(&self) -> Vec<(String, String)> {
         self.service.borrow().facts().to_vec()
     }
 
-    /// Why it does not answer, if it does not.
+    /// Why it does not answer; `None`: it does.
     pub fn lost(&self) -> Option<String> {
         let mut service = self.service.borrow_mut();
         let failure = service
@@ -279,23 +279,23 @@ impl Server {
         failure.map(|error| error.to_string())
     }
 
-    /// Starts it anew, with its tables.
+    /// Starts a new server with the same tables.
     pub fn restart(&self) -> Result<(), String> {
         let Some(request) = &self.request else {
             return Err("it is not the lab's".into());
         };
-        let anew = || -> Result<(), ServiceError> {
+        let restart = || -> Result<(), ServiceError> {
             let kind = self.service.borrow().kind();
             self.service.replace(Service::start(kind, request)?);
             self.schemas.borrow_mut().clear();
             self.fill()
         };
-        anew().map_err(|e| e.to_string())
+        restart().map_err(|e| e.to_string())
     }
 
-    /// What happened since the last call.
-    fn counted(&self) -> SubjectResult<Counters> {
-        let now = self.service.borrow_mut().counters().map_err(cannot)?;
+    /// The counts since the last call.
+    fn take_counts(&self) -> SubjectResult<Counters> {
+        let now = self.service.borrow_mut().counters().map_err(target_fault)?;
         Ok(now.since(&self.before.replace(now.clone())))
     }
 }
@@ -305,8 +305,8 @@ impl Stoppable for Server {
         if self.service.borrow_mut().kill() {
             Ok(())
         } else {
-            let why = "the lab kills only servers that it has started itself";
-            Err(Fault::Failed("injection", why.into()))
+            let message = "the lab kills only servers that it has started itself";
+            Err(Fault::Failed("injection", message.into()))
         }
     }
 
@@ -328,7 +328,7 @@ impl Drop for Server {
             return;
         }
         let service = self.service.get_mut();
-        // A subject that was killed may still be at work there: not for ever.
+        // A subject that was killed may still hold locks: it is not waited for for ever.
         let _ = service.admin().limit_lock_waits(PATIENCE_S);
         for schema in self.schemas.get_mut().iter() {
             let _ = service.admin().drop_schema(schema);
@@ -347,12 +347,12 @@ impl Table {
         &self.server
     }
 
-    /// What happened until now is no subject's work.
+    /// Discards the counts so far, which are no subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
-        self.server.counted().map(drop)
+        self.server.take_counts().map(drop)
     }
 
-    /// Round trips until now, of a visit whose are counted.
+    /// Round trips so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         self.injector.as_ref().map_or(0, Injector::round_trips)
     }
@@ -381,7 +381,7 @@ impl Table {
         }
     }
 
-    /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
+    /// The effects of the calls of some batches. Fault: rows of other calls, or faults that could not be injected.
     pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
@@ -389,7 +389,7 @@ impl Table {
         // A connection that MariaDB kills is closed before its COMMIT is done.
         self.server.stand_still();
         let first = effects::first(batches);
-        let rows = self.effect_rows(first).map_err(cannot)?;
+        let rows = self.effect_rows(first).map_err(target_fault)?;
         Effects::of(batches, rows)
     }
 
@@ -412,32 +412,27 @@ impl Table {
         Ok(rows.collect())
     }
 
-    /// Whether the server did since the last look just what operations of a point need.
+    /// Checks that the server did since the last check what the reported operations need, and nothing else.
     pub fn check_work(
         &mut self,
         plan: &Plan,
         point: PointId,
         reported: Reported,
     ) -> SubjectResult<()> {
-        let counted = self.server.counted()?;
-        let wanted = ExpectedStatements::of(plan, point, reported);
-        statements::compare(&wanted, &counted)?;
-        self.planned.add(&wanted, &counted)?;
+        let counted = self.server.take_counts()?;
+        let expected = ExpectedStatements::of(plan, point, reported);
+        statements::compare(&expected, &counted)?;
+        self.planned.add(&expected, &counted)?;
         match plan.case(point).check {
             Check::Writes if plan.points[point].writes.rows > 0 => {
-                self.look_at_rows(plan, point, reported)
+                self.check_rows(plan, point, reported)
             }
             _ => Ok(()),
         }
     }
 
-    fn look_at_rows(
-        &mut self,
-        plan: &Plan,
-        point: PointId,
-        reported: Reported,
-    ) -> SubjectResult<()> {
-        let (rows, sum, last_id) = self.added().map_err(cannot)?;
+    fn check_rows(&mut self, plan: &Plan, point: PointId, reported: Reported) -> SubjectResult<()> {
+        let (rows, sum, last_id) = self.added_rows().map_err(target_fault)?;
         reported.compare_rows(plan.points[point].writes, rows, sum)?;
         self.last_id = last_id;
         Ok(())
@@ -445,12 +440,14 @@ impl Table {
 
     /// A sum over the whole table.
     pub fn content(&self) -> SubjectResult<String> {
-        let sum = self.read(&content::sum(&self.name())).map_err(cannot)?;
+        let sum = self
+            .read(&content::sum(&self.name()))
+            .map_err(target_fault)?;
         Ok(sum.into_iter().next().unwrap_or_default())
     }
 
-    /// Rows with an id above the last one seen: how many, their sum, the highest id.
-    fn added(&self) -> Result<(u64, u64, i64), ServiceError> {
+    /// Rows with an id above the last one read: how many, their sum, the highest id.
+    fn added_rows(&self) -> Result<(u64, u64, i64), ServiceError> {
         let last = self.last_id;
         let row = self.read(&format!(
             "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), {last})
@@ -478,12 +475,12 @@ impl Drop for Table {
     fn drop(&mut self) {
         if self.schema != FULL {
             let schema = std::mem::take(&mut self.schema);
-            self.server.free.borrow_mut().push(schema);
+            self.server.free_schemas.borrow_mut().push(schema);
         }
     }
 }
 
-fn cannot(error: ServiceError) -> Fault {
+fn target_fault(error: ServiceError) -> Fault {
     match error {
         ServiceError::Interrupted => Fault::Interrupted,
         error => Fault::Failed("target", error.to_string()),

@@ -20,15 +20,15 @@ pub struct Usage {
     pub threads: u32,
 }
 
-/// A server's process is not there.
+/// A process of a server that does not exist.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessGone {
     pid: Pid,
-    /// It was there before.
-    ended: bool,
+    /// Whether it existed at an earlier reading.
+    has_existed: bool,
 }
 
-/// A slice with what the server's processes used in it, and hold at its end.
+/// Adds to a slice what the server's processes used in it and held at its end.
 pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> Slice {
     let used = |(now, before): (Usage, Usage)| now.cpu_ns.saturating_sub(before.cpu_ns);
     Slice {
@@ -39,9 +39,9 @@ pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> S
     }
 }
 
-/// Tells what the processes of a server use, wherever they are.
+/// Reads what the processes of a server use, on any machine.
 pub trait ServerWatch {
-    /// What they have used by now. Error: it is not known any more, and why.
+    /// What they have used by now. Error: why it is not known any more.
     fn read(&mut self) -> Result<Usage, String>;
 }
 
@@ -53,7 +53,7 @@ impl ServerWatch for Watch {
 
 /// Watches the processes of a server on this machine.
 pub struct Watch {
-    /// Each with when it began, in ticks since the machine did: another process may get its number.
+    /// Each with its start, in ticks since the machine's: another process may get its number. `None`: not read yet.
     mains: Vec<(Pid, Option<u64>)>,
 }
 
@@ -73,13 +73,13 @@ impl Watch {
     /// What they have used by now. Error: the process is not there, or not there any more.
     pub fn read(&mut self) -> Result<Usage, ProcessGone> {
         let mut processes = Vec::new();
-        for (pid, known) in &mut self.mains {
+        for (pid, first_began) in &mut self.mains {
             let gone = ProcessGone {
                 pid: *pid,
-                ended: known.is_some(),
+                has_existed: first_began.is_some(),
             };
             let began = procfs::began(*pid).ok_or(gone)?;
-            if *known.get_or_insert(began) != began {
+            if *first_began.get_or_insert(began) != began {
                 return Err(gone);
             }
             processes.extend(procfs::with_descendants(*pid));
@@ -99,7 +99,7 @@ impl Watch {
     }
 }
 
-/// One process shares with nobody; of several, the shares are summed up.
+/// Resident memory; of several processes the sum of their shares.
 fn bytes(processes: &[Pid]) -> Option<u64> {
     match processes {
         [one] => procfs::resident_bytes(*one),
@@ -110,7 +110,7 @@ fn bytes(processes: &[Pid]) -> Option<u64> {
 impl fmt::Display for ProcessGone {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let pid = self.pid;
-        if self.ended {
+        if self.has_existed {
             write!(
                 f,
                 "the server's process {pid} has ended; from here on its CPU time and memory are not known"
@@ -137,12 +137,12 @@ mod tests {
         command.spawn().expect("sh is there")
     }
 
-    fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    fn until<T>(condition: &str, mut read: impl FnMut() -> Option<T>) -> T {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
-            match look() {
-                Some(found) => return found,
-                None => assert!(Instant::now() < deadline, "{what}"),
+            match read() {
+                Some(value) => return value,
+                None => assert!(Instant::now() < deadline, "{condition}"),
             }
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -7,7 +7,7 @@ use crate::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
 
-/// The part of the budget by which a run may overrun it to reach the blocks that its level needs.
+/// The part of the budget (as a divisor) by which a run may overrun it to reach the blocks that its level needs.
 const OVERRUN: u64 = 4;
 
 /// Why a run could not be carried out. What was measured is in the run file.
@@ -53,7 +53,7 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// The same, measured by somebody.
+    /// A session whose blocks an executor measures, such as agents on other machines.
     pub fn by(
         plan: &'a Plan,
         writer: RunWriter,
@@ -69,13 +69,13 @@ impl<'a> Session<'a> {
 
     /// Measures until the run is decided, or stopped. The run file is complete when this returns.
     pub fn measure(mut self, on_progress: OnProgress) -> Result<Ending, BenchError> {
-        let ended = self.carry_out(on_progress);
-        let cleaned = self.executor.finish(&mut self.context);
+        let outcome = self.carry_out(on_progress);
+        let cleanup = self.executor.finish(&mut self.context);
         let can_resume = self.executor.can_resume();
         let lab_cost = self.executor.machine().lab_cost();
         // Processes and connections end before the run is said to be over.
         drop(self.executor);
-        match ended.and_then(|ending| cleaned.map(|()| ending)) {
+        match outcome.and_then(|ending| cleanup.map(|()| ending)) {
             Ok(ending) => {
                 self.context.writer.finish(Some(ending), lab_cost)?;
                 Ok(ending)
@@ -86,13 +86,13 @@ impl<'a> Session<'a> {
                 self.context.writer.finish(ending, lab_cost)?;
                 Ok(Ending::Interrupted)
             }
-            Err(Stop::ServerLost(why)) => {
+            Err(Stop::ServerLost(reason)) => {
                 self.context.writer.finish(None, lab_cost)?;
-                Err(BenchError::ServerLost(why))
+                Err(BenchError::ServerLost(reason))
             }
-            Err(Stop::AgentsLost(why)) => {
+            Err(Stop::AgentsLost(reason)) => {
                 self.context.writer.finish(None, lab_cost)?;
-                Err(BenchError::AgentsLost(why))
+                Err(BenchError::AgentsLost(reason))
             }
             Err(Stop::Store(e)) => Err(e.into()),
         }
@@ -115,12 +115,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Why the run ends now. Notes a look after which it goes on.
+    /// The reason for which the run ends now; `None`: it goes on, and a look is noted.
     fn ending(&mut self, spent_ns: u64) -> Result<Option<Ending>, StoreError> {
         let (plan, run) = (self.plan, &mut self.context.run);
         let complete = run.complete_blocks().count() as u32;
         let by_figures = lab_stats::stop(run);
-        let looked = run.looks.contains(&complete);
+        let is_noted = run.looks.contains(&complete);
         if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
         }
@@ -130,18 +130,17 @@ impl<'a> Session<'a> {
         if complete >= plan.measure.max_blocks {
             return Ok(Some(Ending::Blocks));
         }
-        if plan.measure.looks.contains(&complete) && !looked {
+        if plan.measure.looks.contains(&complete) && !is_noted {
             self.context.writer.look(complete)?;
             self.context.run.looks.push(complete);
         }
-        let out_of_time = self.out_of_time(spent_ns, complete);
-        Ok(out_of_time.then_some(Ending::Budget))
+        let is_out_of_time = self.is_out_of_time(spent_ns, complete);
+        Ok(is_out_of_time.then_some(Ending::Budget))
     }
 
-    /// Whether another block would not fit into the budget. It may be overrun by a quarter, or as far
-    /// as it takes, where fewer blocks than the level needs would otherwise make the whole run
-    /// inconclusive.
-    fn out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
+    /// Whether another block would not fit into the budget. It may be overrun by a quarter, or without limit, where
+    /// fewer blocks than the level needs would make the whole run inconclusive.
+    fn is_out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
         let measure = &self.plan.measure;
         let Some(budget_ns) = measure.budget_ns else {
             return false;
@@ -150,9 +149,9 @@ impl<'a> Session<'a> {
             return false;
         };
         if let Some(few) = measure.few_blocks {
-            let left = u64::from(measure.max_blocks.saturating_sub(complete));
-            let left_ns = left * last.duration_ns / u64::from(self.executor.at_once());
-            return complete == few && spent_ns + left_ns > budget_ns;
+            let remaining = u64::from(measure.max_blocks.saturating_sub(complete));
+            let remaining_ns = remaining * last.duration_ns / u64::from(self.executor.at_once());
+            return complete == few && spent_ns + remaining_ns > budget_ns;
         }
         let needed = lab_stats::family::blocks_needed(measure.alpha, 1);
         let needed = needed.map(|n| n.max(self.plan.builds() as u32));

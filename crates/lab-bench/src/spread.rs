@@ -11,16 +11,16 @@ use std::collections::HashMap;
 /// A thread works if it used at least this part of the CPU time of the one that used most: helpers do not.
 const WORKS: f64 = 0.5;
 
-/// Where nobody used more CPU time than this, the run does not tell workers from the thread that waits for them.
+/// Where no thread used more CPU time than this, workers cannot be distinguished from the thread that waits for them.
 const SHORTEST_NS: u64 = 1_000_000;
 
-/// Where the threads of a process work.
+/// The CPU times and cores of a process's threads.
 #[derive(Default)]
 pub struct Spread {
-    /// CPU time of each thread at the last look.
+    /// CPU time of each thread at the last reading.
     ran_ns: HashMap<Pid, u64>,
     /// Threads that are kept on a core.
-    kept: HashMap<Pid, usize>,
+    pinned: HashMap<Pid, usize>,
 }
 
 impl Spread {
@@ -29,32 +29,32 @@ impl Spread {
         let threads = procfs::tasks(process).into_iter();
         Spread {
             ran_ns: threads.map(|t| (t, procfs::ran_ns(process, t))).collect(),
-            kept: HashMap::new(),
+            pinned: HashMap::new(),
         }
     }
 
     /// After a run: keeps the threads that worked in it apart, and frees those that no longer work.
     pub fn after_run(&mut self, process: Pid, cores: &[usize]) {
-        let mut wanted = HashMap::new();
+        let mut pins = HashMap::new();
         let Some(working) = self.working(process) else {
             return;
         };
         if (2..=cores.len()).contains(&working.len()) {
-            wanted.extend(working.into_iter().zip(cores.iter().copied()));
+            pins.extend(working.into_iter().zip(cores.iter().copied()));
         }
-        // A thread may have ended; where it is not allowed the scheduler decides.
-        for thread in self.kept.keys().filter(|t| !wanted.contains_key(t)) {
+        // A thread may have ended; without permission the scheduler decides.
+        for thread in self.pinned.keys().filter(|t| !pins.contains_key(t)) {
             let _ = sys::pin(*thread, cores);
         }
-        for (thread, core) in &wanted {
-            if self.kept.get(thread) != Some(core) {
+        for (thread, core) in &pins {
+            if self.pinned.get(thread) != Some(core) {
                 let _ = sys::pin(*thread, &[*core]);
             }
         }
-        self.kept = wanted;
+        self.pinned = pins;
     }
 
-    /// The threads that worked since the last look, in the order in which they were started; `None`: too short.
+    /// The threads that worked since the last reading, in the order of their start; `None`: for too short a time.
     fn working(&mut self, process: Pid) -> Option<Vec<Pid>> {
         let threads = procfs::tasks(process).into_iter();
         let now: HashMap<Pid, u64> = threads.map(|t| (t, procfs::ran_ns(process, t))).collect();

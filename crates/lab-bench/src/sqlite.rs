@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SQLite files that subjects work on, and the lab's own look at what was done to them.
+//! The SQLite files that subjects work on, and the lab's own check of what was done to them.
 
 use crate::content;
 use crate::effects::{self, Calls, Effects, Row};
@@ -7,7 +7,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::injection::{FileInjector, Recovery};
 use crate::process::SubjectProcess;
 use crate::random::random;
-use crate::reported::{Reported, differs};
+use crate::reported::{Reported, wrong_writes};
 use crate::sqlite_header::{Counters, Header};
 use lab_model::{Injection, Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
@@ -22,7 +22,7 @@ use std::time::Duration;
 pub struct Files {
     folder: PathBuf,
     table: String,
-    made: Cell<u32>,
+    count: Cell<u32>,
     seed: u64,
 }
 
@@ -32,7 +32,7 @@ impl Files {
         let files = Files {
             folder: folder.to_path_buf(),
             table: target.table.clone(),
-            made: Cell::new(0),
+            count: Cell::new(0),
             seed,
         };
         for (empty, rows) in [(true, 0), (false, target.rows)] {
@@ -55,19 +55,18 @@ impl Files {
         Ok(files)
     }
 
-    /// A fresh copy for one visit, under a name that no visit had before. A name of its own that a
-    /// subject kept would cost or save it the same few ns in every block, by where the kernel's
-    /// cache of names happens to put it: two copies of one program differed by 0.1 % for a run.
+    /// A fresh copy for one visit, under a name that no visit had before. With one name for all, the kernel's cache of
+    /// names would cost or save a subject the same few ns in every block: two copies of a program differed by 0.1 %.
     pub fn fresh(
         &self,
         empty: bool,
         injection: Option<&Injection>,
         clients: u64,
     ) -> SubjectResult<Database> {
-        let number = self.made.replace(self.made.get() + 1);
+        let number = self.count.replace(self.count.get() + 1);
         let path = self.folder.join(format!("{number:08}.db"));
         fs::copy(self.template(empty), &path)
-            .map_err(|e| cannot(format!("{}: {e}", path.display())))?;
+            .map_err(|e| target_fault(format!("{}: {e}", path.display())))?;
         let mut database = Database::open(path, self.table.clone())?;
         let (path, seed) = (&database.path, random(self.seed, &[u64::from(number)]));
         let header = database.header.clone();
@@ -84,7 +83,7 @@ impl Files {
     }
 }
 
-/// One target file and what the lab last saw in it.
+/// One target file and its state at the last check.
 pub struct Database {
     /// Ends before the file is closed.
     injector: Option<FileInjector>,
@@ -93,16 +92,16 @@ pub struct Database {
     header: Arc<Header>,
     reader: Connection,
     last_id: i64,
-    last: Counters,
+    counters: Counters,
 }
 
 impl Database {
     fn open(path: PathBuf, table: String) -> SubjectResult<Database> {
-        let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
+        let file = File::open(&path).map_err(|e| target_fault(e.to_string()))?;
         let header = Arc::new(Header(file));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let reader =
-            Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
+            Connection::open_with_flags(&path, flags).map_err(|e| target_fault(e.to_string()))?;
         let mut database = Database {
             injector: None,
             path,
@@ -110,10 +109,13 @@ impl Database {
             header,
             reader,
             last_id: 0,
-            last: Counters::default(),
+            counters: Counters::default(),
         };
-        database.last = database.counters()?;
-        database.last_id = database.added().map_err(|e| cannot(e.to_string()))?.2;
+        database.counters = database.counters()?;
+        database.last_id = database
+            .added_rows()
+            .map_err(|e| target_fault(e.to_string()))?
+            .2;
         Ok(database)
     }
 
@@ -122,35 +124,35 @@ impl Database {
         &self.path
     }
 
-    /// Whether since the last look the file changed by just what the operations leave behind that a
-    /// subject says it did. Fault: what differs.
+    /// Checks that the file changed since the last check by just what the reported operations leave behind. Fault: it
+    /// did not.
     pub fn check_work(&mut self, writes: Writes, reported: Reported) -> SubjectResult<()> {
         let operations = reported.operations;
         let now = self.counters()?;
-        let before = std::mem::replace(&mut self.last, now);
+        let before = std::mem::replace(&mut self.counters, now);
         let committed = u64::from(now.commits.wrapping_sub(before.commits));
-        let wanted = writes.transactions * operations;
-        if committed != wanted {
-            return Err(differs(format!(
-                "{operations} operations must commit {wanted} transactions; the file's change counter \
+        let expected = writes.transactions * operations;
+        if committed != expected {
+            return Err(wrong_writes(format!(
+                "{operations} operations must commit {expected} transactions; the file's change counter \
                  grew by {committed}"
             )));
         }
         let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
-        let wanted = writes.schema_changes * operations;
-        if changed != wanted {
-            return Err(differs(format!(
-                "{operations} operations must change the schema {wanted} times; its cookie grew by {changed}"
+        let expected = writes.schema_changes * operations;
+        if changed != expected {
+            return Err(wrong_writes(format!(
+                "{operations} operations must change the schema {expected} times; its cookie grew by {changed}"
             )));
         }
-        let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
+        let (rows, stored, last_id) = self.added_rows().map_err(|e| wrong_writes(e.to_string()))?;
         reported.compare_rows(writes, rows, stored)?;
         self.last_id = last_id;
-        self.same_table()
+        self.check_table()
     }
 
-    /// Rows with an id above the last one seen: how many, their sum, the highest id.
-    fn added(&self) -> rusqlite::Result<(u64, u64, i64)> {
+    /// Rows with an id above the last one read: how many, their sum, the highest id.
+    fn added_rows(&self) -> rusqlite::Result<(u64, u64, i64)> {
         let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
                    FROM test_simple WHERE id > ?1";
         self.reader
@@ -164,7 +166,7 @@ impl Database {
             })
     }
 
-    /// Makes its faults, where it has some.
+    /// What makes its faults; `None`: it has none.
     pub fn injector(&self) -> Option<&FileInjector> {
         self.injector.as_ref()
     }
@@ -181,13 +183,13 @@ impl Database {
         }
     }
 
-    /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
+    /// The effects of the calls of some batches. Fault: rows of other calls, or faults that could not be injected.
     pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
             .map_or(Ok(()), FileInjector::check_work)?;
         let rows = self.effect_rows(effects::first(batches));
-        Effects::of(batches, rows.map_err(|e| cannot(e.to_string()))?)
+        Effects::of(batches, rows.map_err(|e| target_fault(e.to_string()))?)
     }
 
     /// The rows of a batch and those after it.
@@ -201,16 +203,16 @@ impl Database {
         rows.collect()
     }
 
-    /// A sum over the whole table: two tables with the same one hold the same.
+    /// A sum over the whole table: equal sums mean equal contents.
     pub fn content(&self) -> SubjectResult<String> {
         let sum = self
             .reader
             .prepare_cached(&content::sum("test_simple"))
             .and_then(|mut s| s.query_row([], |r| r.get(0)));
-        sum.map_err(|e| cannot(e.to_string()))
+        sum.map_err(|e| target_fault(e.to_string()))
     }
 
-    fn same_table(&self) -> SubjectResult<()> {
+    fn check_table(&self) -> SubjectResult<()> {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
         let read = || {
             self.reader
@@ -219,15 +221,15 @@ impl Database {
         };
         match read() {
             Ok(found) if found == self.table => Ok(()),
-            Ok(found) => Err(differs(format!("the table is now `{found}`"))),
-            Err(e) => Err(differs(format!("the table: {e}"))),
+            Ok(found) => Err(wrong_writes(format!("the table is now `{found}`"))),
+            Err(e) => Err(wrong_writes(format!("the table: {e}"))),
         }
     }
 
     fn counters(&self) -> SubjectResult<Counters> {
-        let found = self.header.counters();
-        found.map_err(|e| cannot(e.to_string()))?.ok_or_else(|| {
-            differs(
+        let counters = self.header.counters();
+        counters.map_err(|e| target_fault(e.to_string()))?.ok_or_else(|| {
+            wrong_writes(
                 "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
                     .into(),
             )
@@ -243,7 +245,7 @@ impl Drop for Database {
     }
 }
 
-/// Counts how often a file is opened, by whomever.
+/// Counts how often a file is opened, by any process.
 pub struct Opens {
     inotify: Inotify,
 }
@@ -257,11 +259,12 @@ impl Opens {
             inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
             Ok(Opens { inotify })
         };
-        watch()
-            .map_err(|e: nix::Error| cannot(format!("the file's openings cannot be watched: {e}")))
+        watch().map_err(|e: nix::Error| {
+            target_fault(format!("the file's openings cannot be watched: {e}"))
+        })
     }
 
-    /// Whether the file was opened once for each operation since the last look.
+    /// Checks that the file was opened once for each operation since the last check.
     pub fn check_work(&self, operations: u64) -> SubjectResult<()> {
         match self.count() {
             found if found == operations => Ok(()),
@@ -288,6 +291,6 @@ impl Opens {
     }
 }
 
-fn cannot(what: String) -> Fault {
-    Fault::Failed("target", what)
+fn target_fault(message: String) -> Fault {
+    Fault::Failed("target", message)
 }

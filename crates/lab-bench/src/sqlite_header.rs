@@ -14,7 +14,7 @@ pub struct Counters {
     pub schema_changes: u32,
 }
 
-/// A file's header. To close it takes the process's locks on the file away.
+/// A file's header. Dropping it releases all locks that the process has on the file.
 pub struct Header(pub File);
 
 impl Header {
@@ -29,8 +29,13 @@ impl Header {
     pub fn counters(&self) -> io::Result<Option<Counters>> {
         let mut header = [0; 44];
         self.0.read_exact_at(&mut header, 0)?;
-        let number = |at: usize| {
-            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        let number = |offset: usize| {
+            u32::from_be_bytes([
+                header[offset],
+                header[offset + 1],
+                header[offset + 2],
+                header[offset + 3],
+            ])
         };
         let counters = Counters {
             commits: number(24),

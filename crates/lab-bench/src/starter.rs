@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The program, built from `starter.c`.
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
-/// A starter that is silent for so long after its command's time was up is lost.
+/// How long a starter may be silent after its command's time was up; then it is lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// 64-bit numbers in an answer.
@@ -51,7 +51,7 @@ pub struct Order {
 /// A process that ended. Times and counts hold for it and the processes that it waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// From just before its start until its end was seen.
+    /// From just before its start until its end was observed, ns.
     pub wall_ns: u64,
     /// User CPU time.
     pub user_ns: u64,
@@ -68,11 +68,11 @@ pub struct Ended {
     pub voluntary_switches: u64,
     /// Involuntary context switches.
     pub involuntary_switches: u64,
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// It was killed because its time was up.
+    /// Whether it was killed because its time was up.
     pub timed_out: bool,
-    /// Processes that it or an earlier one started are still there.
+    /// Whether processes that it or an earlier one started still run.
     pub left_running: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
     answers: ChildStdout,
-    /// Commands run to their end although the reader wants to stop.
+    /// Whether commands run to their end although the reader stops the lab.
     pub undisturbed: bool,
 }
 
@@ -115,11 +115,11 @@ impl Starter {
     /// Runs a command to its end. Faults: it cannot be started, or the reader wants to stop.
     pub fn run(&mut self, order: &Order) -> SubjectResult<Ended> {
         let orders = self.orders.as_mut().expect("it is open until the end");
-        orders.write_all(&order.message()?).map_err(lost)?;
+        orders.write_all(&order.message()?).map_err(starter_lost)?;
         self.wait(Instant::now() + order.time_limit + PATIENCE)?;
         let mut answer = [0; 8 * NUMBERS];
-        self.answers.read_exact(&mut answer).map_err(lost)?;
-        ended(&answer).map_err(|error| {
+        self.answers.read_exact(&mut answer).map_err(starter_lost)?;
+        parse_answer(&answer).map_err(|error| {
             let program = order.program.first().map_or("", String::as_str);
             Fault::Failed("start", format!("`{program}` cannot be started: {error}"))
         })
@@ -127,12 +127,12 @@ impl Starter {
 
     fn wait(&self, deadline: Instant) -> SubjectResult<()> {
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let remaining = deadline.saturating_duration_since(Instant::now());
             let answers = [self.answers.as_fd()];
             let answered = if self.undisturbed {
-                sys::readable(answers, left)
+                sys::readable(answers, remaining)
             } else {
-                let answered = interrupt::readable(&answers, left);
+                let answered = interrupt::readable(&answers, remaining);
                 if interrupt::requested() {
                     return Err(Fault::Interrupted);
                 }
@@ -142,7 +142,7 @@ impl Starter {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                return Err(lost(io::ErrorKind::TimedOut.into()));
+                return Err(starter_lost(io::ErrorKind::TimedOut.into()));
             }
         }
     }
@@ -156,7 +156,7 @@ impl Drop for Starter {
 }
 
 impl Order {
-    /// As `starter.c` reads it.
+    /// The order in the form that `starter.c` reads.
     fn message(&self) -> SubjectResult<Vec<u8>> {
         let file = |path: &Option<PathBuf>| match path {
             Some(path) => path.as_os_str().as_encoded_bytes().to_vec(),
@@ -191,8 +191,8 @@ impl Order {
     }
 }
 
-/// An answer of `starter.c`. Error: why there was no process.
-fn ended(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
+/// Reads an answer of `starter.c`. Error: why there was no process.
+fn parse_answer(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
     let mut numbers = answer.chunks_exact(8).map(|bytes| {
         let bytes = bytes.try_into().expect("chunks are of 8 bytes");
         i64::from_ne_bytes(bytes)
@@ -226,7 +226,7 @@ impl Ended {
     }
 }
 
-fn lost(e: io::Error) -> Fault {
+fn starter_lost(e: io::Error) -> Fault {
     Fault::Failed(
         "start",
         format!("the process that starts commands is lost: {e}"),

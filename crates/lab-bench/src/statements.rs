@@ -6,9 +6,8 @@ use crate::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
 
-/// Over so many operations it must show that a prepared statement is not planned for each: PostgreSQL
-/// plans its first five executions (PostgreSQL documentation, PREPARE, Notes), and some drivers send as
-/// many as text before they prepare it.
+/// How many operations show whether a prepared statement is planned for each: PostgreSQL plans its first five
+/// executions (PostgreSQL documentation, PREPARE, Notes), and some drivers send as many as text before.
 const ENOUGH: u64 = 24;
 
 /// What a server must have counted for a subject's operations.
@@ -25,7 +24,7 @@ pub struct ExpectedStatements<'a> {
 }
 
 impl<'a> ExpectedStatements<'a> {
-    /// For what a subject says that it did at a point.
+    /// The counts for what a subject reports at a point.
     pub fn of(plan: &'a Plan, point: PointId, reported: Reported) -> ExpectedStatements<'a> {
         let case = plan.case(point);
         let params = &plan.points[point].params;
@@ -53,24 +52,24 @@ impl<'a> ExpectedStatements<'a> {
     }
 }
 
-/// Compares what was counted with what must have been. Fault: what differs.
-pub fn compare(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
-    if wanted.reported.operations == 0 {
+/// Compares the server's counts with the expected ones. Fault: they differ.
+pub fn compare(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
+    if expected.reported.operations == 0 {
         return Ok(());
     }
-    connections(wanted, counted)?;
+    connections(expected, counted)?;
     // A connection's own statements belong to what opening it costs.
-    if wanted.statements.is_empty() || wanted.opens {
+    if expected.statements.is_empty() || expected.opens {
         return Ok(());
     }
-    kinds(wanted, counted)?;
-    prepared(wanted, counted)?;
-    rows(wanted, counted)
+    kinds(expected, counted)?;
+    prepared(expected, counted)?;
+    rows(expected, counted)
 }
 
-fn connections(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
-    let operations = wanted.reported.operations;
-    let must = if wanted.opens { operations } else { 0 };
+fn connections(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
+    let operations = expected.reported.operations;
+    let must = if expected.opens { operations } else { 0 };
     match counted.connects {
         Some(found) if found != must => Err(Fault::Failed(
             "opens",
@@ -82,24 +81,24 @@ fn connections(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult
     }
 }
 
-fn kinds(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
-    let wanted_words = wanted.statements.iter().map(|(word, _)| word.as_str());
+fn kinds(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
+    let expected_words = expected.statements.iter().map(|(word, _)| word.as_str());
     let found = counted.statements.keys().map(String::as_str);
     let begins = counted.statements.get("begin").copied().unwrap_or(0);
-    for word in wanted_words.chain(found) {
-        let (must, found) = (wanted.count(word), counted.statements.get(word).copied());
+    for word in expected_words.chain(found) {
+        let (must, found) = (expected.count(word), counted.statements.get(word).copied());
         let found = found.unwrap_or(0);
         // A transaction begins with a statement, or with the first one in it. Of a COMMIT that was
         // prepared PostgreSQL counts the first execution only: its BEGINs tell then.
         let fits = match word {
-            "begin" => found <= wanted.count("commit"),
+            "begin" => found <= expected.count("commit"),
             "commit" if counted.plans.is_some() && found < must => begins == must,
-            _ => (must..=must + prepared_anew(wanted, word, counted)).contains(&found),
+            _ => (must..=must + repeated_preparations(expected, word, counted)).contains(&found),
         };
         if !fits {
-            return Err(differs(format!(
+            return Err(wrong_statements(format!(
                 "{} operations must execute {must} × {}; the server counted {found}",
-                wanted.reported.operations,
+                expected.reported.operations,
                 word.to_uppercase()
             )));
         }
@@ -107,52 +106,59 @@ fn kinds(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     Ok(())
 }
 
-/// Executions that MariaDB began, found the table's definition reloaded, and began again after it had
-/// prepared the statement anew: it counts them twice.
-fn prepared_anew(wanted: &ExpectedStatements, word: &str, counted: &Counters) -> u64 {
-    let some = counted.prepared_executions.is_some_and(|n| n > 0) && wanted.count(word) > 0;
-    counted.prepares.filter(|_| some).unwrap_or(0)
+/// How often MariaDB prepared a statement again because the table's definition was reloaded: it counts the execution
+/// twice.
+fn repeated_preparations(expected: &ExpectedStatements, word: &str, counted: &Counters) -> u64 {
+    let is_prepared =
+        counted.prepared_executions.is_some_and(|n| n > 0) && expected.count(word) > 0;
+    counted.prepares.filter(|_| is_prepared).unwrap_or(0)
 }
 
-/// As many statements with less in them, of which the subject knows the answers, are other work.
-fn rows(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
+/// Compares rows: as many statements that read fewer rows would be other work.
+fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
     let Reported {
         operations, units, ..
-    } = wanted.reported;
+    } = expected.reported;
     let found = counted.rows;
-    if wanted.yields_rows && found != units {
-        return Err(differs(format!(
+    if expected.yields_rows && found != units {
+        return Err(wrong_statements(format!(
             "{operations} operations must yield or change {units} rows; the server counted {found}"
         )));
     }
-    let reads = wanted.reads * operations;
+    let reads = expected.reads * operations;
     match (counted.rows_read, counted.blocks) {
-        (Some(found), _) if found != reads => Err(differs(format!(
+        (Some(found), _) if found != reads => Err(wrong_statements(format!(
             "{operations} operations must read {reads} rows of tables; the server counted {found}"
         ))),
-        // How many rows it read of a block PostgreSQL tells too late.
-        (_, Some(blocks)) if reads > 0 && blocks < wanted.preparable() => Err(differs(format!(
-            "{operations} operations must read {reads} rows of tables; the server looked at \
+        // How many rows of a block it read PostgreSQL reports too late.
+        (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
+            Err(wrong_statements(format!(
+                "{operations} operations must read {reads} rows of tables; the server looked at \
                  {blocks} blocks of tables and indexes"
-        ))),
+            )))
+        }
         _ => Ok(()),
     }
 }
 
-fn prepared(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
-    let must = wanted.preparable();
-    let operations = wanted.reported.operations;
-    let anew = counted.prepares.unwrap_or(0);
-    match (wanted.prepared, counted.prepared_executions, counted.plans) {
-        (Some(true), Some(found), _) if !(must..=must + anew).contains(&found) => {
-            Err(differs(format!(
+fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
+    let must = expected.preparable();
+    let operations = expected.reported.operations;
+    let repeated = counted.prepares.unwrap_or(0);
+    match (
+        expected.prepared,
+        counted.prepared_executions,
+        counted.plans,
+    ) {
+        (Some(true), Some(found), _) if !(must..=must + repeated).contains(&found) => {
+            Err(wrong_statements(format!(
                 "{operations} operations must execute {must} prepared statements; the server counted {found}"
             )))
         }
-        (Some(false), Some(found), _) if found > 0 => Err(differs(format!(
+        (Some(false), Some(found), _) if found > 0 => Err(wrong_statements(format!(
             "its statements must be sent as text; the server executed {found} that were prepared"
         ))),
-        (Some(false), _, Some(plans)) if plans < must => Err(differs(format!(
+        (Some(false), _, Some(plans)) if plans < must => Err(wrong_statements(format!(
             "its statements must be sent as text; the server planned {plans} for {must} executions, \
              so that some were prepared"
         ))),
@@ -160,8 +166,8 @@ fn prepared(wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()
     }
 }
 
-/// How often statements were planned by PostgreSQL or prepared by MariaDB, gathered over as many batches
-/// as it takes to tell whether they are prepared: a batch may be a single operation.
+/// How often PostgreSQL planned statements, or MariaDB prepared them, over as many batches as it takes to tell whether
+/// they are prepared: a batch may be a single operation.
 #[derive(Default)]
 pub struct Planned {
     operations: u64,
@@ -170,18 +176,18 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Adds what was counted for a batch. Fault: its prepared statements are made anew again and again.
-    pub fn add(&mut self, wanted: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
-        let (times, done) = match (counted.plans, counted.prepares) {
+    /// Adds the counts of a batch. Fault: its prepared statements are prepared again and again.
+    pub fn add(&mut self, expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
+        let (times, action) = match (counted.plans, counted.prepares) {
             (Some(times), _) => (times, "planned"),
             (None, Some(times)) => (times, "prepared"),
             (None, None) => return Ok(()),
         };
-        if wanted.prepared != Some(true) {
+        if expected.prepared != Some(true) {
             return Ok(());
         }
-        self.operations += wanted.reported.operations;
-        self.executions += wanted.preparable();
+        self.operations += expected.reported.operations;
+        self.executions += expected.preparable();
         self.times += times;
         if self.operations < ENOUGH {
             return Ok(());
@@ -190,8 +196,8 @@ impl Planned {
             executions, times, ..
         } = std::mem::take(self);
         if times * 2 > executions {
-            Err(differs(format!(
-                "a prepared statement must be {done} once; the server {done} {times} for {executions} \
+            Err(wrong_statements(format!(
+                "a prepared statement must be {action} once; the server {action} {times} for {executions} \
                  executions"
             )))
         } else {
@@ -200,15 +206,15 @@ impl Planned {
     }
 }
 
-fn differs(what: String) -> Fault {
-    Fault::Failed("statements", what)
+fn wrong_statements(message: String) -> Fault {
+    Fault::Failed("statements", message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wanted(
+    fn expected(
         statements: &[(String, u64)],
         operations: u64,
         prepared: Option<bool>,
@@ -235,15 +241,15 @@ mod tests {
         }
     }
 
-    fn each(words: &[(&str, u64)]) -> Vec<(String, u64)> {
+    fn owned(words: &[(&str, u64)]) -> Vec<(String, u64)> {
         words.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect()
     }
 
     #[test]
     fn statements_are_counted_by_their_first_word() {
-        let transfer = each(&[("update", 2), ("commit", 1)]);
+        let transfer = owned(&[("update", 2), ("commit", 1)]);
         let compare =
-            |found: &[(&str, u64)]| compare(&wanted(&transfer, 10, None), &counted(found));
+            |counts: &[(&str, u64)]| compare(&expected(&transfer, 10, None), &counted(counts));
         assert_eq!(
             compare(&[("update", 20), ("commit", 10), ("begin", 10)]),
             Ok(())
@@ -262,29 +268,29 @@ mod tests {
 
     #[test]
     fn postgresql_counts_a_prepared_commit_once() {
-        let transfer = each(&[("update", 2), ("commit", 1)]);
-        let compare = |found: &[(&str, u64)], plans| {
+        let transfer = owned(&[("update", 2), ("commit", 1)]);
+        let compare = |counts: &[(&str, u64)], plans| {
             compare(
-                &wanted(&transfer, 10, None),
+                &expected(&transfer, 10, None),
                 &Counters {
                     plans,
-                    ..counted(found)
+                    ..counted(counts)
                 },
             )
         };
-        let found = [("update", 20), ("begin", 10)];
-        assert_eq!(compare(&found, Some(0)), Ok(()));
-        assert!(compare(&found, None).is_err());
+        let counts = [("update", 20), ("begin", 10)];
+        assert_eq!(compare(&counts, Some(0)), Ok(()));
+        assert!(compare(&counts, None).is_err());
         assert!(compare(&[("update", 20), ("begin", 9)], Some(0)).is_err());
     }
 
     #[test]
     fn as_many_statements_that_read_less_are_other_work() {
-        let select = each(&[("select", 1)]);
+        let select = owned(&[("select", 1)]);
         let reads = ExpectedStatements {
             reads: 10,
             yields_rows: true,
-            ..wanted(&select, 20, None)
+            ..expected(&select, 20, None)
         };
         let reads = ExpectedStatements {
             reported: Reported {
@@ -293,59 +299,59 @@ mod tests {
             },
             ..reads
         };
-        let found = |rows, rows_read, blocks| Counters {
+        let counters = |rows, rows_read, blocks| Counters {
             rows,
             rows_read,
             blocks,
             ..counted(&[("select", 20)])
         };
-        let compare = |found| compare(&reads, &found);
-        assert_eq!(compare(found(200, Some(200), None)), Ok(()));
-        assert_eq!(compare(found(200, None, Some(20))), Ok(()));
-        assert!(compare(found(20, Some(200), None)).is_err());
-        assert!(compare(found(200, Some(20), None)).is_err());
-        assert!(compare(found(200, None, Some(0))).is_err());
+        let compare = |counters| compare(&reads, &counters);
+        assert_eq!(compare(counters(200, Some(200), None)), Ok(()));
+        assert_eq!(compare(counters(200, None, Some(20))), Ok(()));
+        assert!(compare(counters(20, Some(200), None)).is_err());
+        assert!(compare(counters(200, Some(20), None)).is_err());
+        assert!(compare(counters(200, None, Some(0))).is_err());
     }
 
     #[test]
     fn prepared_is_told_from_text() {
-        let select = each(&[("select", 1)]);
-        let found = |prepared, plans| Counters {
+        let select = owned(&[("select", 1)]);
+        let counters = |prepared, plans| Counters {
             prepared_executions: prepared,
             plans,
             ..counted(&[("select", 20)])
         };
-        let compare = |must, found| compare(&wanted(&select, 20, Some(must)), &found);
-        assert_eq!(compare(true, found(Some(20), None)), Ok(()));
-        assert_eq!(compare(false, found(Some(0), None)), Ok(()));
-        assert_eq!(compare(true, found(None, Some(5))), Ok(()));
-        assert_eq!(compare(false, found(None, Some(20))), Ok(()));
-        let anew = |prepares| Counters {
+        let compare = |must, counters| compare(&expected(&select, 20, Some(must)), &counters);
+        assert_eq!(compare(true, counters(Some(20), None)), Ok(()));
+        assert_eq!(compare(false, counters(Some(0), None)), Ok(()));
+        assert_eq!(compare(true, counters(None, Some(5))), Ok(()));
+        assert_eq!(compare(false, counters(None, Some(20))), Ok(()));
+        let repeated = |prepares| Counters {
             prepares: Some(prepares),
             prepared_executions: Some(21),
             ..counted(&[("select", 21)])
         };
-        assert_eq!(compare(true, anew(1)), Ok(()));
-        assert!(compare(true, anew(0)).is_err());
+        assert_eq!(compare(true, repeated(1)), Ok(()));
+        assert!(compare(true, repeated(0)).is_err());
         let mut planned = Planned::default();
-        let added =
-            (0..ENOUGH).try_for_each(|_| planned.add(&wanted(&select, 20, Some(true)), &anew(20)));
+        let added = (0..ENOUGH)
+            .try_for_each(|_| planned.add(&expected(&select, 20, Some(true)), &repeated(20)));
         assert!(added.is_err());
-        assert!(compare(true, found(Some(0), None)).is_err());
-        assert!(compare(false, found(Some(20), None)).is_err());
-        assert!(compare(false, found(None, Some(1))).is_err());
+        assert!(compare(true, counters(Some(0), None)).is_err());
+        assert!(compare(false, counters(Some(20), None)).is_err());
+        assert!(compare(false, counters(None, Some(1))).is_err());
     }
 
     /// However few operations a batch has.
     #[test]
     fn a_statement_that_is_planned_each_time_is_not_prepared() {
-        let select = each(&[("select", 1)]);
+        let select = owned(&[("select", 1)]);
         let add = |planned: &mut Planned, operations, plans| {
-            let found = Counters {
+            let counters = Counters {
                 plans: Some(plans),
                 ..counted(&[("select", operations)])
             };
-            planned.add(&wanted(&select, operations, Some(true)), &found)
+            planned.add(&expected(&select, operations, Some(true)), &counters)
         };
         for batch in [1, 5, 24, 1000] {
             let mut planned = Planned::default();

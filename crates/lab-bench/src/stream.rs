@@ -12,22 +12,22 @@ const CHUNK: usize = 8192;
 
 /// A pipe's end that is read in lines without waiting.
 pub struct Stream {
-    /// What is read.
+    /// The pipe.
     pub source: Box<dyn PipeEnd>,
-    /// What was read and is not taken yet.
+    /// Bytes that were read and not taken yet.
     pub buffer: Vec<u8>,
-    /// Bytes of it that hold no end of a line.
+    /// How many of them are known to hold no end of a line.
     pub scanned: usize,
-    /// The other end was closed.
+    /// Whether the other end was closed.
     pub ended: bool,
 }
 
-/// What can be read and waited for.
+/// Something that can be read and waited for.
 pub trait PipeEnd: Read + AsFd {}
 impl<T: Read + AsFd> PipeEnd for T {}
 
 impl Stream {
-    /// Reads from this.
+    /// Reads from a pipe.
     pub fn new(source: impl Read + AsFd + 'static) -> io::Result<Stream> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -39,7 +39,7 @@ impl Stream {
         })
     }
 
-    /// Reads what is there.
+    /// Reads what has arrived.
     pub fn read(&mut self) -> io::Result<()> {
         let mut chunk = [0; CHUNK];
         match self.source.read(&mut chunk) {
@@ -55,7 +55,7 @@ impl Stream {
         Ok(())
     }
 
-    /// The next whole line, without its end. Error: it is longer than a line may be.
+    /// The next complete line, without its end. Error: it is longer than a line may be.
     pub fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
         let end = self.buffer[self.scanned..].iter().position(|&b| b == b'\n');
         match end.map(|i| i + self.scanned) {

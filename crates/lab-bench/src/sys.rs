@@ -13,7 +13,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Waits until one of these files can be read, or the time is over; false for that.
+/// Waits until one of these files can be read; false: the time was over before.
 pub fn readable<'f>(
     files: impl IntoIterator<Item = BorrowedFd<'f>>,
     time: Duration,
@@ -52,16 +52,16 @@ impl CpuClock {
     }
 }
 
-/// The cores that this process may use, ascending; as they were when this was first asked, which
-/// must be before the lab keeps itself on one of them.
+/// The cores that this process may use, ascending, when this was first called: that must be before the lab pins
+/// itself to one of them.
 pub fn allowed_cores() -> io::Result<Vec<usize>> {
-    let set = allowed()?;
+    let set = allowed_set()?;
     Ok((0..CpuSet::count())
         .filter(|&core| set.is_set(core).unwrap_or(false))
         .collect())
 }
 
-fn allowed() -> io::Result<CpuSet> {
+fn allowed_set() -> io::Result<CpuSet> {
     static FIRST: OnceLock<CpuSet> = OnceLock::new();
     if let Some(set) = FIRST.get() {
         return Ok(*set);
@@ -70,8 +70,8 @@ fn allowed() -> io::Result<CpuSet> {
     Ok(*FIRST.get_or_init(|| set))
 }
 
-/// Keeps this thread, and what it starts, on the `part`th of `parts` equal parts of its cores, from 0: on all of them where
-/// they are too few. Must come before the cores are first asked for.
+/// Keeps this thread, and what it starts, on the `part`th of `parts` equal parts of its cores, from 0: on all of them
+/// where they are too few. Must come before the cores are first asked for.
 pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     let all = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
@@ -90,7 +90,7 @@ fn part_of(all: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
 /// For a new process between fork and exec: gives it all the cores again, so that a subject's
 /// helper threads are free although the lab that starts it is not.
 pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use<>> {
-    let set = allowed()?;
+    let set = allowed_set()?;
     Ok(move || Ok(sched_setaffinity(Pid::from_raw(0), &set)?))
 }
 
@@ -117,16 +117,14 @@ pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps the lab itself on the measured core. It sleeps while a batch runs and the subject sleeps
-/// while the lab works, so they never compete; and handing over within a core takes a fifth of the
-/// time that waking another core takes, leaves the measured core awake between turns, and leaves
-/// the other cores to the subjects' helper threads.
+/// Keeps the lab itself on the measured core. It sleeps while a batch runs, and the subject while the lab works: they
+/// never compete. Handing over within a core takes a fifth of the time of waking another one.
 pub fn share_core(core: usize) {
-    // Without the right to do so the scheduler decides: slower to answer, not wrong.
+    // Without permission the scheduler decides: slower to answer, but not wrong.
     let _ = pin(Pid::from_raw(0), &[core]);
 }
 
-/// Gives a thread of the lab's own all cores: it begins on the one on which the lab measures.
+/// Gives a thread of the lab all cores: it inherits the measured one.
 pub fn leave_measured_core() {
     if let Ok(cores) = allowed_cores() {
         let _ = pin(Pid::from_raw(0), &cores);
@@ -138,13 +136,12 @@ pub fn wake(group: Pid) -> io::Result<()> {
     Ok(killpg(group, Signal::SIGCONT)?)
 }
 
-/// Freezes a process group and returns when its leader, a child of this process, stands still
-/// or is gone.
+/// Freezes a process group and returns when its leader, a child of this process, is stopped or gone.
 pub fn freeze(group: Pid) -> io::Result<()> {
     killpg(group, Signal::SIGSTOP)?;
-    let seen = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+    let events = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
     loop {
-        match waitid(Id::Pid(group), seen) {
+        match waitid(Id::Pid(group), events) {
             Err(nix::errno::Errno::EINTR) => continue,
             other => return Ok(other.map(drop)?),
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
+//! What subjects work on, of any kind: made for each visit, and checked by the lab itself.
 
 use crate::effects::{Calls, Effects};
 use crate::fault::{Fault, SubjectResult};
@@ -16,13 +16,13 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Where a plan's target makes what subjects work on.
+/// A plan's target, which makes what subjects work on.
 pub enum Target {
     /// Database files.
     Files(Files),
     /// A server.
     Server(Rc<Server>),
-    /// A server that is not there: none of its subjects can run.
+    /// A server that was not started: none of its subjects can run.
     Absent,
     /// Private folders, by the place that they are in.
     Folders(HashMap<String, Scratch>),
@@ -36,14 +36,14 @@ pub enum Database {
     File(Box<sqlite::Database>, Option<Opens>),
     /// A table on a server.
     Table(Table),
-    /// A folder of the run, which its subjects share: files that are costly to make are made once.
+    /// A folder of the run, which the subjects of a place share: files that are costly to make are made once.
     Folder(PathBuf),
     /// A link of its own.
     Link(ShapedLink),
 }
 
 impl Target {
-    /// What a visit works on at a point, made anew.
+    /// What a visit at a point works on: a new one.
     pub fn fresh(
         &self,
         plan: &Plan,
@@ -58,14 +58,15 @@ impl Target {
             }
             Target::Server(server) => Database::Table(server.fresh(plan, point)?),
             Target::Absent => {
-                let why = "its server was not started".to_owned();
-                return Err(Fault::Failed("target", why));
+                let message = "its server was not started".to_owned();
+                return Err(Fault::Failed("target", message));
             }
             Target::Folders(folders) => {
                 let place = plan.subjects[subject].place.as_ref();
                 let folder = place.and_then(|place| folders.get(place));
-                let none = || Fault::Failed("target", "it has no folder to work in".to_owned());
-                Database::Folder(folder.ok_or_else(none)?.folder().to_path_buf())
+                let no_folder =
+                    || Fault::Failed("target", "it has no folder to work in".to_owned());
+                Database::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
             }
             Target::Links(links) => Database::Link(links.fresh(plan, point)?),
         })
@@ -91,8 +92,7 @@ impl Database {
         }
     }
 
-    /// Whether since the last look just that was done that operations of a point leave behind. Fault:
-    /// what differs.
+    /// Checks that just what the reported operations leave behind was done since the last check. Fault: it was not.
     pub fn check_work(
         &mut self,
         plan: &Plan,
@@ -100,7 +100,7 @@ impl Database {
         reported: Reported,
     ) -> SubjectResult<()> {
         if plan.case(point).check == Check::Effects {
-            return Ok(()); // What calls leave behind is in their effects.
+            return Ok(()); // The effects of calls are compared by themselves.
         }
         match self {
             Database::File(file, opens) => {
@@ -127,7 +127,7 @@ impl Database {
         }
     }
 
-    /// Round trips to a server until now, of a visit whose are counted.
+    /// Round trips to a server so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         match self {
             Database::File(..) | Database::Folder(_) | Database::Link(_) => 0,
@@ -157,7 +157,7 @@ impl Database {
         }
     }
 
-    /// What became of the calls of some batches.
+    /// The effects of the calls of some batches.
     pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         match self {
             Database::File(file, _) => file.effects(batches),
@@ -169,7 +169,7 @@ impl Database {
         }
     }
 
-    /// A sum over the whole table, for points that write: two with the same one hold the same.
+    /// A sum over the whole table, for points that write: equal sums mean equal contents.
     pub fn content(&mut self, plan: &Plan, point: PointId) -> SubjectResult<Option<String>> {
         if plan.case(point).check != Check::Writes {
             return Ok(None);
@@ -181,7 +181,7 @@ impl Database {
         }
     }
 
-    /// What happened until now is no subject's work.
+    /// Discards the server's counts so far, which are no subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
             Database::File(..) | Database::Folder(_) | Database::Link(_) => Ok(()),
@@ -189,7 +189,7 @@ impl Database {
         }
     }
 
-    /// From now on a file's openings are counted, where the case is about them. A server's are always.
+    /// Begins to count a file's openings, where the case is about them. A server's are always counted.
     pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
         if let (Check::Opens, Database::File(file, opens)) = (&plan.case(point).check, self) {
             *opens = Some(Opens::of(file.path())?);
@@ -197,7 +197,7 @@ impl Database {
         Ok(())
     }
 
-    /// From now on a file's openings are no longer counted: watching them costs each a little.
+    /// Stops to count a file's openings: watching them costs each a little.
     pub fn stop_counting_opens(&mut self) {
         if let Database::File(_, opens) = self {
             *opens = None;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Commands run by Valgrind's tools, as many at once as there are cores, each in a process group of its own.
 
-use crate::outputs::digest;
+use crate::outputs::sha256;
 use crate::{allowed_cores, interrupt};
 use lab_profile::TimeUnit;
 use nix::sys::signal::{Signal, killpg};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// size, ways and bytes of a line.
 pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=8388608,16,64"];
 
-/// Valgrind that is killed would leave the pipes by which a debugger reaches it.
+/// A killed Valgrind would leave behind the pipes by which a debugger reaches it.
 pub const NO_DEBUGGER: &str = "--vgdb=no";
 
 /// Allocators of run-time systems that stand between a program and malloc.
@@ -31,11 +31,11 @@ const ALLOC_FNS: [&str; 4] = [
 /// Lines of Valgrind's log that are always the same.
 const BANNER: usize = 6;
 
-/// Given to a tool to write its file, after it was told to end.
+/// How long a tool may take to write its file after it was asked to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How often a run is asked whether it has ended.
-const LOOK: Duration = Duration::from_millis(20);
+/// How long to wait between two checks whether runs have ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A tool of Valgrind's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub enum Tool {
     Dhat,
     /// Instructions, accesses, misses and mispredicts.
     Cachegrind,
-    /// The same with calls.
+    /// What Cachegrind counts, and calls.
     Callgrind,
 }
 
@@ -61,7 +61,7 @@ impl Tool {
         Tool::Massif(TimeUnit::Bytes),
     ];
 
-    /// As Valgrind's `--tool` has it.
+    /// The value of Valgrind's `--tool`.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Massif(_) => "massif",
@@ -71,7 +71,7 @@ impl Tool {
         }
     }
 
-    /// For people and for folders: the tools that run more than once are told apart.
+    /// A title that also distinguishes the runs of one tool.
     pub fn title(self) -> &'static str {
         match self {
             Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
@@ -102,21 +102,21 @@ impl Tool {
 /// A run under a tool that has ended.
 #[derive(Debug)]
 pub struct ValgrindRun {
-    /// Which tool.
+    /// The tool.
     pub tool: Tool,
-    /// Which command, by its place.
+    /// The index of the command.
     pub command: usize,
-    /// How it ended; `None`: it took longer than it may, and was stopped.
+    /// Its exit status; `None`: it was stopped because it took too long.
     pub status: Option<ExitStatus>,
     /// How long it took.
     pub took: Duration,
-    /// What the tool wrote, if it did.
+    /// The tool's file, if it wrote one.
     pub file: Option<PathBuf>,
     /// SHA-256 of the program's standard output.
     pub output: [u8; 32],
     /// The first lines of Valgrind's log after those that say which tool it is.
     pub log: Vec<String>,
-    /// Processes that it started and that are in no figure.
+    /// How many processes it started that are in no figure.
     pub children: usize,
 }
 
@@ -145,9 +145,8 @@ impl ValgrindRun {
     }
 }
 
-/// Runs each command under each tool; what they write goes into a folder. `progress` has the step, and the time since
-/// the first began. `None`: the reader stopped it. Nothing is left running in either case. Error: Valgrind could not be
-/// started, or its files not be read.
+/// Runs each command under each tool, which write into a folder. `progress` gets the step, and the time since the first
+/// began. `None`: the reader stopped it. No process is left. Error: Valgrind cannot be started, or its files not read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
@@ -157,12 +156,12 @@ pub fn valgrind(
     let jobs = Tool::ALL.into_iter();
     let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
     let mut waiting: Vec<(Tool, usize)> = jobs.rev().collect();
-    let all = waiting.len();
+    let total = waiting.len();
     let at_once = allowed_cores()?.len().max(1);
     let mut running: Vec<Running> = Vec::new();
     let mut ended = Vec::new();
     let began = Instant::now();
-    while ended.len() < all {
+    while ended.len() < total {
         if interrupt::requested() {
             return Ok(None);
         }
@@ -171,42 +170,42 @@ pub fn valgrind(
         {
             running.push(Running::start(tool, command, commands[command], folder)?);
         }
-        let mut still = Vec::new();
+        let mut still_running = Vec::new();
         for mut run in running {
             match run.child.try_wait()? {
-                Some(status) => ended.push(run.ended(Some(status).filter(|_| !run.stopped))?),
+                Some(status) => ended.push(run.result(Some(status).filter(|_| !run.stopped))?),
                 None if run.began.elapsed() > limit + GRACE => {
                     run.kill();
-                    ended.push(run.ended(None)?);
+                    ended.push(run.result(None)?);
                 }
                 None => {
                     if run.began.elapsed() > limit && !run.stopped {
                         run.stop();
                     }
-                    still.push(run);
+                    still_running.push(run);
                 }
             }
         }
-        running = still;
+        running = still_running;
         let names = running
             .iter()
             .map(|run| format!("{} of {}", run.tool.title(), run.command + 1));
         let names: Vec<String> = names.collect();
-        let step = format!("valgrind {}/{all}  {}", ended.len(), names.join(", "));
+        let step = format!("valgrind {}/{total}  {}", ended.len(), names.join(", "));
         progress(&step, began.elapsed());
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(Some(ended))
 }
 
-/// A run; it is killed with all that it started when this is dropped.
+/// A run. Dropping it kills it with all processes that it started.
 struct Running {
     tool: Tool,
     command: usize,
     child: Child,
     began: Instant,
     folder: PathBuf,
-    /// It was told to end, for it took too long.
+    /// Whether it was asked to end because it took too long.
     stopped: bool,
 }
 
@@ -248,7 +247,7 @@ impl Running {
         })
     }
 
-    /// Valgrind's tools write what they know when they are told to end.
+    /// Asks the tool to end: it writes its file then.
     fn stop(&mut self) {
         let group = Pid::from_raw(self.child.id() as i32);
         let _ = killpg(group, Signal::SIGTERM);
@@ -261,7 +260,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    fn ended(&self, status: Option<ExitStatus>) -> io::Result<ValgrindRun> {
+    fn result(&self, status: Option<ExitStatus>) -> io::Result<ValgrindRun> {
         let file = self.folder.join(self.child.id().to_string());
         let log = File::open(self.folder.join("log"));
         let lines = log.map(|log| {
@@ -284,7 +283,7 @@ impl Running {
             status,
             took: self.began.elapsed(),
             file: file.is_file().then_some(file),
-            output: digest(&self.folder.join("stdout"))?,
+            output: sha256(&self.folder.join("stdout"))?,
             log: lines.unwrap_or_default(),
             children: processes.saturating_sub(1),
         })

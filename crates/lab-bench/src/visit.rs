@@ -19,20 +19,20 @@ pub struct Visit {
     database: Option<Database>,
     reported: Reported,
     spread: Option<Spread>,
-    /// Batches that were asked for.
+    /// Batches so far.
     batches: u64,
-    /// Those since the last look, where their calls may fail.
+    /// Batches since the last check, where their calls may fail.
     calls: Vec<Calls>,
     effects: Option<Effects>,
     recovery: Recovery,
-    /// What an operation took in the fastest batch, ns.
+    /// Wall time of an operation in the fastest batch, ns.
     operation_ns: Option<f64>,
     /// Bytes that an operation of the last batch sent over its link.
     link_bytes: Option<f64>,
 }
 
 impl Visit {
-    /// Has a subject open the point on a fresh target: the visit and the settings that it read back.
+    /// Has a subject open the point on a fresh target. Returns the visit and the settings in its reply.
     pub fn begin(
         process: &mut SubjectProcess,
         plan: &Plan,
@@ -45,10 +45,10 @@ impl Visit {
         let database = database.transpose()?;
         let (url, seed) = (database.as_ref().map(Database::url), plan.seed.to_string());
         let params = &plan.points[point].params;
-        let given = plan.open_args(point);
+        let plan_args = plan.open_args(point);
         let mut args = vec![("case", case.name.as_str())];
         args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
-        args.extend(given.iter().map(|(k, v)| (*k, v.as_str())));
+        args.extend(plan_args.iter().map(|(k, v)| (*k, v.as_str())));
         args.extend(url.as_deref().map(|url| ("target", url)));
         let rate = case.rate.map(|rate| rate.to_string());
         args.extend(rate.as_deref().map(|rate| ("rate", rate)));
@@ -56,10 +56,10 @@ impl Visit {
         if case.cores == Cores::All {
             process.free()?;
         }
-        // A server's work is on all cores too, where its clients do not know.
-        let alone =
+        // On a server the work of its own processes takes cores, too, which clients do not know.
+        let has_own_cores =
             case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
-        let spread = alone.then(|| Spread::new(process.pid()));
+        let spread = has_own_cores.then(|| Spread::new(process.pid()));
         let settings = process.open(args)?.args().to_vec();
         let mut visit = Visit {
             point,
@@ -77,7 +77,7 @@ impl Visit {
         Ok((visit, settings))
     }
 
-    /// Does operations untimed: check and units.
+    /// Does operations untimed. Returns check and units.
     pub fn verify(
         &mut self,
         process: &mut SubjectProcess,
@@ -85,7 +85,7 @@ impl Visit {
         operations: u64,
     ) -> SubjectResult<(u64, u64)> {
         self.begin_anew()?;
-        let verified = self.at_work(|| process.verify(plan.case(self.point), operations))?;
+        let verified = self.while_at_work(|| process.verify(plan.case(self.point), operations))?;
         let Verified {
             check,
             units,
@@ -105,7 +105,7 @@ impl Visit {
         self.run_while(process, plan, operations, |_, _| Ok(()))
     }
 
-    /// Does a batch that is measured: in it the server is killed, where the point wants that.
+    /// Does a batch that is measured. Its outage is made in it, where the point has one.
     pub fn measure(
         &mut self,
         process: &mut SubjectProcess,
@@ -113,20 +113,20 @@ impl Visit {
         operations: u64,
     ) -> SubjectResult<BatchResult> {
         let planned_ns = plan.turn_ns(self.point);
-        // A compiler may have made it faster since the pilot, and an outage makes a batch longer: it must not be over
-        // before its outage.
+        // A batch must not be over before its outage: a compiler may have made it faster since the pilot, and an outage
+        // makes a batch longer.
         let expected_ns = self.operation_ns.map(|ns| (ns * operations as f64) as u64);
         let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
         let turn = Duration::from_nanos(turn_ns);
         let mut recovery = Recovery::default();
-        let ran = self.run_while(process, plan, operations, |database, process| {
+        let result = self.run_while(process, plan, operations, |database, process| {
             let database = database.filter(|d| d.has_outages());
             let interrupted = database.map(|d| d.interrupt(process, turn));
             recovery = interrupted.transpose()?.unwrap_or_default();
             Ok(())
         });
         self.recovery = recovery;
-        ran
+        result
     }
 
     fn run_while(
@@ -140,18 +140,18 @@ impl Visit {
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
         let database = self.database.as_ref();
-        let sent = database.and_then(Database::sent);
-        let mut ran = self.at_work(|| {
+        let sent_before = database.and_then(Database::sent);
+        let mut result = self.while_at_work(|| {
             let case = plan.case(self.point);
             process.run_while(case, operations, |process| meanwhile(database, process))
         })?;
         let since = |before| Some((database?.sent()? - before) as f64);
-        let sent = sent.and_then(since);
+        let sent = sent_before.and_then(since);
         let link_bytes = sent.map(|bytes| bytes / operations as f64);
         if let Some(server) = server {
             server.settle();
             let after = server.cpu_ns();
-            ran.server_cpu_ns = after
+            result.server_cpu_ns = after
                 .zip(before)
                 .map(|(after, before)| after.saturating_sub(before));
         }
@@ -162,17 +162,22 @@ impl Visit {
             );
         }
         self.link_bytes = link_bytes;
-        let operation_ns = ran.wall_ns as f64 / operations as f64;
+        let operation_ns = result.wall_ns as f64 / operations as f64;
         self.operation_ns = self
             .operation_ns
             .into_iter()
             .chain([operation_ns])
             .reduce(f64::min);
-        self.count(operations, ran.check, ran.units, ran.failed.clone());
-        Ok(ran)
+        self.count(
+            operations,
+            result.check,
+            result.units,
+            result.failed.clone(),
+        );
+        Ok(result)
     }
 
-    /// The lab's own look at what was done since the last one.
+    /// Has the lab check what was done since the last check.
     pub fn check_work(&mut self, plan: &Plan) -> SubjectResult<()> {
         let reported = std::mem::take(&mut self.reported);
         let calls = std::mem::take(&mut self.calls);
@@ -191,8 +196,8 @@ impl Visit {
         self.database.as_ref().map_or(0, Database::round_trips)
     }
 
-    /// What the lab found of the last measured batch, where its calls may fail or it is over a link.
-    pub fn found(&self) -> Vec<f64> {
+    /// The metrics of the last measured batch that the lab counts itself, where calls may fail or it is over a link.
+    pub fn lab_metrics(&self) -> Vec<f64> {
         if let Some(bytes) = self.link_bytes {
             return vec![bytes];
         }
@@ -206,13 +211,13 @@ impl Visit {
         database.map_or(Ok(None), |d| d.content(plan, self.point))
     }
 
-    /// From now on openings are counted, where the case is about them.
+    /// Begins to count openings, where the case is about them.
     pub fn count_opens(&mut self, plan: &Plan) -> SubjectResult<()> {
         let database = self.database.as_mut();
         database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
     }
 
-    /// From now on openings are no longer counted: watching them costs each a little.
+    /// Stops to count openings: watching them costs each a little.
     pub fn stop_counting_opens(&mut self) {
         self.database
             .iter_mut()
@@ -224,7 +229,7 @@ impl Visit {
         Some(self.database.as_ref()?.server()?)
     }
 
-    /// What happened on a server between two looks is no work of this subject.
+    /// Discards what happened on a server between two checks: it is no work of this subject.
     fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),
@@ -232,14 +237,14 @@ impl Visit {
         }
     }
 
-    /// Does what a subject does while faults are made.
-    fn at_work<T>(&self, work: impl FnOnce() -> SubjectResult<T>) -> SubjectResult<T> {
+    /// Does a subject's work while faults may be injected.
+    fn while_at_work<T>(&self, work: impl FnOnce() -> SubjectResult<T>) -> SubjectResult<T> {
         let database = self.database.as_ref();
         let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));
         set(true);
-        let done = work();
+        let result = work();
         set(false);
-        done
+        result
     }
 
     fn count(&mut self, operations: u64, check: u64, units: u64, failed: Failed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload: a kind of thing that can be measured in blocks. The session says when; the workload says how.
+//! A workload: a kind of thing that can be measured in blocks. The session says when, the workload does it.
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
 use crate::fault::Fault;
@@ -19,8 +19,8 @@ use lab_store::StoreError;
 /// end_block
 /// ```
 ///
-/// A fault excludes its subject: at the point where it happened, or wherever [`Workload::dismiss`] says. What
-/// waits looks at [`crate::interrupt::requested`] meanwhile, and yields [`Fault::Interrupted`].
+/// A fault excludes its subject: at the point where it happened, or as [`Workload::exclude`] decides. Whatever waits
+/// checks [`crate::interrupt::requested`] meanwhile, and returns [`Fault::Interrupted`].
 pub trait Workload {
     /// Cores that the blocks take in turns; at least one.
     fn cores(&self) -> &[usize];
@@ -72,7 +72,7 @@ pub trait Workload {
     }
 
     /// Whether what is measured is on this machine; else what others do here disturbs nothing.
-    fn is_here(&self) -> bool {
+    fn is_local(&self) -> bool {
         true
     }
 
@@ -97,12 +97,12 @@ pub trait Workload {
         Opening::Target
     }
 
-    /// Starts what a subject needs for a block, unless it is there.
+    /// Starts what a subject needs for a block, unless it runs already.
     fn open(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
 
-    /// The turns at a point are about to begin, or its subjects to be warmed up.
+    /// Called before the subjects are warmed up for a point, and before the turns at it.
     fn begin_point(&mut self, _block: &mut BlockContext, _point: PointId) {}
 
     /// Brings a subject to its steady state at a point.
@@ -118,17 +118,17 @@ pub trait Workload {
     /// How many passes these subjects make at a point; passes 2k and 2k+1 are a mirrored pair.
     fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
 
-    /// A pass begins, in which a subject has this turn; `left`: passes, this one included.
-    fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _left: u32) -> Done<()> {
+    /// Called before a pass, for the turn that a subject has in it. `remaining`: passes, this one included.
+    fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _remaining: u32) -> Done<()> {
         Ok(())
     }
 
-    /// Readies a subject for its turn.
+    /// Prepares a subject for its turn.
     fn begin_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
         Ok(())
     }
 
-    /// Takes a turn: what it yielded, which is kept after [`Workload::end_turn`].
+    /// Takes a turn. Its result is kept after [`Workload::end_turn`].
     fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult>;
 
     /// Puts a subject to rest after its turn.
@@ -146,13 +146,12 @@ pub trait Workload {
         Ok(())
     }
 
-    /// Ends what [`Workload::open`] started, if it is there.
+    /// Ends what [`Workload::open`] started, if it runs.
     fn quit(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
 
-    /// Ends what a faulty subject has running, and keeps its fault as a failure: at a point, or at all of
-    /// them.
+    /// Ends the processes of a faulty subject, and keeps its fault as a failure: at a point, or at all points.
     fn exclude(
         &mut self,
         block: &mut BlockContext,
@@ -187,12 +186,12 @@ pub struct Turn {
     pub turn: u32,
 }
 
-/// What a turn yielded.
+/// The result of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnResult {
-    /// What is to be kept; `None`: all is kept already.
+    /// What is to be kept; `None`: it is kept already.
     pub record: Option<Record>,
-    /// Others disturbed it: it is taken again, as often as the session allows.
+    /// Whether other processes disturbed it: it is taken again, as often as the session allows.
     pub disturbed: bool,
 }
 

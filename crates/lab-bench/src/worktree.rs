@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Worktrees of a git repository, one for each revision that is compared: made in a folder of their
-//! own, and gone with it.
+//! Worktrees of a git repository, one for each revision that is compared: created in a temporary folder, and removed
+//! with it.
 
 use crate::random::random;
 use crate::{Scratch, interrupt};
@@ -12,38 +12,37 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The revision that is no commit: the working tree as it is.
-const AS_IT_IS: &str = ".";
+/// The name of the working tree as it is, which is no commit.
+const WORKING_TREE: &str = ".";
 
-/// The names of builds' folders are longer by less than this.
+/// The names of builds' folders are padded by less than this.
 const MOST_PADDING: u64 = 64;
 
-/// Revisions, checked out. Dropping them removes their worktrees; what a killed lab left is removed
-/// by the next one that compares revisions of the same repository. The working tree, the index and
-/// the branches of the repository stay as they are, and its hooks do not run.
+/// Revisions, checked out. Dropping them removes their worktrees; the next lab that compares revisions of the same
+/// repository removes those of a killed one. Working tree, index and branches stay unchanged, and no hooks run.
 pub struct Worktrees {
     revisions: Vec<Revision>,
     /// The repository's working tree.
     top: PathBuf,
-    /// Worktrees that git knows of, or may know of if it was stopped half-way.
-    made: Vec<PathBuf>,
+    /// Worktrees that git has registered, or may have if it was stopped half-way.
+    created: Vec<PathBuf>,
     scratch: Scratch,
 }
 
 /// A revision and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// As it was written, such as `HEAD~1`; `.` is the working tree as it is.
+    /// The reader's word for it, such as `HEAD~1`; `.` is the working tree as it is.
     pub written: String,
-    /// What it is; `None`: the working tree as it is.
+    /// Its commit; `None`: the working tree as it is.
     pub commit: Option<Commit>,
-    /// The folder that corresponds to the one that was given.
+    /// The folder in it that corresponds to the one that was given.
     pub folder: PathBuf,
-    /// The same of all its builds, the first one [`Revision::folder`]; empty: there is one.
+    /// The same folder in each of its builds, the first one [`Revision::folder`]; empty: there is one build.
     pub builds: Vec<PathBuf>,
 }
 
-/// A commit. Its words come from outside, cleaned of control characters.
+/// A commit. Its texts are cleaned of control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// Its full name.
@@ -54,7 +53,7 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// Why there are no worktrees. Nothing is left of those that were begun.
+/// Why there are no worktrees. None is left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// There is no git.
@@ -69,7 +68,7 @@ pub enum WorktreeError {
     /// A commit without the folder that the lab was started in.
     #[error("revision `{0}` has no folder `{1}`: start from a folder that all the revisions have")]
     NoFolder(String, PathBuf),
-    /// Nowhere to put them.
+    /// The folder for them cannot be used.
     #[error("{0}: {1}; TMPDIR names another folder for worktrees")]
     Place(PathBuf, io::Error),
     /// git refused.
@@ -81,13 +80,13 @@ pub enum WorktreeError {
 }
 
 impl Worktrees {
-    /// Checks out revisions of the repository that a folder is in, under the temporary folder, which
-    /// TMPDIR names: not in memory, since builds may be large. The same revision may be there twice.
+    /// Checks out revisions of the repository that a folder is in, under the temporary folder (TMPDIR): not in memory,
+    /// since builds may be large. A revision may be named twice.
     pub fn new(folder: &Path, revisions: &[String]) -> Result<Worktrees, WorktreeError> {
         Worktrees::new_in(&std::env::temp_dir(), folder, revisions)
     }
 
-    /// Checks out each revision so many times. Of several builds the folders' names have lengths that are drawn from
+    /// Checks out each revision so many times. With several builds the folders' names have lengths that are drawn from
     /// a seed.
     pub fn of_builds(
         folder: &Path,
@@ -95,7 +94,7 @@ impl Worktrees {
         builds: usize,
         seed: u64,
     ) -> Result<Worktrees, WorktreeError> {
-        let many: Vec<String> = revisions
+        let repeated: Vec<String> = revisions
             .iter()
             .flat_map(|revision| std::iter::repeat_n(revision.clone(), builds))
             .collect();
@@ -103,7 +102,8 @@ impl Worktrees {
             1 => 0,
             _ => random(seed, &[build as u64]) % MOST_PADDING,
         };
-        let mut worktrees = Worktrees::padded(&std::env::temp_dir(), folder, &many, padding)?;
+        let mut worktrees =
+            Worktrees::with_padding(&std::env::temp_dir(), folder, &repeated, padding)?;
         let all = std::mem::take(&mut worktrees.revisions);
         if builds == 1 {
             worktrees.revisions = all;
@@ -111,24 +111,24 @@ impl Worktrees {
         }
         worktrees.revisions = all
             .chunks(builds)
-            .map(|mine| Revision {
-                builds: mine.iter().map(|build| build.folder.clone()).collect(),
-                ..mine[0].clone()
+            .map(|group| Revision {
+                builds: group.iter().map(|build| build.folder.clone()).collect(),
+                ..group[0].clone()
             })
             .collect();
         Ok(worktrees)
     }
 
-    /// The same under another folder.
+    /// Like [`Worktrees::new`], under another folder.
     pub fn new_in(
         parent: &Path,
         folder: &Path,
         revisions: &[String],
     ) -> Result<Worktrees, WorktreeError> {
-        Worktrees::padded(parent, folder, revisions, |_| 0)
+        Worktrees::with_padding(parent, folder, revisions, |_| 0)
     }
 
-    fn padded(
+    fn with_padding(
         parent: &Path,
         folder: &Path,
         revisions: &[String],
@@ -139,12 +139,12 @@ impl Worktrees {
             .iter()
             .map(|written| resolve(&top, written))
             .collect::<Result<Vec<_>, _>>()?;
-        // Links resolved, as git names its worktrees.
+        // git names its worktrees with links resolved.
         let scratch = parent.canonicalize().and_then(|p| Scratch::new(Some(&p)));
         let mut worktrees = Worktrees {
             revisions: Vec::new(),
             top,
-            made: Vec::new(),
+            created: Vec::new(),
             scratch: scratch.map_err(|e| WorktreeError::Place(parent.into(), e))?,
         };
         worktrees.forget_abandoned();
@@ -193,18 +193,18 @@ impl Worktrees {
         commit: &Commit,
     ) -> Result<PathBuf, WorktreeError> {
         let place = self.scratch.folder().join(name);
-        self.made.push(place.clone());
+        self.created.push(place.clone());
         let mut add = git(&self.top);
         add.args(["worktree", "add", "--quiet", "--detach"]);
         match answer(add.arg(&place).arg(&commit.id)) {
             Ok(_) => Ok(place),
-            Err(Fault::Refused(why)) => Err(WorktreeError::Refused(written.into(), why)),
+            Err(Fault::Refused(message)) => Err(WorktreeError::Refused(written.into(), message)),
             Err(Fault::Other(e)) => Err(e),
         }
     }
 
-    /// Makes git forget the worktrees in folders that killed labs left and that are cleared by now.
-    /// `git worktree prune` would also forget what others have on a disk that is not there today.
+    /// Makes git forget the worktrees in folders that killed labs left and that are removed by now.
+    /// `git worktree prune` would also forget worktrees on a disk that is not mounted.
     fn forget_abandoned(&self) {
         let list = answer(git(&self.top).args(["worktree", "list", "--porcelain"]));
         for line in list.unwrap_or_default().split(|&byte| byte == b'\n') {
@@ -215,9 +215,8 @@ impl Worktrees {
         }
     }
 
-    /// Twice forced: for what was built in it, and for one that was being made when its lab was
-    /// killed, which git keeps locked. In a process group of its own, so that a Ctrl-C does not leave
-    /// half of it.
+    /// Removes a worktree, forced twice: it contains built files, and git locks one whose creation was interrupted. In
+    /// a process group of its own, so that Ctrl-C does not leave half of it.
     fn remove(&self, place: &Path) {
         let mut remove = git(&self.top);
         remove.args(["worktree", "remove", "--force", "--force"]);
@@ -228,7 +227,7 @@ impl Worktrees {
 
 impl Drop for Worktrees {
     fn drop(&mut self) {
-        self.made.iter().for_each(|place| self.remove(place));
+        self.created.iter().for_each(|place| self.remove(place));
     }
 }
 
@@ -247,17 +246,17 @@ pub fn commit_of(folder: &Path) -> Option<String> {
 
 /// The top of the working tree that a folder is in, and the way from there to the folder.
 fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
-    let ask = |what| match answer(git(folder).args(["rev-parse", what])) {
+    let ask = |option| match answer(git(folder).args(["rev-parse", option])) {
         Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
-        Err(Fault::Refused(why)) => Err(WorktreeError::NoRepository(folder.into(), why)),
+        Err(Fault::Refused(message)) => Err(WorktreeError::NoRepository(folder.into(), message)),
         Err(Fault::Other(e)) => Err(e),
     };
     Ok((ask("--show-toplevel")?, ask("--show-prefix")?))
 }
 
-/// What a revision is; nothing for the working tree as it is.
+/// The commit of a revision; `None`: the working tree as it is.
 fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
-    if written == AS_IT_IS {
+    if written == WORKING_TREE {
         return Ok(None);
     }
     let text = |call: &mut Command| match answer(call) {
@@ -292,15 +291,14 @@ fn name(index: usize, count: usize) -> String {
 
 /// Why git gave no answer.
 enum Fault {
-    /// It ran, and said this.
+    /// It failed, with this message.
     Refused(String),
-    /// It did not run, or not to its end.
+    /// It did not run, or was interrupted.
     Other(WorktreeError),
 }
 
-/// git in a folder, whatever repository the environment speaks of (a hook that calls the lab sets
-/// these: githooks(5), `git rev-parse --local-env-vars`), and without programs that the repository
-/// names to be run besides.
+/// git in a folder, whatever repository the environment names (hooks set these variables: githooks(5),
+/// `git rev-parse --local-env-vars`), and without running programs that the repository names.
 fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     for variable in [
@@ -323,7 +321,7 @@ fn git(folder: &Path) -> Command {
     git
 }
 
-/// What git writes when it succeeds.
+/// Runs git and returns its output.
 fn answer(git: &mut Command) -> Result<Vec<u8>, Fault> {
     let output = git.output().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Fault::Other(WorktreeError::NoGit),
@@ -344,7 +342,7 @@ fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// What comes from a repository may hold what moves a terminal's cursor.
+/// Replaces control characters: text of a repository could move a terminal's cursor.
 fn clean(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! In a process of its own: who was asked to stop stays so.
+//! In a process of its own, because a request to stop lasts until its end.
 
 use lab_bench::interrupt;
 use nix::sys::signal::{Signal, raise};

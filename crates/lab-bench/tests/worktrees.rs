@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Worktrees of real repositories: what is checked out where, and that nothing else is touched and
-//! nothing is left.
+//! Worktrees of real repositories: what is checked out, and that nothing else is changed and nothing is left.
 
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
 use lab_services::procfs;
@@ -14,13 +13,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A repository with two commits on `main`, of which only the second has the folder `bench`, and a
-/// folder for worktrees.
-struct Place(TempDir);
+/// A repository with two commits on `main`, of which only the second has the folder `bench`, and a folder for
+/// worktrees.
+struct Repository(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
+impl Repository {
+    fn new() -> Repository {
+        let place = Repository(tempfile::tempdir().unwrap());
         fs::create_dir_all(place.repository()).unwrap();
         fs::create_dir_all(place.parent()).unwrap();
         place.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -39,7 +38,7 @@ impl Place {
         self.repository().join("bench")
     }
 
-    /// Where worktrees are made.
+    /// The folder in which worktrees are created.
     fn parent(&self) -> PathBuf {
         self.0.path().join("parent")
     }
@@ -49,9 +48,9 @@ impl Place {
         Worktrees::new_in(&self.parent(), folder, &revisions)
     }
 
-    /// The message of the error that this must be.
+    /// The message of the error that must come.
     #[track_caller]
-    fn refused(&self, folder: &Path, revisions: &[&str]) -> String {
+    fn error_message(&self, folder: &Path, revisions: &[&str]) -> String {
         let error = self.worktrees(folder, revisions).err();
         self.assert_nothing_left();
         error.expect("an error").to_string()
@@ -74,8 +73,8 @@ impl Place {
         self.git(&["commit", "--quiet", "--message", message]);
     }
 
-    /// How many working trees git knows of.
-    fn known(&self) -> usize {
+    /// How many working trees git has registered.
+    fn registered(&self) -> usize {
         let list = self.git(&["worktree", "list", "--porcelain"]);
         list.lines().filter(|l| l.starts_with("worktree ")).count()
     }
@@ -84,16 +83,16 @@ impl Place {
     fn assert_nothing_left(&self) {
         let left: Vec<_> = fs::read_dir(self.parent()).unwrap().flatten().collect();
         assert!(left.is_empty(), "{left:?}");
-        assert_eq!(self.known(), 1);
+        assert_eq!(self.registered(), 1);
     }
 
-    /// A process that makes worktrees of `HEAD` and keeps them: this test program, as [`holder`].
+    /// A process that creates worktrees of `HEAD` and keeps them: this test program, as [`holder`].
     fn holder(&self) -> Child {
         let mut holder = Command::new(std::env::current_exe().unwrap());
         holder
             .args(["--exact", "holder", "--ignored", "--nocapture"])
             .env("TMPDIR", self.parent())
-            // As in a hook of another repository.
+            // The environment of a hook of another repository.
             .env("GIT_DIR", "/nowhere/.git")
             .env("GIT_INDEX_FILE", "/nowhere/index")
             .current_dir(self.repository())
@@ -104,13 +103,13 @@ impl Place {
     }
 }
 
-/// Not a test: what [`Place::holder`] starts. It says what became of it, and waits.
+/// Not a test: the program that [`Repository::holder`] starts. It reports its outcome and waits.
 #[test]
 #[ignore]
 fn holder() {
     interrupt::watch().unwrap();
-    let here = std::env::current_dir().unwrap();
-    match Worktrees::new(&here, &["HEAD".into()]) {
+    let folder = std::env::current_dir().unwrap();
+    match Worktrees::new(&folder, &["HEAD".into()]) {
         Ok(worktrees) => {
             println!("\nheld {}", worktrees.revisions()[0].folder.display());
             std::io::stdin().lines().for_each(drop);
@@ -119,8 +118,8 @@ fn holder() {
     }
 }
 
-/// What a holder says: its first line that begins with this word, without it.
-fn said(holder: &mut Child, word: &str) -> String {
+/// The rest of a holder's first line that begins with this word.
+fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
     let line = lines.find_map(|l| l.strip_prefix(word).map(|l| l.trim().to_owned()));
@@ -133,7 +132,7 @@ fn program(revision: &Revision) -> String {
 
 #[test]
 fn each_revision_is_checked_out_and_gone_afterwards() {
-    let place = Place::new();
+    let place = Repository::new();
     let worktrees = place
         .worktrees(&place.repository(), &["HEAD~1", "main", "main"])
         .unwrap();
@@ -150,8 +149,8 @@ fn each_revision_is_checked_out_and_gone_afterwards() {
     assert_ne!(second.folder, again.folder);
     let length = |r: &Revision| r.folder.as_os_str().len();
     assert_eq!(length(first), length(again));
-    assert_eq!(place.known(), 4);
-    // As a build leaves it.
+    assert_eq!(place.registered(), 4);
+    // Files of a build.
     fs::create_dir(first.folder.join("target")).unwrap();
     fs::write(first.folder.join("target/built"), "x").unwrap();
     fs::write(first.folder.join("program"), "changed").unwrap();
@@ -161,7 +160,7 @@ fn each_revision_is_checked_out_and_gone_afterwards() {
 
 #[test]
 fn the_working_tree_is_untouched_and_can_be_compared_as_it_is() {
-    let place = Place::new();
+    let place = Repository::new();
     fs::write(place.repository().join("program"), "dirty").unwrap();
     fs::write(place.repository().join("new"), "untracked").unwrap();
     place.git(&["add", "new"]);
@@ -190,7 +189,7 @@ fn the_working_tree_is_untouched_and_can_be_compared_as_it_is() {
 
 #[test]
 fn the_folder_inside_the_repository_is_kept() {
-    let place = Place::new();
+    let place = Repository::new();
     let worktrees = place.worktrees(&place.bench(), &["HEAD", "."]).unwrap();
     for revision in worktrees.revisions() {
         assert!(revision.folder.ends_with("bench"), "{revision:?}");
@@ -198,14 +197,14 @@ fn the_folder_inside_the_repository_is_kept() {
     }
     drop(worktrees);
     assert_eq!(
-        place.refused(&place.bench(), &["HEAD", "HEAD~1"]),
+        place.error_message(&place.bench(), &["HEAD", "HEAD~1"]),
         "revision `HEAD~1` has no folder `bench/`: start from a folder that all the revisions have"
     );
 }
 
 #[test]
 fn what_is_no_revision() {
-    let place = Place::new();
+    let place = Repository::new();
     for wrong in [
         "nothing",
         "",
@@ -215,29 +214,29 @@ fn what_is_no_revision() {
         "HEAD\u{1b}[31m",
         "HEAD\0",
     ] {
-        let said = place.refused(&place.repository(), &["HEAD", wrong]);
-        let named = wrong.replace(|c: char| c.is_control(), " ");
+        let message = place.error_message(&place.repository(), &["HEAD", wrong]);
+        let cleaned = wrong.replace(|c: char| c.is_control(), " ");
         assert_eq!(
-            said,
-            format!("there is no revision `{named}`; `git log --oneline` shows what there is")
+            message,
+            format!("there is no revision `{cleaned}`; `git log --oneline` shows what there is")
         );
     }
 }
 
 #[test]
 fn what_is_no_repository() {
-    let place = Place::new();
+    let place = Repository::new();
     for folder in [
         place.parent(),
         place.repository().join(".git"),
         place.parent().join("nowhere"),
     ] {
-        let said = place.refused(&folder, &["HEAD"]);
+        let message = place.error_message(&folder, &["HEAD"]);
         let start = format!(
             "{} is not in the working tree of a git repository",
             folder.display()
         );
-        assert!(said.starts_with(&start), "{said}");
+        assert!(message.starts_with(&start), "{message}");
     }
     let error = Worktrees::new_in(
         &place.parent().join("nowhere"),
@@ -247,10 +246,10 @@ fn what_is_no_repository() {
     assert!(matches!(error, Err(WorktreeError::Place(..))));
 }
 
-/// A subject line is anybody's; the lab shows it in a terminal.
+/// Anybody can write the message of a commit, and the lab shows it in a terminal.
 #[test]
 fn words_of_commits_are_clean() {
-    let place = Place::new();
+    let place = Repository::new();
     place.commit("program", "three", "esc\u{1b}[31mape \u{7}");
     let worktrees = place.worktrees(&place.repository(), &["HEAD"]).unwrap();
     let commit = worktrees.revisions()[0].commit.as_ref().unwrap();
@@ -260,32 +259,35 @@ fn words_of_commits_are_clean() {
 
 #[test]
 fn what_a_killed_lab_left_is_cleared_by_the_next() {
-    let place = Place::new();
-    // Somebody else's, on a disk that is not there now, and with a name like the lab's elsewhere.
-    let others = place.0.path().join("benchlab-others");
-    let path = others.to_str().unwrap();
+    let place = Repository::new();
+    // A worktree of another program, on a disk that is not mounted now, with a name like the lab's, elsewhere.
+    let foreign = place.0.path().join("benchlab-others");
+    let path = foreign.to_str().unwrap();
     place.git(&["worktree", "add", "--quiet", "--detach", path]);
-    fs::rename(&others, place.0.path().join("away")).unwrap();
+    fs::rename(&foreign, place.0.path().join("away")).unwrap();
     let mut killed = place.holder();
-    let left = PathBuf::from(said(&mut killed, "held"));
+    let abandoned = PathBuf::from(line_after(&mut killed, "held"));
     killed.kill().unwrap();
     killed.wait().unwrap();
-    assert_eq!(program_at(&left), "two");
+    assert_eq!(program_at(&abandoned), "two");
     let mut alive = place.holder();
-    let held = PathBuf::from(said(&mut alive, "held"));
-    assert!(!left.exists(), "what the killed one left is still there");
+    let held = PathBuf::from(line_after(&mut alive, "held"));
+    assert!(
+        !abandoned.exists(),
+        "what the killed one left is still there"
+    );
     assert_eq!(
-        place.known(),
+        place.registered(),
         3,
         "the repository, the other's, and the held one"
     );
-    // One that lives is left alone.
+    // The worktree of a lab that runs is not touched.
     drop(place.worktrees(&place.repository(), &["HEAD"]).unwrap());
     assert_eq!(program_at(&held), "two");
     drop(alive.stdin.take());
     assert!(alive.wait().unwrap().success());
     assert!(!held.exists());
-    fs::rename(place.0.path().join("away"), &others).unwrap();
+    fs::rename(place.0.path().join("away"), &foreign).unwrap();
     place.git(&["worktree", "remove", path]);
     place.assert_nothing_left();
 }
@@ -293,13 +295,13 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
 /// Ctrl-C reaches the lab and git, and may end git first; SIGTERM may reach the lab alone.
 #[test]
 fn stopped_while_git_checks_out() {
-    let strike: [fn(Pid) -> nix::Result<()>; 3] = [
+    let signals: [fn(Pid) -> nix::Result<()>; 3] = [
         |group| killpg(group, Signal::SIGINT),
         |lab| kill(procfs::children(lab)[0], Signal::SIGINT),
         |lab| kill(lab, Signal::SIGTERM),
     ];
-    for strike in strike {
-        let place = Place::new();
+    for send_signal in signals {
+        let place = Repository::new();
         let started = place.0.path().join("started");
         let filter = format!("touch '{}'; sleep 1; cat", started.display());
         place.git(&["config", "filter.slow.smudge", &filter]);
@@ -310,9 +312,9 @@ fn stopped_while_git_checks_out() {
             assert!(began.elapsed() < Duration::from_secs(60), "no checkout");
             std::thread::sleep(Duration::from_millis(1));
         }
-        strike(Pid::from_raw(holder.id() as i32)).unwrap();
-        let why = said(&mut holder, "failed");
-        assert_eq!(why, "stopped before the revisions were checked out");
+        send_signal(Pid::from_raw(holder.id() as i32)).unwrap();
+        let message = line_after(&mut holder, "failed");
+        assert_eq!(message, "stopped before the revisions were checked out");
         holder.wait().unwrap();
         place.assert_nothing_left();
     }
@@ -320,17 +322,17 @@ fn stopped_while_git_checks_out() {
 
 #[test]
 fn without_git() {
-    let place = Place::new();
+    let place = Repository::new();
     let mut holder = Command::new(std::env::current_exe().unwrap());
     let output = holder
         .args(["--exact", "holder", "--ignored", "--nocapture"])
         .env("PATH", place.parent())
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let output_text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.contains("there is no `git` in PATH: install it"),
-        "{said}"
+        output_text.contains("there is no `git` in PATH: install it"),
+        "{output_text}"
     );
 }
 

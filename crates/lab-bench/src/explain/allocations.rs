@@ -16,20 +16,20 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.so"
 /// Languages whose runtimes have heaps of their own; their kits tell what they count (docs/protocol.md).
 const OWN_HEAPS: [&str; 3] = ["Go", "Java", "Node.js"];
 
-/// Blocks and bytes, eight bytes each, in the machine's order.
-const COUNTS: usize = 16;
+/// The file of counts, in bytes: blocks and bytes, each a number of eight bytes in the machine's order.
+const COUNTS_BYTES: usize = 16;
 
 impl Explainer<'_> {
-    /// In a process of its own: counting slows it down. Fault: it cannot be counted.
+    /// Counts allocations in a process of its own, because counting slows it down. Fault: it cannot be counted.
     pub(super) fn allocations(&self, counted: &mut Counted, batches: Batches) -> SubjectResult<()> {
         let library = Library::new(self.scratch.folder())?;
         let has_own_heap = has_own_heap(&self.plan.subjects[counted.subject].language);
-        let before = if has_own_heap {
+        let prefix = if has_own_heap {
             Vec::new()
         } else {
-            library.before()
+            library.prefix()
         };
-        let (mut process, mut visit) = self.warm(counted, batches, &before)?;
+        let (mut process, mut visit) = self.warm(counted, batches, &prefix)?;
         process.counts_allocations = has_own_heap;
         if !has_own_heap && library.read()?[0] == 0.0 {
             return Err(missing(
@@ -41,7 +41,7 @@ impl Explainer<'_> {
             let ran = run(process)?;
             let after = library.read()?;
             if has_own_heap {
-                told(ran.allocated)
+                allocation_figures(ran.allocated)
             } else {
                 Ok(after.iter().zip(before).map(|(a, b)| a - b).collect())
             }
@@ -52,16 +52,15 @@ impl Explainer<'_> {
             2 => counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows),
             _ => {
                 counted.figures([Metric::ALLOCATED_BYTES].iter(), &rows);
-                let why = "its runtime counts bytes alone";
-                return Err(missing(why));
+                return Err(missing("its runtime counts bytes alone"));
             }
         }
         Ok(())
     }
 }
 
-/// Bytes, and blocks where they are counted.
-fn told(allocated: Allocated) -> SubjectResult<Vec<f64>> {
+/// Bytes, and blocks where the runtime counts them.
+fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
     let bytes =
         bytes.ok_or_else(|| missing("its runtime has a heap of its own, and does not tell"))?;
@@ -85,19 +84,19 @@ impl Library {
     /// In a folder; the counts begin at 0.
     pub(super) fn new(folder: &Path) -> SubjectResult<Library> {
         let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
-        let made = std::fs::write(&library, LIBRARY)
-            .and_then(|()| std::fs::write(&path, [0; COUNTS]))
+        let counts = std::fs::write(&library, LIBRARY)
+            .and_then(|()| std::fs::write(&path, [0; COUNTS_BYTES]))
             .and_then(|()| File::open(&path));
         Ok(Library {
-            counts: made.map_err(connection_lost)?,
+            counts: counts.map_err(connection_lost)?,
             library,
             path,
         })
     }
 
-    /// Words in front of a program that load it. Python's own allocator, which takes memory in large pieces, is left
-    /// out.
-    pub(super) fn before(&self) -> Vec<String> {
+    /// Words in front of a program that load the library. Python's own allocator, which takes memory in large pieces,
+    /// is switched off.
+    pub(super) fn prefix(&self) -> Vec<String> {
         vec![
             "env".into(),
             format!("LD_PRELOAD={}", self.library.display()),
@@ -108,12 +107,12 @@ impl Library {
 
     /// Bytes and blocks so far.
     pub(super) fn read(&self) -> SubjectResult<Vec<f64>> {
-        let mut bytes = [0; COUNTS];
+        let mut bytes = [0; COUNTS_BYTES];
         self.counts
             .read_exact_at(&mut bytes, 0)
             .map_err(connection_lost)?;
-        let number = |at: usize| {
-            let bytes = bytes[at..at + 8].try_into().expect("eight bytes");
+        let number = |offset: usize| {
+            let bytes = bytes[offset..offset + 8].try_into().expect("eight bytes");
             u64::from_ne_bytes(bytes) as f64
         };
         Ok(vec![number(8), number(0)])

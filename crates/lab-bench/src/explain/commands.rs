@@ -3,8 +3,8 @@
 //! tool.
 
 use super::allocations::{Library, has_own_heap};
-use super::simulated::{FIGURES, by_function, by_library, most_of, under_callgrind};
-use super::{Adding, REPEATS, USED, missing, tracing, whole_trace};
+use super::simulated::{FIGURES, by_function, by_library, most_costly, under_callgrind};
+use super::{Adding, REPEATS, USED, missing, read_trace_file, tracing};
 use crate::build::in_path;
 use crate::commands::order;
 use crate::fault::{Fault, SubjectResult};
@@ -30,7 +30,7 @@ const LONG: Duration = Duration::from_secs(2);
 /// Counts commands of a plan.
 pub struct CommandExplainer<'a> {
     plan: &'a Plan,
-    how: &'a Commands,
+    options: &'a Commands,
     starter: Starter,
     cores: Vec<usize>,
     counters: Option<Counters>,
@@ -41,7 +41,7 @@ impl<'a> CommandExplainer<'a> {
     /// For a plan of commands.
     pub fn new(
         plan: &'a Plan,
-        how: &'a Commands,
+        options: &'a Commands,
         scratch: Scratch,
     ) -> std::io::Result<CommandExplainer<'a>> {
         let starter = Starter::new()?;
@@ -50,7 +50,7 @@ impl<'a> CommandExplainer<'a> {
             starter,
             cores: sys::allowed_cores()?,
             plan,
-            how,
+            options,
             scratch,
         })
     }
@@ -84,9 +84,9 @@ impl<'a> CommandExplainer<'a> {
     }
 
     /// A run with words in front of the command.
-    fn run(&mut self, counted: &Counted, before: &[String]) -> SubjectResult<Ended> {
+    fn run(&mut self, counted: &Counted, prefix: &[String]) -> SubjectResult<Ended> {
         let mut order = self.order(counted);
-        order.program.splice(0..0, before.iter().cloned());
+        order.program.splice(0..0, prefix.iter().cloned());
         let ended = self.starter.run(&order)?;
         if ended.timed_out {
             Err(missing("it takes longer than --time-limit"))
@@ -98,7 +98,7 @@ impl<'a> CommandExplainer<'a> {
     fn order(&self, counted: &Counted) -> Order {
         let at = (counted.subject, counted.point);
         let program = &self.plan.subjects[counted.subject].program;
-        order((self.plan, self.how), at, program, 0, &self.cores)
+        order((self.plan, self.options), at, program, 0, &self.cores)
     }
 
     fn untraced(&mut self, counted: &mut Counted) -> SubjectResult<()> {
@@ -142,7 +142,7 @@ impl<'a> CommandExplainer<'a> {
         let mut all = Vec::new();
         for _ in 0..UNDER_TOOLS {
             self.run(counted, &tracing(tracer, &file, &[]))?;
-            all.push(whole_trace(&file)?);
+            all.push(read_trace_file(&file)?);
         }
         let rows: Vec<_> = all.iter().map(|calls| (calls.clone(), 1.0)).collect();
         counted.messages = all.pop().map_or(Vec::new(), |calls| calls.messages);
@@ -155,7 +155,7 @@ impl<'a> CommandExplainer<'a> {
         let mut rows = Vec::new();
         for _ in 0..UNDER_TOOLS {
             let library = Library::new(self.scratch.folder())?;
-            self.run(counted, &library.before())?;
+            self.run(counted, &library.prefix())?;
             rows.push(library.read()?);
         }
         if has_own_heap(language) || rows.iter().any(|row| row[1] == 0.0) {
@@ -182,20 +182,20 @@ impl<'a> CommandExplainer<'a> {
         }
         let file = self.scratch.folder().join("callgrind");
         self.run(counted, &under_callgrind(&file))?;
-        let wrong = |why: String| Fault::Failed("callgrind", why);
-        let opened = File::open(&file).map_err(|e| wrong(e.to_string()))?;
-        let profile = read_callgrind(BufReader::new(opened)).map_err(|e| wrong(e.to_string()))?;
+        let failure = |message: String| Fault::Failed("callgrind", message);
+        let opened = File::open(&file).map_err(|e| failure(e.to_string()))?;
+        let profile = read_callgrind(BufReader::new(opened)).map_err(|e| failure(e.to_string()))?;
         let figures = FIGURES.iter();
         let figures =
             figures.filter_map(|(metric, event)| Some((metric, profile.total_of(event)? as f64)));
         let (metrics, row): (Vec<&Metric>, Vec<f64>) = figures.unzip();
         counted.figures(metrics.into_iter(), &[row]);
-        let whole = |by: HashMap<String, u64>| {
+        let largest = |by: HashMap<String, u64>| {
             let costs = by.into_iter();
-            most_of(costs.map(|(name, cost)| (name, cost as f64)))
+            most_costly(costs.map(|(name, cost)| (name, cost as f64)))
         };
-        counted.functions = whole(by_function(&profile));
-        counted.libraries = whole(by_library(&profile));
+        counted.functions = largest(by_function(&profile));
+        counted.libraries = largest(by_library(&profile));
         Ok(())
     }
 }

@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use trace::{Calls, read_whole};
+use trace::{Calls, read_all_calls};
 
 /// Differences of which the median is taken. From the least to the greatest of six is an interval of the
 /// median at 1 - 2/2^6 = 96.9 %.
@@ -67,7 +67,7 @@ pub struct Explainer<'a> {
     targets: Vec<Target>,
     core: usize,
     scratch: Scratch,
-    /// The processor's counters can be had.
+    /// Whether the processor's counters can be read.
     has_hardware: bool,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Explainer<'a> {
         counted.settings = settings;
         visit.verify(&mut process, self.plan, 1)?;
         visit.check_work(self.plan)?;
-        let batches = self.sized(&mut process, &mut visit, operations)?;
+        let batches = self.size_batches(&mut process, &mut visit, operations)?;
         let usage =
             |process: &SubjectProcess| procfs::usage(process.pid()).map_err(connection_lost);
         let counters = self.has_hardware.then(|| Counters::of(process.pid()));
@@ -190,16 +190,16 @@ impl<'a> Explainer<'a> {
         Ok(rows)
     }
 
-    /// A subject at a point, warm, its program in front of which stand these words.
+    /// Starts a subject, with these words in front of its program, opens a point and warms it up.
     fn warm(
         &self,
         counted: &Counted,
         batches: Batches,
-        before: &[String],
+        prefix: &[String],
     ) -> SubjectResult<(SubjectProcess, Visit)> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
-        program.splice(0..0, before.iter().cloned());
+        program.splice(0..0, prefix.iter().cloned());
         let (mut process, _) = self.starting(&plan).process(counted.subject, self.core)?;
         let (mut visit, _) = Visit::begin(
             &mut process,
@@ -215,11 +215,11 @@ impl<'a> Explainer<'a> {
     }
 
     /// Finds the sizes of the batches, and warms up.
-    fn sized(
+    fn size_batches(
         &self,
         process: &mut SubjectProcess,
         visit: &mut Visit,
-        wanted: Option<u64>,
+        requested: Option<u64>,
     ) -> SubjectResult<Batches> {
         let plan = self.plan;
         let mut one_ns = u64::MAX;
@@ -229,7 +229,7 @@ impl<'a> Explainer<'a> {
             one_ns = one_ns.min(ran.wall_ns.max(1));
         }
         let (most, least) = OPERATIONS;
-        let operations = wanted.unwrap_or((BATCH_NS / one_ns).clamp(least, most));
+        let operations = requested.unwrap_or((BATCH_NS / one_ns).clamp(least, most));
         let warm_up = (WARM_UP_NS / one_ns).min(WARM_UP).div_ceil(operations);
         let batches = Batches {
             warm_up: warm_up.max(1),
@@ -247,8 +247,8 @@ impl<'a> Explainer<'a> {
         let file = self.scratch.folder().join("trace");
         // strace is the child of the subject and not its parent (`-D`): the lab has the subject itself for a child,
         // with its process id, its group and its pipes, as always.
-        let before = tracing(tracer, &file, &["-D"]);
-        let (mut process, mut visit) = self.warm(counted, batches, &before)?;
+        let prefix = tracing(tracer, &file, &["-D"]);
+        let (mut process, mut visit) = self.warm(counted, batches, &prefix)?;
         let n = batches.operations;
         for operations in [n, 2 * n].repeat(REPEATS).into_iter().chain([1]) {
             visit.run(&mut process, self.plan, operations)?;
@@ -260,14 +260,13 @@ impl<'a> Explainer<'a> {
             .map_err(TraceError::from)
             .and_then(|trace| read_trace(BufReader::new(trace)))
             .map_err(|e| Fault::Failed("trace", e.to_string()))?;
-        let wanted = batches.warm_up as usize + 2 * REPEATS + 1;
-        if calls.len() == wanted {
+        let expected = batches.warm_up as usize + 2 * REPEATS + 1;
+        if calls.len() == expected {
             counted.add(batches, calls);
             Ok(())
         } else {
-            let found = calls.len();
-            let why = format!("the trace shows {found} batches of {wanted}");
-            Err(Fault::Failed("trace", why))
+            let message = format!("the trace shows {} batches of {expected}", calls.len());
+            Err(Fault::Failed("trace", message))
         }
     }
 
@@ -302,9 +301,9 @@ fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
 }
 
 /// The calls of a whole trace.
-fn whole_trace(file: &Path) -> SubjectResult<Calls> {
+fn read_trace_file(file: &Path) -> SubjectResult<Calls> {
     let trace = File::open(file).map_err(TraceError::from);
-    let calls = trace.and_then(|trace| read_whole(BufReader::new(trace)));
+    let calls = trace.and_then(|trace| read_all_calls(BufReader::new(trace)));
     calls.map_err(|e| Fault::Failed("trace", e.to_string()))
 }
 
@@ -317,23 +316,23 @@ static USED: [Metric; 5] = [
     Metric::MAJOR_FAULTS,
 ];
 
-/// CPU time, switches and faults between two looks, in the order of [`USED`].
+/// CPU time, switches and faults between two readings, in the order of [`USED`].
 fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
     // A thread that ended takes its switches along.
-    let grown = |of: fn(&Usage) -> u64| of(after).saturating_sub(of(before)) as f64;
+    let increase = |of: fn(&Usage) -> u64| of(after).saturating_sub(of(before)) as f64;
     [
         cpu_ns as f64,
-        grown(|u| u.voluntary_switches),
-        grown(|u| u.involuntary_switches),
-        grown(|u| u.minor_faults),
-        grown(|u| u.major_faults),
+        increase(|u| u.voluntary_switches),
+        increase(|u| u.involuntary_switches),
+        increase(|u| u.minor_faults),
+        increase(|u| u.major_faults),
     ]
 }
 
-/// What is added to what was counted.
+/// Additions to what was counted of a subject.
 trait Adding {
-    /// What could not be counted is told; a reader's wish to stop goes on.
-    fn note_missing(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
+    /// Notes what could not be counted, and why. An interruption is returned.
+    fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
     /// A figure of each of the metrics that the rows have, one row for each pair of batches.
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
@@ -345,15 +344,15 @@ trait Adding {
     fn calls(&mut self, counted: &[(Calls, f64)]);
 }
 
-/// Something cannot be counted.
-fn missing(why: &str) -> Fault {
-    Fault::Failed("missing", why.into())
+/// The fault of something that cannot be counted.
+fn missing(reason: &str) -> Fault {
+    Fault::Failed("missing", reason.into())
 }
 
 impl Adding for Counted {
-    fn note_missing(&mut self, what: &str, outcome: SubjectResult<()>) -> SubjectResult<()> {
+    fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()> {
         match outcome {
-            Err(Fault::Failed(_, why)) => self.missing.push((what.into(), why)),
+            Err(Fault::Failed(_, reason)) => self.missing.push((quantity.into(), reason)),
             outcome => return outcome,
         }
         Ok(())
@@ -372,16 +371,16 @@ impl Adding for Counted {
     fn add(&mut self, batches: Batches, mut calls: Vec<Calls>) {
         self.messages = calls.pop().map_or(Vec::new(), |single| single.messages);
         let pairs = calls[batches.warm_up as usize..].chunks_exact(2);
-        let more = pairs.map(|pair| (pair[1].more_than(&pair[0]), batches.operations as f64));
-        let more: Vec<(Calls, f64)> = more.collect();
-        self.calls(&more);
+        let differences = pairs.map(|pair| (pair[1].minus(&pair[0]), batches.operations as f64));
+        let differences: Vec<(Calls, f64)> = differences.collect();
+        self.calls(&differences);
     }
 
     fn calls(&mut self, counted: &[(Calls, f64)]) {
-        let mut figure = |metric: Metric, of: &dyn Fn(&Calls) -> i64| {
+        let mut figure = |metric: Metric, value: &dyn Fn(&Calls) -> i64| {
             let each = counted
                 .iter()
-                .map(|(calls, operations)| of(calls) as f64 / operations);
+                .map(|(calls, operations)| value(calls) as f64 / operations);
             self.figures.push(CountedFigure {
                 metric,
                 differences: each.collect(),
@@ -409,7 +408,7 @@ fn call(kind: &str) -> Metric {
     }
 }
 
-/// Where strace is, if it is there.
+/// The path of strace, if it is installed.
 pub fn tracer() -> Option<PathBuf> {
     crate::build::in_path("strace")
 }

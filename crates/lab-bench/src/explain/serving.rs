@@ -71,8 +71,8 @@ impl<'a> ServerExplainer<'a> {
         tracer: Option<&Path>,
     ) -> SubjectResult<Counted> {
         if self.plan.part_of_peak(point).is_some() {
-            let why = "a part of its peak is only known in a run: count it at load=closed";
-            return Err(Fault::Failed("load", why.into()));
+            let reason = "a part of its peak is only known in a run: count it at load=closed";
+            return Err(Fault::Failed("load", reason.into()));
         }
         let mut counted = Counted {
             subject,
@@ -88,8 +88,8 @@ impl<'a> ServerExplainer<'a> {
         let allocated = self.allocations(&mut counted, &proven);
         counted.note_missing("allocations", allocated)?;
         if !self.has_hardware {
-            let why = "the machine has no hardware counters, and Callgrind runs one thread of a server at a time";
-            counted.note_missing("instructions and cache misses", Err(missing(why)))?;
+            let reason = "the machine has no hardware counters, and Callgrind runs one thread of a server at a time";
+            counted.note_missing("instructions and cache misses", Err(missing(reason)))?;
         }
         Ok(counted)
     }
@@ -99,11 +99,11 @@ impl<'a> ServerExplainer<'a> {
         let setup = self.setup(self.plan)?;
         let (server, opened) = setup.start(counted.subject, &self.split.server)?;
         let settings = opened.args().iter();
-        let named = |key: &str| !["url", "processes", "certificate"].contains(&key);
-        let settings = settings.filter(|(key, _)| named(key)).cloned();
+        let is_setting = |key: &str| !["url", "processes", "certificate"].contains(&key);
+        let settings = settings.filter(|(key, _)| is_setting(key)).cloned();
         counted.settings = settings.collect();
         let proven = setup.prove(&server)?;
-        let mut loaded = self.loaded(&setup, server, counted.point, &proven)?;
+        let mut loaded = self.start_load(&setup, server, counted.point, &proven)?;
         let process = loaded.server.process.pid();
         let counters = self.has_hardware.then(|| Counters::of(process));
         let counters = counters.transpose().map_err(connection_lost)?;
@@ -130,11 +130,11 @@ impl<'a> ServerExplainer<'a> {
         Ok(proven)
     }
 
-    /// The calls of each stretch, told apart by the time when they began.
+    /// The calls of each stretch, distinguished by the time when they began.
     fn traced(&self, counted: &mut Counted, proven: &Proven, tracer: &Path) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
-        let before = tracing(tracer, &file, &["-D", "-ttt"]);
-        let mut loaded = self.behind(&before, counted, proven)?;
+        let prefix = tracing(tracer, &file, &["-D", "-ttt"]);
+        let mut loaded = self.start_with_prefix(&prefix, counted, proven)?;
         let mut windows = Vec::new();
         let mut served = Vec::new();
         loaded.stretches(|loaded| {
@@ -165,7 +165,7 @@ impl<'a> ServerExplainer<'a> {
             ));
         }
         let library = Library::new(self.scratch.folder())?;
-        let mut loaded = self.behind(&library.before(), counted, proven)?;
+        let mut loaded = self.start_with_prefix(&library.prefix(), counted, proven)?;
         if library.read()?[1] == 0.0 {
             return Err(missing(
                 "it does not take its memory from a shared C library",
@@ -174,8 +174,8 @@ impl<'a> ServerExplainer<'a> {
         let rows = loaded.stretches(|loaded| {
             let before = library.read()?;
             let served = loaded.served()?;
-            let more = library.read()?.into_iter().zip(before);
-            Ok(more
+            let growth = library.read()?.into_iter().zip(before);
+            Ok(growth
                 .map(|(after, before)| (after - before) / served as f64)
                 .collect())
         })?;
@@ -195,23 +195,23 @@ impl<'a> ServerExplainer<'a> {
         })
     }
 
-    /// A server with words in front of its program, loaded.
-    fn behind(
+    /// Starts a server with these words in front of its program, and loads it.
+    fn start_with_prefix(
         &self,
-        before: &[String],
+        prefix: &[String],
         counted: &Counted,
         proven: &Proven,
     ) -> SubjectResult<Loaded> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
-        program.splice(0..0, before.iter().cloned());
+        program.splice(0..0, prefix.iter().cloned());
         let setup = self.setup(&plan)?;
         let (server, _) = setup.start(counted.subject, &self.split.server)?;
-        self.loaded(&setup, server, counted.point, proven)
+        self.start_load(&setup, server, counted.point, proven)
     }
 
-    /// With warm connections.
-    fn loaded(
+    /// Warms up a server's connections.
+    fn start_load(
         &self,
         setup: &ServerSetup,
         mut server: RunningServer,

@@ -18,7 +18,7 @@ const NATIVE: [&str; 4] = ["Ada", "C", "C++", "Rust"];
 /// Batches before the one that counts: nothing is compiled while it runs, and Callgrind is slow.
 const WARM_UP: u64 = 1;
 
-/// The most functions that are told.
+/// The most functions that are reported.
 const FUNCTIONS: usize = 20;
 
 /// The figures, each of an event of Callgrind's or a sum of such.
@@ -29,7 +29,7 @@ pub(super) static FIGURES: [(Metric, &str); 3] = [
 ];
 
 impl Explainer<'_> {
-    /// In two processes, of which one does twice as many operations. Fault: Valgrind cannot run it.
+    /// Counts in two processes, of which one does twice as many operations. Fault: Valgrind cannot run it.
     pub(super) fn simulated(&self, counted: &mut Counted, batches: Batches) -> SubjectResult<()> {
         let language = self.plan.subjects[counted.subject].language.as_str();
         if !NATIVE.contains(&language) {
@@ -51,7 +51,7 @@ impl Explainer<'_> {
         counted.figures(metrics.into_iter(), &[row]);
         let differences = |by: fn(&CostProfile) -> HashMap<String, u64>| {
             let once = by(&once);
-            most_of(by(&twice).into_iter().map(|(name, cost)| {
+            most_costly(by(&twice).into_iter().map(|(name, cost)| {
                 let before = once.get(&name).copied().unwrap_or(0);
                 (name, each(cost, before))
             }))
@@ -78,9 +78,9 @@ impl Explainer<'_> {
         visit.check_work(self.plan)?;
         process.close()?;
         process.quit()?;
-        let wrong = |why: String| Fault::Failed("callgrind", why);
-        let opened = File::open(&file).map_err(|e| wrong(e.to_string()))?;
-        read_callgrind(BufReader::new(opened)).map_err(|e| wrong(e.to_string()))
+        let failure = |message: String| Fault::Failed("callgrind", message);
+        let opened = File::open(&file).map_err(|e| failure(e.to_string()))?;
+        read_callgrind(BufReader::new(opened)).map_err(|e| failure(e.to_string()))
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn under_callgrind(file: &Path) -> Vec<String> {
 }
 
 /// The functions with the greatest costs.
-pub(super) fn most_of(functions: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
+pub(super) fn most_costly(functions: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
     let mut functions: Vec<(String, f64)> = functions.filter(|(_, cost)| *cost > 0.0).collect();
     functions.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     functions.truncate(FUNCTIONS);

@@ -36,7 +36,7 @@ pub enum TraceError {
     Truncated,
 }
 
-/// What a subject asked of the system in one batch.
+/// The system calls of a subject in one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// How often each system call was made.
@@ -51,7 +51,8 @@ pub struct Calls {
     pub futex_waits: i64,
     /// The first messages on sockets, in order.
     pub messages: Vec<Message>,
-    asked: HashSet<u64>,
+    /// Sockets on which something was sent since the last receipt.
+    awaiting_reply: HashSet<u64>,
 }
 
 /// The calls of every batch in a trace, in order. A batch lasts from the receipt of the command `run` to
@@ -66,10 +67,10 @@ pub fn read_trace(trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
 }
 
 /// The calls of a trace, from its beginning to its end.
-pub(super) fn read_whole(trace: impl BufRead) -> Result<Calls, TraceError> {
+pub(super) fn read_all_calls(trace: impl BufRead) -> Result<Calls, TraceError> {
     let mut reader = Reader {
         open: Some(Calls::default()),
-        is_whole: true,
+        ignores_batches: true,
         ..Reader::default()
     };
     reader.read(trace)?;
@@ -82,7 +83,7 @@ pub(super) fn read_windows(
     windows: &[(f64, f64)],
 ) -> Result<Vec<Calls>, TraceError> {
     let mut reader = Reader {
-        is_whole: true,
+        ignores_batches: true,
         windows: Some(windows),
         ..Reader::default()
     };
@@ -98,11 +99,11 @@ struct Reader<'w> {
     batches: Vec<Calls>,
     /// The batch that is under way.
     open: Option<Calls>,
-    /// Of each thread, the beginning of a call that another thread's line interrupted.
-    begun: BTreeMap<u32, String>,
-    /// Batches do not matter.
-    is_whole: bool,
-    /// Each is a batch; lines begin with a time.
+    /// The first part of each thread's call that another thread's line interrupted.
+    unfinished: BTreeMap<u32, String>,
+    /// Whether commands and replies of the protocol are calls like all others.
+    ignores_batches: bool,
+    /// Windows of time, each of which is a batch. Every line begins with a time.
     windows: Option<&'w [(f64, f64)]>,
 }
 
@@ -115,7 +116,7 @@ impl Reader<'_> {
             if length == 0 {
                 break;
             }
-            let Some(whole) = line.strip_suffix(b"\n") else {
+            let Some(content) = line.strip_suffix(b"\n") else {
                 let too_long = length as u64 == MAX_LINE;
                 return Err(if too_long {
                     TraceError::Malformed(number, "it is too long")
@@ -123,9 +124,9 @@ impl Reader<'_> {
                     TraceError::Truncated
                 });
             };
-            let text = String::from_utf8_lossy(whole);
-            let read = self.line(&text);
-            read.map_err(|why| TraceError::Malformed(number, why))?;
+            let text = String::from_utf8_lossy(content);
+            let outcome = self.line(&text);
+            outcome.map_err(|reason| TraceError::Malformed(number, reason))?;
         }
         Ok(())
     }
@@ -134,7 +135,7 @@ impl Reader<'_> {
         let (thread, rest) = text.split_once(' ').ok_or("it has no call")?;
         let thread: u32 = thread.parse().map_err(|_| "it has no thread")?;
         let rest = match self.windows {
-            Some(windows) => self.at_time(rest.trim_start(), windows)?,
+            Some(windows) => self.move_windows(rest.trim_start(), windows)?,
             None => rest,
         };
         let rest = rest.trim_start();
@@ -143,25 +144,25 @@ impl Reader<'_> {
         }
         if let Some(resumed) = rest.strip_prefix("<... ") {
             // A call that was under way when strace came, or that another thread's execve ended.
-            let Some(begun) = self.begun.remove(&thread) else {
+            let Some(start) = self.unfinished.remove(&thread) else {
                 return Ok(());
             };
             let (_, end) = resumed
                 .split_once(" resumed>")
                 .ok_or("it resumes no call")?;
-            return self.ended(&format!("{begun}{end}"));
+            return self.return_from(&format!("{start}{end}"));
         }
-        if let Some(begun) = rest.strip_suffix("<unfinished ...>") {
-            self.began(begun)?;
-            self.begun.insert(thread, begun.to_owned());
+        if let Some(start) = rest.strip_suffix("<unfinished ...>") {
+            self.enter(start)?;
+            self.unfinished.insert(thread, start.to_owned());
             return Ok(());
         }
-        self.began(rest)?;
-        self.ended(rest)
+        self.enter(rest)?;
+        self.return_from(rest)
     }
 
-    /// Opens and closes windows by the time at the beginning of a line; the rest of the line.
-    fn at_time<'l>(
+    /// Opens and closes windows by the time at the beginning of a line. Returns the rest of the line.
+    fn move_windows<'l>(
         &mut self,
         line: &'l str,
         windows: &[(f64, f64)],
@@ -177,17 +178,20 @@ impl Reader<'_> {
             if time <= to {
                 break;
             }
-            let whole = std::mem::take(open);
+            let batch = std::mem::take(open);
             self.open = None;
-            self.batches.push(whole);
+            self.batches.push(batch);
         }
         Ok(rest)
     }
 
-    /// A call is entered.
-    fn began(&mut self, call: &str) -> Result<(), &'static str> {
+    /// Counts a call that is entered.
+    fn enter(&mut self, call: &str) -> Result<(), &'static str> {
         let (name, arguments) = split(call)?;
-        if !self.is_whole && SENDS.contains(&name) && string(arguments).starts_with("@lab ran ") {
+        if !self.ignores_batches
+            && SENDS.contains(&name)
+            && string(arguments).starts_with("@lab ran ")
+        {
             self.batches.extend(self.open.take());
         }
         if let Some(batch) = &mut self.open {
@@ -197,15 +201,15 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A call has returned.
-    fn ended(&mut self, call: &str) -> Result<(), &'static str> {
+    /// Takes in the result of a call that returns.
+    fn return_from(&mut self, call: &str) -> Result<(), &'static str> {
         let (name, arguments) = split(call)?;
         let (_, result) = call.rsplit_once(" = ").ok_or("it has no result")?;
         let digits = result.split(|c: char| !c.is_ascii_digit()).next();
         // -1, `?` and addresses are no numbers of bytes.
         let bytes = digits.and_then(|d| d.parse::<u64>().ok()).unwrap_or(0);
         let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
-        if !self.is_whole && is_command && string(arguments).starts_with("run operations=") {
+        if !self.ignores_batches && is_command && string(arguments).starts_with("run operations=") {
             // The reply that would have ended the batch before was an error.
             self.open = Some(Calls::default());
             return Ok(());
@@ -218,8 +222,8 @@ impl Reader<'_> {
 }
 
 impl Calls {
-    /// What a batch has more than a smaller one, or less.
-    pub fn more_than(&self, smaller: &Calls) -> Calls {
+    /// The difference to the calls of a smaller batch.
+    pub fn minus(&self, smaller: &Calls) -> Calls {
         let kinds = self.kinds.iter().map(|(kind, count)| {
             let before = smaller.kinds.get(kind).copied().unwrap_or(0);
             (kind.clone(), count - before)
@@ -242,11 +246,11 @@ impl Calls {
             return;
         }
         if sent {
-            self.asked.insert(socket);
+            self.awaiting_reply.insert(socket);
             self.sent_bytes += bytes as i64;
         } else {
             self.received_bytes += bytes as i64;
-            self.round_trips += i64::from(self.asked.remove(&socket));
+            self.round_trips += i64::from(self.awaiting_reply.remove(&socket));
         }
         if self.messages.len() < KEPT_MESSAGES {
             self.messages.push(Message {
@@ -258,11 +262,11 @@ impl Calls {
     }
 }
 
-/// A call's name, and what is behind its parenthesis.
+/// A call's name, and what follows its opening parenthesis.
 fn split(call: &str) -> Result<(&str, &str), &'static str> {
     let (name, arguments) = call.split_once('(').ok_or("it has no parenthesis")?;
-    let named = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if !name.is_empty() && name.bytes().all(named) {
+    let is_name_byte = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if !name.is_empty() && name.bytes().all(is_name_byte) {
         Ok((name, arguments))
     } else {
         Err("it names no call")
@@ -377,13 +381,13 @@ mod tests {
 
     #[test]
     fn a_trace_that_ends_too_early_is_refused() {
-        let whole = format!("{BEGIN}7 close(4) = 0\n{END}");
-        for length in BEGIN.len()..whole.len() - END.len() + 1 {
-            let read = read_trace(&whole.as_bytes()[..length]);
+        let trace = format!("{BEGIN}7 close(4) = 0\n{END}");
+        for length in BEGIN.len()..trace.len() - END.len() + 1 {
+            let read = read_trace(&trace.as_bytes()[..length]);
             assert!(matches!(read, Err(TraceError::Truncated)), "{length}");
         }
-        let within = &whole.as_bytes()[..whole.len() - 3];
-        assert!(matches!(read_trace(within), Err(TraceError::Truncated)));
+        let cut_off = &trace.as_bytes()[..trace.len() - 3];
+        assert!(matches!(read_trace(cut_off), Err(TraceError::Truncated)));
     }
 
     #[test]

@@ -4,22 +4,22 @@
 use lab_model::TargetKind;
 use std::collections::HashSet;
 
-/// Of a message so many bytes are looked at: names of statements, and the text of a COMMIT.
-const KEPT: usize = 256;
+/// Bytes of a message that are examined: they hold names of statements, and the text of a COMMIT.
+const HEAD_BYTES: usize = 256;
 
 /// Requests of PostgreSQL's start-up that another one follows: SSLRequest and GSSENCRequest
 /// (PostgreSQL documentation, 55.7).
-const ASKED_FIRST: [u32; 2] = [80_877_103, 80_877_104];
+const PRELIMINARY_REQUESTS: [u32; 2] = [80_877_103, 80_877_104];
 
 /// MariaDB's command COM_QUERY (MariaDB documentation, Client/Server Protocol).
 const COM_QUERY: u8 = 3;
 
-/// The protocol, and what was seen of it.
+/// A reader of a database protocol, with its state.
 #[derive(Clone)]
 pub enum Commits {
     /// Version 3.
     Postgresql {
-        /// The messages of the start-up have no type.
+        /// Whether the start-up lasts, whose messages have no type.
         starting: bool,
         /// The current message.
         message: Message,
@@ -33,7 +33,7 @@ pub enum Commits {
     },
 }
 
-/// The beginning of a message, and what is still to come of it.
+/// The beginning of a message, and how many of its bytes are still to come.
 #[derive(Clone, Default)]
 pub struct Message {
     head: Vec<u8>,
@@ -41,7 +41,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Takes the bytes of one message from `bytes`: its first ones, once all that is kept of them is there.
+    /// Takes the bytes of one message from `bytes`. Returns its head, once it is complete.
     fn take(
         &mut self,
         bytes: &mut &[u8],
@@ -56,19 +56,19 @@ impl Message {
             return None;
         }
         let total = length(&self.head).max(header);
-        let kept = total.min(KEPT);
-        self.fill(bytes, kept);
-        if self.head.len() < kept {
+        let head_length = total.min(HEAD_BYTES);
+        self.fill(bytes, head_length);
+        if self.head.len() < head_length {
             return None;
         }
-        self.rest = total - kept;
+        self.rest = total - head_length;
         Some(std::mem::take(&mut self.head))
     }
 
-    fn fill(&mut self, bytes: &mut &[u8], wanted: usize) {
-        let missing = wanted.saturating_sub(self.head.len()).min(bytes.len());
-        let (taken, rest) = bytes.split_at(missing);
-        self.head.extend_from_slice(taken);
+    fn fill(&mut self, bytes: &mut &[u8], length: usize) {
+        let missing = length.saturating_sub(self.head.len()).min(bytes.len());
+        let (part, rest) = bytes.split_at(missing);
+        self.head.extend_from_slice(part);
         *bytes = rest;
     }
 }
@@ -92,14 +92,14 @@ impl Commits {
 
     /// How many COMMITs are complete with the next bytes that the client sends.
     pub fn count(&mut self, mut bytes: &[u8]) -> u64 {
-        let mut found = 0;
+        let mut commits = 0;
         while !bytes.is_empty() {
-            found += u64::from(self.next_commits(&mut bytes));
+            commits += u64::from(self.next_commits(&mut bytes));
         }
-        found
+        commits
     }
 
-    /// Reads one message, or what is there of it: whether it commits.
+    /// Reads one message, or the part of it that has arrived. Returns whether it commits.
     fn next_commits(&mut self, bytes: &mut &[u8]) -> bool {
         match self {
             Commits::Mariadb { packet } => {
@@ -116,7 +116,7 @@ impl Commits {
                 let length = |h: &[u8]| number(h) as usize;
                 if let Some(head) = message.take(bytes, 4, length) {
                     let code = head.get(4..8).map(number);
-                    *starting = code.is_some_and(|code| ASKED_FIRST.contains(&code));
+                    *starting = code.is_some_and(|code| PRELIMINARY_REQUESTS.contains(&code));
                 }
                 false
             }
@@ -182,7 +182,7 @@ mod tests {
         [&length[..3], &[number], content].concat()
     }
 
-    /// In pieces of every length.
+    /// Counts commits in pieces of every length.
     fn count(kind: TargetKind, bytes: &[u8]) -> u64 {
         let counts: HashSet<u64> = (1..=bytes.len())
             .map(|n| {
@@ -202,7 +202,7 @@ mod tests {
         };
         let long = format!("INSERT INTO t VALUES ('COMMIT {}')\0", "x".repeat(5000));
         let bytes = [
-            start(ASKED_FIRST[0], &[]),
+            start(PRELIMINARY_REQUESTS[0], &[]),
             start(196_608, b"user\0lab\0\0"),
             message(b'p', b"COMMIT\0"),
             message(b'Q', b"BEGIN\0"),

@@ -20,14 +20,14 @@ struct Shared {
 }
 
 impl Cutter {
-    /// Ends one of a proxy's connections, taken at random, so many times a second.
+    /// Ends one of a proxy's connections, chosen at random, so many times a second.
     pub fn start(terminator: Terminator, proxy: Arc<Proxy>, per_s: f64, seed: u64) -> Cutter {
         let shared = Arc::new(Shared::default());
         let cutting = shared.clone();
         thread::spawn(move || {
-            if let Err(why) = cutting.cut(terminator, &proxy, per_s, seed) {
+            if let Err(message) = cutting.cut(terminator, &proxy, per_s, seed) {
                 let failure = cutting.failure.lock();
-                *failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
+                *failure.unwrap_or_else(PoisonError::into_inner) = Some(message);
             }
         });
         Cutter(shared)
@@ -38,7 +38,7 @@ impl Cutter {
         self.0.is_at_work.store(is_at_work, Ordering::Release);
     }
 
-    /// Why it does not, if it cannot.
+    /// Why it cannot end connections; `None`: it can.
     pub fn failure(&self) -> Option<String> {
         let failure = self.0.failure.lock();
         failure.unwrap_or_else(PoisonError::into_inner).clone()

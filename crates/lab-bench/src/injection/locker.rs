@@ -17,16 +17,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Between two looks at the file, and at whether the subject is at work.
+/// Between two readings of the file, and of whether the subject is at work.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Between two tries to take the lock, which others have most of the time.
 const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
-/// Nobody writes for so long without a break.
+/// How long the lock is waited for: nobody writes for so long without a break.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Makes the faults of a visit of a file. Dropping it gives the file free.
+/// Makes the faults of a visit of a file. Dropping it unlocks the file.
 pub struct FileInjector {
     locker: Option<Locker>,
     outages: Option<(Outages, LockedFile)>,
@@ -41,17 +41,17 @@ impl FileInjector {
         clients: u64,
         seed: u64,
     ) -> SubjectResult<Option<FileInjector>> {
-        let lock = || WriteLock::new(path, header.clone()).map_err(fault);
+        let write_lock = || WriteLock::new(path, header.clone()).map_err(fault);
         let (mut locker, mut outages) = (None, None);
         match injection {
             Some(Injection::Busy { part, lock_s }) => {
                 // Each client that waits for the lock fails.
                 let commits = clients as f64 / part;
                 let time = Duration::from_secs_f64(*lock_s);
-                locker = Some(Locker::start(lock()?, commits, time, seed));
+                locker = Some(Locker::start(write_lock()?, commits, time, seed));
             }
             Some(Injection::OutageS(seconds)) => {
-                let file = LockedFile(RefCell::new(lock()?));
+                let file = LockedFile(RefCell::new(write_lock()?));
                 outages = Some((Outages::new(*seconds, seed), file));
             }
             _ => return Ok(None),
@@ -86,10 +86,10 @@ impl FileInjector {
         }
     }
 
-    /// After work. Fault: the faults cannot be made.
+    /// Called after a batch. Fault: the faults cannot be made.
     pub fn check_work(&self) -> SubjectResult<()> {
         let failure = self.locker.as_ref().and_then(Locker::failure);
-        failure.map_or(Ok(()), |why| Err(fault(why)))
+        failure.map_or(Ok(()), |message| Err(fault(message)))
     }
 }
 
@@ -101,19 +101,21 @@ struct WriteLock {
 
 impl WriteLock {
     fn new(path: &Path, header: Arc<Header>) -> Result<WriteLock, String> {
-        let connection = Connection::open(path).map_err(cannot)?;
-        connection.busy_timeout(Duration::ZERO).map_err(cannot)?;
+        let connection = Connection::open(path).map_err(lock_error)?;
+        connection
+            .busy_timeout(Duration::ZERO)
+            .map_err(lock_error)?;
         Ok(WriteLock { connection, header })
     }
 
-    /// Takes it as soon as nobody else has it; false: it is given up.
+    /// Takes the lock as soon as nobody else has it; false: the attempt was given up.
     fn take(&self, is_given_up: impl Fn() -> bool) -> Result<bool, String> {
         let deadline = Instant::now() + PATIENCE;
         while !is_given_up() {
             match self.connection.execute_batch("BEGIN IMMEDIATE") {
                 Ok(()) => return Ok(true),
                 Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
-                Err(e) => return Err(cannot(e)),
+                Err(e) => return Err(lock_error(e)),
             }
             if Instant::now() > deadline {
                 return Err(format!("the file was never free in {PATIENCE:?}"));
@@ -124,7 +126,9 @@ impl WriteLock {
     }
 
     fn release(&self) -> Result<(), String> {
-        self.connection.execute_batch("ROLLBACK").map_err(cannot)
+        self.connection
+            .execute_batch("ROLLBACK")
+            .map_err(lock_error)
     }
 
     /// All commits of the file.
@@ -138,8 +142,8 @@ struct LockedFile(RefCell<WriteLock>);
 
 impl Dependency for LockedFile {
     fn take_away(&self) -> SubjectResult<()> {
-        let taken = self.0.borrow().take(|| false);
-        taken.map(drop).map_err(fault)
+        let outcome = self.0.borrow().take(|| false);
+        outcome.map(drop).map_err(fault)
     }
 
     fn bring_back(&self) -> SubjectResult<()> {
@@ -175,9 +179,9 @@ impl Locker {
         let locking = shared.clone();
         let thread = thread::spawn(move || {
             sys::leave_measured_core();
-            if let Err(why) = locking.lock_again_and_again(&lock, commits, time, seed) {
+            if let Err(message) = locking.lock_repeatedly(&lock, commits, time, seed) {
                 let failure = locking.failure.lock();
-                *failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
+                *failure.unwrap_or_else(PoisonError::into_inner) = Some(message);
             }
         });
         Locker {
@@ -209,7 +213,7 @@ impl Shared {
         self.is_over() || !self.is_at_work.load(Ordering::Acquire)
     }
 
-    fn lock_again_and_again(
+    fn lock_repeatedly(
         &self,
         lock: &WriteLock,
         commits: f64,
@@ -218,10 +222,10 @@ impl Shared {
     ) -> Result<(), String> {
         for number in 0.. {
             // A fault hits every call with the same chance: the calls between two are distributed exponentially.
-            let part = (random(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
-            let wait = (-part.min(1.0).ln() * commits) as u32;
-            let begun = lock.commits()?;
-            while lock.commits()?.wrapping_sub(begun) < wait && !self.is_over() {
+            let chance = (random(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
+            let wait = (-chance.min(1.0).ln() * commits) as u32;
+            let first = lock.commits()?;
+            while lock.commits()?.wrapping_sub(first) < wait && !self.is_over() {
                 thread::sleep(PAUSE);
             }
             if self.is_over() {
@@ -239,6 +243,6 @@ impl Shared {
     }
 }
 
-fn cannot(e: rusqlite::Error) -> String {
+fn lock_error(e: rusqlite::Error) -> String {
     format!("the file cannot be locked: {e}")
 }

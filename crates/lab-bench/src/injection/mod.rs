@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Faults that the lab makes between a subject and its database while the subject works.
+//! Faults that the lab injects between a subject and its database while the subject works.
 
 mod commits;
 mod cutter;
@@ -30,7 +30,7 @@ pub trait Stoppable {
     fn start_again(&self) -> SubjectResult<()>;
 }
 
-/// A proxy of its own for each visit, with what goes wrong there.
+/// A proxy for one visit, and the faults that are injected there.
 pub struct Injector {
     proxy: Arc<Proxy>,
     cutter: Option<Cutter>,
@@ -39,19 +39,20 @@ pub struct Injector {
 }
 
 impl Injector {
-    /// For a visit of a server; `None`: the faults are the server's own.
+    /// For a visit of a server; `None`: the server itself makes the faults.
     pub fn start(
         service: &Service,
         kind: TargetKind,
         injection: &Injection,
         seed: u64,
     ) -> SubjectResult<Option<Injector>> {
-        let part = match injection {
+        let lost_part = match injection {
             Injection::Statements(_) | Injection::Busy { .. } => return Ok(None),
             Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
             Injection::LostAnswers(part) => *part,
         };
-        let loses = move |commit: u64| (random(seed, &[commit]) as f64) < part * u64::MAX as f64;
+        let loses =
+            move |commit: u64| (random(seed, &[commit]) as f64) < lost_part * u64::MAX as f64;
         let proxy = proxy(service, kind, loses)?;
         let cutter = match injection {
             Injection::CutsPerS(rate) => Some(Cutter::start(
@@ -70,11 +71,11 @@ impl Injector {
             proxy,
             cutter,
             outages,
-            loses_answers: part > 0.0,
+            loses_answers: lost_part > 0.0,
         }))
     }
 
-    /// Makes no faults: what passes is counted.
+    /// Makes no faults and counts what passes.
     pub fn watch(service: &Service, kind: TargetKind) -> SubjectResult<Injector> {
         Ok(Injector {
             proxy: proxy(service, kind, |_| false)?,
@@ -115,17 +116,17 @@ impl Injector {
     ) -> SubjectResult<Recovery> {
         match &self.outages {
             Some(outages) => {
-                let needed = ProxiedServer(server, &self.proxy);
-                outages.make(&needed, process, turn)
+                let dependency = ProxiedServer(server, &self.proxy);
+                outages.make(&dependency, process, turn)
             }
             None => Ok(Recovery::default()),
         }
     }
 
-    /// After work. Fault: the faults cannot be made.
+    /// Called after a batch. Fault: the faults cannot be made.
     pub fn check_work(&self) -> SubjectResult<()> {
-        if let Some(why) = self.cutter.as_ref().and_then(Cutter::failure) {
-            return Err(fault(format!("connections cannot be cut: {why}")));
+        if let Some(reason) = self.cutter.as_ref().and_then(Cutter::failure) {
+            return Err(fault(format!("connections cannot be cut: {reason}")));
         }
         if self.loses_answers && self.proxy.commits() == 0 {
             return Err(fault(
@@ -172,6 +173,6 @@ impl Dependency for ProxiedServer<'_> {
     }
 }
 
-fn fault(what: String) -> Fault {
-    Fault::Failed("injection", what)
+fn fault(message: String) -> Fault {
+    Fault::Failed("injection", message)
 }

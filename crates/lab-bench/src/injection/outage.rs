@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Takes away what calls need while a subject makes them, brings it back, and sees when and how they come back.
+//! Takes away what calls need while a subject makes them, brings it back, and observes how calls recover.
 
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
@@ -7,38 +7,38 @@ use crate::random::random;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Between two looks at what passes the proxy.
+/// Between two readings of what passes the proxy.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Calls are watched for so long after an outage, or until the batch ends.
-const AFTER: Duration = Duration::from_secs(10);
+/// How long calls are watched after an outage, unless the batch ends before.
+const WATCH_TIME: Duration = Duration::from_secs(10);
 
-/// Load is that of so long, unless the batch ends before.
-const SECOND: Duration = Duration::from_secs(1);
+/// Load is counted over windows of this length.
+const WINDOW: Duration = Duration::from_secs(1);
 
-/// In less there is no load to speak of.
-const LEAST: Duration = Duration::from_millis(50);
+/// A shorter window says nothing about load.
+const MIN_WINDOW: Duration = Duration::from_millis(50);
 
-/// What calls need, and can be away.
+/// Something that calls need and that can be unavailable.
 pub trait Dependency {
-    /// From now on it is away.
+    /// Makes it unavailable.
     fn take_away(&self) -> SubjectResult<()>;
 
-    /// It is there again.
+    /// Makes it available again.
     fn bring_back(&self) -> SubjectResult<()>;
 
-    /// Transactions that were seen to be committed, or about to be.
+    /// Transactions that were committed, or whose COMMIT was sent.
     fn commits(&self) -> SubjectResult<u64>;
 
-    /// Requests that were seen, where they can be.
+    /// Requests that were sent, where they can be counted.
     fn requests(&self) -> Option<u64>;
 }
 
 /// Outages of one visit.
 pub struct Outages {
-    lasting: Duration,
+    duration: Duration,
     seed: u64,
-    made: Cell<u64>,
+    count: Cell<u64>,
 }
 
 /// How calls came back after an outage; `None`: the batch was over before.
@@ -51,67 +51,67 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// In the order of [`lab_model::Metric::OUTAGE`]; not a number where it is not known.
+    /// In the order of [`lab_model::Metric::OUTAGE`]; NaN where it is not known.
     pub fn values(self) -> [f64; 2] {
         [self.back_ns, self.load].map(|value| value.unwrap_or(f64::NAN))
     }
 }
 
 impl Outages {
-    /// Each of such a length.
+    /// Outages of this length, s.
     pub fn new(seconds: f64, seed: u64) -> Outages {
         Outages {
-            lasting: Duration::from_secs_f64(seconds),
+            duration: Duration::from_secs_f64(seconds),
             seed,
-            made: Cell::new(0),
+            count: Cell::new(0),
         }
     }
 
-    /// Makes one in a batch that lasts about `turn` without it, between its first and its last quarter. If the batch is
-    /// the longer, the outage ends in it: where calls are due at a fixed rate it lasts no longer for the outage.
+    /// Makes one in a batch that lasts about `turn` without it, between the batch's first and last quarter. A batch at
+    /// a fixed rate of calls lasts no longer for the outage; the outage ends in it if it is the shorter of the two.
     pub fn make(
         &self,
-        needed: &dyn Dependency,
+        dependency: &dyn Dependency,
         process: &mut SubjectProcess,
         turn: Duration,
     ) -> SubjectResult<Recovery> {
         let began = Instant::now();
-        let requests = needed.requests();
-        let number = self.made.replace(self.made.get() + 1);
+        let requests = dependency.requests();
+        let number = self.count.replace(self.count.get() + 1);
         let part = random(self.seed, &[number]) as f64 / u64::MAX as f64;
-        let free = turn.checked_sub(self.lasting).unwrap_or(turn);
+        let free = turn.checked_sub(self.duration).unwrap_or(turn);
         if process.replies_within(free.mul_f64(0.25 + part / 2.0))? {
             return Ok(Recovery::default());
         }
-        let before = rate(requests, needed.requests(), began.elapsed());
-        needed.take_away()?;
-        let is_over = process.replies_within(self.lasting)?;
-        needed.bring_back()?;
+        let before = rate(requests, dependency.requests(), began.elapsed());
+        dependency.take_away()?;
+        let is_over = process.replies_within(self.duration)?;
+        dependency.bring_back()?;
         if is_over {
             Ok(Recovery::default())
         } else {
-            seen(needed, process, before)
+            watch_recovery(dependency, process, before)
         }
     }
 }
 
-/// What becomes of calls once that is back which they need, until the subject replies.
-fn seen(
-    needed: &dyn Dependency,
+/// Watches calls after the dependency was brought back, until the subject replies.
+fn watch_recovery(
+    dependency: &dyn Dependency,
     process: &mut SubjectProcess,
     before: Option<f64>,
 ) -> SubjectResult<Recovery> {
-    let returned = Instant::now();
-    let commits = needed.commits()?;
-    let mut busiest = Busiest::since(returned, needed.requests());
+    let restored_at = Instant::now();
+    let commits = dependency.commits()?;
+    let mut busiest = Busiest::since(restored_at, dependency.requests());
     let mut back_ns = None;
     loop {
         let replied = process.replies_within(PAUSE)?;
-        if back_ns.is_none() && needed.commits()? > commits {
-            back_ns = Some(returned.elapsed().as_nanos() as f64);
+        if back_ns.is_none() && dependency.commits()? > commits {
+            back_ns = Some(restored_at.elapsed().as_nanos() as f64);
         }
-        busiest.sample(Instant::now(), needed.requests(), replied);
-        if replied || (returned.elapsed() >= AFTER && back_ns.is_some()) {
+        busiest.sample(Instant::now(), dependency.requests(), replied);
+        if replied || (restored_at.elapsed() >= WATCH_TIME && back_ns.is_some()) {
             let load = busiest.rate.zip(before);
             let load = load.map(|(after, before)| after / before);
             return Ok(Recovery { back_ns, load });
@@ -137,11 +137,11 @@ impl Busiest {
         }
     }
 
-    /// Counts the second that is over; if it is the last look and none was, the part of one.
+    /// Counts a window that is over; in the last sample also a part of one, if none was complete.
     fn sample(&mut self, now: Instant, requests: Option<u64>, is_last: bool) {
         let passed = now - self.began;
-        let is_part = is_last && self.rate.is_none() && passed >= LEAST;
-        if passed >= SECOND || is_part {
+        let is_part = is_last && self.rate.is_none() && passed >= MIN_WINDOW;
+        if passed >= WINDOW || is_part {
             let rate = rate(self.requests, requests, passed);
             *self = Busiest {
                 rate: self.rate.into_iter().chain(rate).reduce(f64::max),
@@ -160,7 +160,7 @@ fn rate(before: Option<u64>, after: Option<u64>, time: Duration) -> Option<f64> 
 mod tests {
     use super::*;
 
-    /// Looks at so many requests, each at so many milliseconds.
+    /// The rate after samples of (milliseconds, requests).
     fn busiest(looks: &[(u64, u64)]) -> Option<f64> {
         let began = Instant::now();
         let mut busiest = Busiest::since(began, Some(1_000));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hands on what a subject and its server say to each other; some answers to COMMIT it drops.
+//! Hands on what a subject and its server send each other; some answers to COMMIT it drops.
 
 use super::commits::Commits;
 use crate::sys;
@@ -21,11 +21,11 @@ pub struct Proxy {
 
 struct Shared {
     server: (String, u16),
-    /// What a new connection has said.
+    /// The reader of a new connection.
     commits: Commits,
     /// Whether the answer to the COMMIT of this number is dropped.
-    loses: Box<dyn Fn(u64) -> bool + Send + Sync>,
-    seen: AtomicU64,
+    drops_answer: Box<dyn Fn(u64) -> bool + Send + Sync>,
+    commit_count: AtomicU64,
     /// Pieces that clients have sent.
     requests: AtomicU64,
     /// Pieces that were answered.
@@ -37,10 +37,10 @@ struct Shared {
 struct Connection {
     client: TcpStream,
     server: TcpStream,
-    /// The next answer is dropped.
-    loses: AtomicBool,
-    /// The client has sent something since the last answer.
-    has_asked: AtomicBool,
+    /// Whether the next answer is dropped.
+    drops_answer: AtomicBool,
+    /// Whether the client has sent something since the last answer.
+    awaits_answer: AtomicBool,
 }
 
 impl Proxy {
@@ -48,15 +48,15 @@ impl Proxy {
     pub fn start(
         server: (String, u16),
         commits: Commits,
-        loses: impl Fn(u64) -> bool + Send + Sync + 'static,
+        drops_answer: impl Fn(u64) -> bool + Send + Sync + 'static,
     ) -> io::Result<Proxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let shared = Arc::new(Shared {
             server,
             commits,
-            loses: Box::new(loses),
-            seen: AtomicU64::new(0),
+            drops_answer: Box::new(drops_answer),
+            commit_count: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             round_trips: AtomicU64::new(0),
             is_closed: AtomicBool::new(false),
@@ -74,7 +74,7 @@ impl Proxy {
 
     /// COMMITs that were seen.
     pub fn commits(&self) -> u64 {
-        self.shared.seen.load(Ordering::Relaxed)
+        self.shared.commit_count.load(Ordering::Relaxed)
     }
 
     /// Requests that were handed on: what clients send at once counts as one.
@@ -131,8 +131,8 @@ impl Shared {
         let connection = Arc::new(Connection {
             client,
             server,
-            loses: AtomicBool::new(false),
-            has_asked: AtomicBool::new(false),
+            drops_answer: AtomicBool::new(false),
+            awaits_answer: AtomicBool::new(false),
         });
         self.connections().insert(number, connection.clone());
         let (up, down) = (connection.clone(), connection);
@@ -160,12 +160,12 @@ impl Shared {
             }
             self.requests.fetch_add(1, Ordering::Relaxed);
             for _ in 0..commits.count(&piece[..length]) {
-                if (self.loses)(self.seen.fetch_add(1, Ordering::Relaxed)) {
+                if (self.drops_answer)(self.commit_count.fetch_add(1, Ordering::Relaxed)) {
                     // Before the server can answer.
-                    connection.loses.store(true, Ordering::Release);
+                    connection.drops_answer.store(true, Ordering::Release);
                 }
             }
-            connection.has_asked.store(true, Ordering::Release);
+            connection.awaits_answer.store(true, Ordering::Release);
             (&connection.server).write_all(&piece[..length])?;
         }
     }
@@ -175,12 +175,12 @@ impl Shared {
         let mut piece = [0; PIECE];
         loop {
             let length = (&connection.server).read(&mut piece)?;
-            if length == 0 || connection.loses.load(Ordering::Acquire) {
+            if length == 0 || connection.drops_answer.load(Ordering::Acquire) {
                 return Ok(());
             }
-            let answers = connection.has_asked.swap(false, Ordering::AcqRel);
+            let is_answer = connection.awaits_answer.swap(false, Ordering::AcqRel);
             self.round_trips
-                .fetch_add(u64::from(answers), Ordering::Relaxed);
+                .fetch_add(u64::from(is_answer), Ordering::Relaxed);
             (&connection.client).write_all(&piece[..length])?;
         }
     }

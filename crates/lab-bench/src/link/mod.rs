@@ -23,9 +23,9 @@ const LONGEST_PATH: usize = 107;
 /// The links of a run.
 pub struct Links {
     folder: PathBuf,
-    /// Those that the kernel shapes, by name: each is made once.
+    /// Networks that the kernel shapes, by shape: each is created once.
     networks: RefCell<HashMap<String, Rc<Network>>>,
-    made: Cell<u32>,
+    count: Cell<u32>,
 }
 
 /// The link of one visit. Dropping it ends its connections.
@@ -35,17 +35,17 @@ pub struct ShapedLink {
     /// Where the server listens: a Unix socket.
     socket: PathBuf,
     relay: Relay,
-    /// There as long as the link.
+    /// Kept as long as the link.
     _network: Option<Rc<Network>>,
 }
 
 impl Links {
-    /// With their servers' sockets in a folder.
+    /// Links whose servers' sockets are in a folder.
     pub fn new(folder: &Path) -> Links {
         Links {
             folder: folder.to_path_buf(),
             networks: RefCell::default(),
-            made: Cell::new(0),
+            count: Cell::new(0),
         }
     }
 
@@ -53,7 +53,7 @@ impl Links {
     pub fn fresh(&self, plan: &Plan, point: PointId) -> SubjectResult<ShapedLink> {
         let shape = plan.shape(point);
         let shape = shape.ok_or_else(|| fault("the point has no link".into()))?;
-        let number = self.made.replace(self.made.get() + 1);
+        let number = self.count.replace(self.count.get() + 1);
         let socket = self.folder.join(format!("link-{number}"));
         if socket.as_os_str().len() > LONGEST_PATH {
             let path = socket.display();
@@ -69,8 +69,8 @@ impl Links {
             None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)),
             Some(network) => network.listen(),
         };
-        let shaped = network.is_none().then_some(shape);
-        ShapedLink::new(listener, socket, shaped, network)
+        let relay_shape = network.is_none().then_some(shape);
+        ShapedLink::new(listener, socket, relay_shape, network)
             .map_err(|e| fault(format!("no link can be made: {e}")))
     }
 
@@ -121,6 +121,6 @@ impl Drop for ShapedLink {
     }
 }
 
-fn fault(what: String) -> Fault {
-    Fault::Failed("link", what)
+fn fault(message: String) -> Fault {
+    Fault::Failed("link", message)
 }

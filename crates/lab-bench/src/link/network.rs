@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Of a packet the kernel counts the header of Ethernet too, bytes; a shape does not.
 const ETHERNET: i32 = 14;
 
-/// Networks of this process.
-static MADE: AtomicU32 = AtomicU32::new(0);
+/// How many networks this process has created.
+static CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// The cable and the namespace at its end. Dropping it removes both.
 pub struct Network {
@@ -33,16 +33,16 @@ pub fn unavailable() -> Option<String> {
 }
 
 impl Network {
-    /// With a shape.
+    /// A network with a shape.
     ///
     /// # Errors
     /// It takes root, iproute2 and the kernel's netem; in words.
     pub fn new(shape: &Shape) -> Result<Network, String> {
         let far = Namespace::new()?;
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let process = std::process::id();
         let device = format!("lab{process}n{number}");
-        let there = "lab0";
+        let far_device = "lab0";
         // One of the 64 networks of four addresses in those for documentation (RFC 5737).
         let begin = 4 * ((process + number) % 64) as u8;
         let [near_address, address] = [1, 2].map(|at| Ipv4Addr::new(192, 0, 2, begin + at));
@@ -54,7 +54,7 @@ impl Network {
         };
         let other = End {
             space: Some(&far),
-            device: there,
+            device: far_device,
             addresses: &ends[1],
         };
         cable(&near, &other)?;
@@ -64,9 +64,9 @@ impl Network {
             address,
             far,
         };
-        shaped(&network.device, shape.mtu, shape.up_kbit_s, shape)?;
-        let down = || shaped(there, shape.mtu, shape.down_kbit_s, shape);
-        network.far.within(down)??;
+        shape_device(&network.device, shape.mtu, shape.up_kbit_s, shape)?;
+        let shape_far_end = || shape_device(far_device, shape.mtu, shape.down_kbit_s, shape);
+        network.far.within(shape_far_end)??;
         Ok(network)
     }
 
@@ -86,15 +86,15 @@ impl Drop for Network {
 }
 
 /// Shapes what a device sends.
-fn shaped(device: &str, mtu: u32, kbit_s: u32, shape: &Shape) -> Result<(), String> {
+fn shape_device(device: &str, mtu: u32, kbit_s: u32, shape: &Shape) -> Result<(), String> {
     // Else the kernel hands over several packets as one, whose headers would count once.
     let mtu = mtu.to_string();
     ip(&["link", "set", device, "mtu", &mtu, "gso_max_segs", "1"])?;
     let delay = format!("{}us", (shape.round_trip_ms * 500.0).round());
-    let (rate, less) = (format!("{kbit_s}kbit"), format!("-{ETHERNET}"));
+    let (rate, overhead) = (format!("{kbit_s}kbit"), format!("-{ETHERNET}"));
     let words = [
         "qdisc", "add", "dev", device, "root", "netem", "limit", "10000", "delay", &delay, "rate",
-        &rate, &less,
+        &rate, &overhead,
     ];
-    tc(&words).map_err(|why| format!("the kernel has no netem: {why}"))
+    tc(&words).map_err(|message| format!("the kernel has no netem: {message}"))
 }

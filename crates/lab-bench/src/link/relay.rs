@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes taken at once.
+/// The most bytes that are read at once.
 const PIECE: usize = 16 * 1024;
 
-/// Packets that are on their way, or wait for the wire, at most: then the sender waits too.
+/// The most packets on their way or in the queue; beyond, the sender waits.
 const ON_THE_WAY: usize = 1024;
 
 /// Accepts connections of clients. Dropping it ends them.
@@ -56,7 +56,7 @@ impl Relay {
         shape: Option<&Shape>,
     ) -> io::Result<Relay> {
         let shaping = shape.map(|shape| {
-            let [up, down] = WireQueue::both(shape).map(Mutex::new);
+            let [up, down] = WireQueue::pair(shape).map(Mutex::new);
             let shape = shape.clone();
             Shaping { shape, up, down }
         });
@@ -90,7 +90,7 @@ impl Drop for Relay {
 
 impl Shared {
     fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
-        locked(&self.connections)
+        lock(&self.connections)
     }
 
     fn accept(self: Arc<Self>, listener: &TcpListener) {
@@ -118,7 +118,7 @@ impl Shared {
         let connection = Arc::new(Connection { client, server });
         // The client's first bytes leave when its connection is made: a round trip after it was begun.
         let round_trip = self.shaping.as_ref().map_or(0.0, |s| s.shape.round_trip_ms);
-        let made = accepted + Duration::from_secs_f64(round_trip / 1e3);
+        let established = accepted + Duration::from_secs_f64(round_trip / 1e3);
         let direction = |is_up| -> io::Result<Direction> {
             let client = OwnedFd::from(connection.client.try_clone()?);
             let server = OwnedFd::from(connection.server.try_clone()?);
@@ -131,16 +131,16 @@ impl Shared {
                 is_up,
                 from: from.into(),
                 to: to.into(),
-                not_before: made,
+                not_before: established,
                 shared: self.clone(),
                 connection: connection.clone(),
             })
         };
-        let both = [direction(true)?, direction(false)?];
+        let directions = [direction(true)?, direction(false)?];
         self.connections().insert(number, connection);
-        let (forget, both) = (self.clone(), both.map(Direction::start));
+        let (forget, directions) = (self.clone(), directions.map(Direction::start));
         thread::spawn(move || {
-            for direction in both {
+            for direction in directions {
                 let _ = direction.join();
             }
             forget.connections().remove(&number);
@@ -149,12 +149,12 @@ impl Shared {
     }
 }
 
-/// What one end says to the other.
+/// What one end sends to the other.
 struct Direction {
     is_up: bool,
     from: std::fs::File,
     to: std::fs::File,
-    /// Nothing is on the wire before.
+    /// No packet is sent before this time.
     not_before: Instant,
     shared: Arc<Shared>,
     connection: Arc<Connection>,
@@ -172,7 +172,7 @@ impl Direction {
         })
     }
 
-    /// Until one of both ends it.
+    /// Hands on until one of the ends closes.
     fn hand_on(&self) -> io::Result<()> {
         let Some(shaping) = &self.shared.shaping else {
             self.read(|bytes| (&self.to).write_all(bytes))?;
@@ -190,7 +190,7 @@ impl Direction {
             let read = self.read(|bytes| {
                 let now = Instant::now().max(self.not_before);
                 for piece in bytes.chunks(payload) {
-                    let at = locked(queue).arrival(now, shaping.shape.packet(piece.len()));
+                    let at = lock(queue).arrival(now, shaping.shape.packet(piece.len()));
                     let sent = sender.send((at, piece.to_vec()));
                     sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
                 }
@@ -204,7 +204,7 @@ impl Direction {
         self.end()
     }
 
-    /// Takes what is said as soon as it is there.
+    /// Reads what one end sends, as soon as it arrives.
     fn read(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         loop {
@@ -234,7 +234,7 @@ impl Direction {
         Ok(())
     }
 
-    /// No more comes from this end; the other one may still speak.
+    /// Closes this direction; the other one stays open.
     fn end(&self) -> io::Result<()> {
         if self.is_up {
             self.connection.server.shutdown(Shutdown::Write)
@@ -251,7 +251,7 @@ impl Connection {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    fn through(shape: Option<&Shape>) -> (Relay, TcpStream) {
+    fn connect_through(shape: Option<&Shape>) -> (Relay, TcpStream) {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("server");
         let server = UnixListener::bind(&socket).unwrap();
@@ -304,7 +304,7 @@ mod tests {
     fn all_bytes_come_in_order_whatever_the_shape() {
         let sent: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
         for shape in [None, Some(shape(2.0))] {
-            let (relay, client) = through(shape.as_ref());
+            let (relay, client) = connect_through(shape.as_ref());
             let mut received = Vec::new();
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn nothing_arrives_before_its_time() {
         let began = Instant::now();
-        let (_relay, client) = through(Some(&shape(40.0)));
+        let (_relay, client) = connect_through(Some(&shape(40.0)));
         assert!(
             began.elapsed() >= Duration::from_millis(80),
             "connection and request"
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_link_that_is_dropped_ends_its_connections() {
-        let (relay, client) = through(None);
+        let (relay, client) = connect_through(None);
         drop(relay);
         assert_eq!((&client).read(&mut [0]).unwrap_or(0), 0);
     }

@@ -12,8 +12,8 @@ pub struct WireQueue {
 }
 
 impl WireQueue {
-    /// From the client to the server, and back.
-    pub fn both(shape: &Shape) -> [WireQueue; 2] {
+    /// The queue from the client to the server, and the one back.
+    pub fn pair(shape: &Shape) -> [WireQueue; 2] {
         [shape.up_kbit_s, shape.down_kbit_s].map(|kbit_s| WireQueue {
             ns_per_byte: 8e6 / f64::from(kbit_s),
             delay: Duration::from_secs_f64(shape.round_trip_ms / 2e3),
@@ -43,11 +43,12 @@ mod tests {
             mtu: 1500,
             by: Shaper::Lab,
         };
-        let [mut up, mut down] = WireQueue::both(&shape);
+        let [mut up, mut down] = WireQueue::pair(&shape);
         let now = Instant::now() + Duration::from_secs(1);
         let ms = |at: Instant| (at - now).as_secs_f64() * 1e3;
-        let close =
-            |at: Instant, wanted: f64| assert!((ms(at) - wanted).abs() < 1e-3, "{}", ms(at));
+        let close = |at: Instant, expected_ms: f64| {
+            assert!((ms(at) - expected_ms).abs() < 1e-3, "{}", ms(at))
+        };
         // 1,500 bytes at 1 Mbit/s are 12 ms; the second packet waits for the first.
         close(up.arrival(now, 1500), 12.0 + 14.0);
         close(up.arrival(now, 500), 12.0 + 4.0 + 14.0);

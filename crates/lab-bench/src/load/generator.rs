@@ -31,20 +31,20 @@ pub enum LoadFault {
 impl From<LoadFault> for StepError {
     fn from(fault: LoadFault) -> StepError {
         match fault {
-            LoadFault::Failed(why) => Fault::Failed("load", why).into(),
-            LoadFault::AgentsLost(why) => StepError::Stop(Stop::AgentsLost(why)),
+            LoadFault::Failed(message) => Fault::Failed("load", message).into(),
+            LoadFault::AgentsLost(message) => StepError::Stop(Stop::AgentsLost(message)),
         }
     }
 }
 
-/// What a generator tells: a slice of load, or something that a reader must know before the next one.
+/// What a generator reports: a slice of load, or something that a reader must know before the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
-    /// What happened; whose it is and what the server used the generator does not know.
+    /// What happened, without the subject, the point and the server's usage.
     pub slice: Option<Slice>,
-    /// Its first error of each kind.
+    /// The first error of each kind in the slice.
     pub errors: Vec<(ErrorKind, String)>,
-    /// What a reader must know now, a line each.
+    /// What a reader must know now, one line each.
     pub notes: Vec<String>,
     /// Agents that were lost meanwhile, and why.
     pub lost: Vec<(AgentId, String)>,
@@ -52,7 +52,7 @@ pub struct Piece {
 
 /// Starts generators.
 pub trait Generators {
-    /// One for a server and a point, started in this block, its connections open. Error: it cannot be had.
+    /// Starts one for a server and a point in a block, its connections open. Error: it cannot be started.
     fn start(
         &self,
         subject: SubjectId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on servers that are there as a workload: every slice is in the run file before the next one is looked
+//! Load on running servers as a workload: every slice is in the run file before the next one is looked
 //! at. Several servers or points take turns; one server at one point is loaded without a pause, and each slice
 //! is a block.
 
@@ -21,21 +21,21 @@ use running_load::RunningLoad;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// For each server what tells of its processes, if they are known.
+/// For each server what reads the usage of its processes, if they are known.
 pub type Watches<'a> = Vec<Option<Box<dyn ServerWatch + 'a>>>;
 
 /// The servers of a run, and what puts load on them.
 pub struct LoadWorkload<'a> {
     plan: &'a Plan,
-    how: &'a Load,
+    load: &'a Load,
     generators: &'a dyn Generators,
     /// Those that were started for a point; they stay connected until another point is visited.
     connected: HashMap<SubjectId, Box<dyn Generator>>,
-    at: PointId,
+    current_point: PointId,
     /// What loads the only server without a pause.
     stretch: Option<RunningLoad>,
     usage: ServerUsage<'a>,
-    on_this_machine: OnThisMachine,
+    local_parts: LocalParts,
     /// The kinds of errors of which the first was reported.
     reported: HashSet<(SubjectId, ErrorKind)>,
     /// Slices that were written.
@@ -45,11 +45,11 @@ pub struct LoadWorkload<'a> {
     resumable: bool,
 }
 
-/// What of a load is on this machine.
-struct OnThisMachine {
-    is_anything: bool,
+/// The parts of a load that are on this machine.
+struct LocalParts {
+    is_any: bool,
     agents: Vec<AgentId>,
-    /// Or may be.
+    /// Whether the server is, or may be.
     server: bool,
 }
 
@@ -64,26 +64,26 @@ impl<'a> LoadWorkload<'a> {
     /// its server's CPU time and memory.
     pub fn new(
         plan: &'a Plan,
-        how: &'a Load,
+        load: &'a Load,
         run: &Run,
         generators: &'a dyn Generators,
         watches: Watches<'a>,
     ) -> LoadWorkload<'a> {
         let mut workload = LoadWorkload {
             plan,
-            how,
+            load,
             generators,
             connected: HashMap::new(),
-            at: 0,
+            current_point: 0,
             stretch: None,
             usage: ServerUsage {
                 watches,
                 last: HashMap::new(),
             },
-            on_this_machine: OnThisMachine {
-                is_anything: run.is_loaded_here(),
+            local_parts: LocalParts {
+                is_any: run.is_loaded_here(),
                 agents: run.agents_here().collect(),
-                server: how.server_host.is_none() || run.has_server_here(),
+                server: load.server_host.is_none() || run.has_server_here(),
             },
             reported: HashSet::new(),
             done: 0,
@@ -96,12 +96,12 @@ impl<'a> LoadWorkload<'a> {
         workload
     }
 
-    /// The same, saying whether it can be asked for once more when it was stopped.
+    /// The same workload, with whether a stopped run can be resumed.
     pub fn resumable(self, resumable: bool) -> LoadWorkload<'a> {
         LoadWorkload { resumable, ..self }
     }
 
-    /// Nobody takes turns: the load goes on without a pause.
+    /// Whether nobody takes turns: the load goes on without a pause.
     fn is_one_stretch(&self) -> bool {
         self.plan.points.len() * self.plan.subjects.len() == 1
     }
@@ -113,7 +113,7 @@ impl<'a> LoadWorkload<'a> {
         let subjects: Vec<SubjectId> = (0..self.plan.subjects.len()).collect();
         let visits = (subjects.len() * self.plan.points.len()) as u32 * self.passes(0, &subjects);
         let turn_ns = self.plan.measure.turn_ns.max(1);
-        visits * self.how.stretch_ns.div_ceil(turn_ns) as u32
+        visits * self.load.stretch_ns.div_ceil(turn_ns) as u32
     }
 
     /// The generator of a server at a point, in a block.
@@ -126,17 +126,17 @@ impl<'a> LoadWorkload<'a> {
             return Ok(generator);
         }
         let started = self.generators.start(subject, point, block);
-        started.map_err(|why| {
+        started.map_err(|fault| {
             if interrupt::requested() {
                 Fault::Interrupted.into()
             } else {
-                why.into()
+                fault.into()
             }
         })
     }
 
-    /// The next slice of the load that goes on without a pause. What is left when it ends, because slices
-    /// were redone or the run was resumed, is put on in another stretch.
+    /// The next slice of a load without pauses. Slices that are still missing when it ends, because some were redone or
+    /// the run was resumed, are measured in another stretch.
     fn next_slice(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Slice> {
         loop {
             let mut stretch = match self.stretch.take() {
@@ -151,7 +151,7 @@ impl<'a> LoadWorkload<'a> {
                 continue;
             };
             self.stretch = Some(stretch);
-            if let Some(slice) = self.taken(block, turn, piece)? {
+            if let Some(slice) = self.accept(block, turn, piece)? {
                 return Ok(slice);
             }
         }
@@ -161,9 +161,13 @@ impl<'a> LoadWorkload<'a> {
         let generator = self.generator((turn.subject, turn.point), block.block.number)?;
         self.usage.begin(turn.subject, block)?;
         let slice_ns = self.plan.measure.turn_ns;
-        let behind_ns = u64::from(block.block.number) * slice_ns;
-        let left_ns = self.how.stretch_ns.saturating_sub(behind_ns);
-        let length = Duration::from_nanos(if left_ns > 0 { left_ns } else { slice_ns });
+        let done_ns = u64::from(block.block.number) * slice_ns;
+        let remaining_ns = self.load.stretch_ns.saturating_sub(done_ns);
+        let length = Duration::from_nanos(if remaining_ns > 0 {
+            remaining_ns
+        } else {
+            slice_ns
+        });
         Ok(RunningLoad::begin(
             generator,
             length,
@@ -171,23 +175,25 @@ impl<'a> LoadWorkload<'a> {
         ))
     }
 
-    /// Takes in what a generator tells: a slice of a turn, if it is one, with what the server used in it.
-    fn taken(
+    /// Accepts what a generator reports: a slice of a turn, if it is one, with what the server used in it.
+    fn accept(
         &mut self,
         block: &mut BlockContext,
         turn: Turn,
         piece: Piece,
     ) -> Result<Option<Slice>, StoreError> {
-        let own = |slice: Slice| Slice {
+        let in_turn = |slice: Slice| Slice {
             point: turn.point,
             subject: turn.subject,
             pass: turn.pass,
             ..slice
         };
-        let slice = piece.slice.map(|slice| self.usage.added(own(slice), block));
+        let slice = piece
+            .slice
+            .map(|slice| self.usage.with_usage(in_turn(slice), block));
         let slice = slice.transpose()?;
-        for (agent, why) in &piece.lost {
-            block.run.agent_lost(*agent, why)?;
+        for (agent, reason) in &piece.lost {
+            block.run.agent_lost(*agent, reason)?;
         }
         for note in &piece.notes {
             (block.progress)(Progress::Note(note));
@@ -196,20 +202,21 @@ impl<'a> LoadWorkload<'a> {
         Ok(slice)
     }
 
-    /// A server's turn, each slice of which is kept at once.
+    /// One server's turn. Each slice is written at once.
     fn visit(&mut self, block: &mut BlockContext, turn: Turn) -> Done<()> {
         let subject = turn.subject;
         let mut generator = self.generator((subject, turn.point), block.block.number)?;
         self.usage.begin(subject, block)?;
         let [length, slice] =
-            [self.how.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);
-        let mut kept = Ok(());
+            [self.load.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);
+        let mut outcome = Ok(());
         let loaded = generator.load(length, slice, &mut |piece| {
-            let taken = self.taken(block, turn, piece);
-            kept = taken.and_then(|slice| slice.map_or(Ok(()), |slice| self.keep(block, slice)));
-            kept.is_ok() && !interrupt::requested()
+            let accepted = self.accept(block, turn, piece);
+            outcome =
+                accepted.and_then(|slice| slice.map_or(Ok(()), |slice| self.keep(block, slice)));
+            outcome.is_ok() && !interrupt::requested()
         });
-        kept?;
+        outcome?;
         loaded?;
         self.connected.insert(subject, generator);
         if interrupt::requested() {
@@ -266,34 +273,34 @@ impl Workload for LoadWorkload<'_> {
         self.resumable
     }
 
-    /// Where the rate changes, another time is another load.
+    /// Where the rate changes over time, a repetition would be another load.
     fn can_redo_blocks(&self) -> bool {
-        !(self.is_one_stretch() && self.how.arrivals.changes())
+        !(self.is_one_stretch() && self.load.arrivals.changes())
     }
 
-    fn is_here(&self) -> bool {
-        self.on_this_machine.is_anything
+    fn is_local(&self) -> bool {
+        self.local_parts.is_any
     }
 
     fn outside_cpu_ns(&self, block: &Block) -> Option<u64> {
         let slices = || block.slices.iter();
-        let server: Option<u64> = if self.on_this_machine.server {
+        let server: Option<u64> = if self.local_parts.server {
             slices().map(|slice| slice.server_cpu_ns).sum()
         } else {
             Some(0)
         };
         let parts = slices().flat_map(|slice| &slice.agents);
-        let own = parts.filter(|part| self.on_this_machine.agents.contains(&part.agent));
-        Some(server? + own.map(|part| part.slice.cpu_ns).sum::<u64>())
+        let local = parts.filter(|part| self.local_parts.agents.contains(&part.agent));
+        Some(server? + local.map(|part| part.slice.cpu_ns).sum::<u64>())
     }
 
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
-        if std::mem::replace(&mut self.at, point) != point {
+        if std::mem::replace(&mut self.current_point, point) != point {
             self.connected.clear();
         }
     }
 
-    /// Alone there is nothing to mirror.
+    /// A single server needs no mirrored passes.
     fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {
         match self.plan.subjects.len() {
             1 => 1,
@@ -327,15 +334,15 @@ impl Workload for LoadWorkload<'_> {
 }
 
 impl ServerUsage<'_> {
-    /// From now on what a server uses is counted.
+    /// Begins to count what a server uses.
     fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) -> Result<(), StoreError> {
         let now = self.read(subject, block)?;
         self.last.extend(now.map(|now| (subject, now)));
         Ok(())
     }
 
-    /// A slice that has just ended, with what its server used in it.
-    fn added(&mut self, slice: Slice, block: &mut BlockContext) -> Result<Slice, StoreError> {
+    /// Adds to a slice that has just ended what its server used in it.
+    fn with_usage(&mut self, slice: Slice, block: &mut BlockContext) -> Result<Slice, StoreError> {
         let subject = slice.subject;
         let before = self.last.remove(&subject);
         let now = self.read(subject, block)?;
@@ -343,7 +350,7 @@ impl ServerUsage<'_> {
         Ok(with_server(slice, before, now))
     }
 
-    /// What the server's processes have used by now; that they are gone is told and kept once.
+    /// What the server's processes have used by now. That they are gone is reported once.
     fn read(
         &mut self,
         subject: SubjectId,

@@ -28,11 +28,11 @@ impl RunningLoad {
     ) -> RunningLoad {
         let (sender, pieces) = channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
+        let is_stopped = stop.clone();
         let thread = thread::spawn(move || {
             let loaded = generator.load(length, slice, &mut |piece| {
-                let heard = sender.send(piece).is_ok();
-                heard && !stopped.load(Ordering::Relaxed) && !interrupt::requested()
+                let is_received = sender.send(piece).is_ok();
+                is_received && !is_stopped.load(Ordering::Relaxed) && !interrupt::requested()
             });
             (generator, loaded)
         });

@@ -13,20 +13,20 @@ use std::time::Duration;
 /// How long the one request of a check may be sent.
 const CHECK: Duration = Duration::from_millis(1);
 
-/// Where a server is, what is asked of it, and what it must answer.
+/// A server's address, the requests to it, and the answers that it must give.
 #[derive(Clone, Debug)]
 pub struct LoadedServer {
     /// Its address.
     pub address: SocketAddr,
     /// What TLS needs, if it is spoken.
     pub tls: Option<Tls>,
-    /// What is sent.
+    /// The requests that are sent.
     pub requests: Arc<Requests>,
     /// What an answer must be.
     pub expect: Arc<Expect>,
 }
 
-/// How much load is put on a server by one generator, and how: all that is the same for all servers.
+/// The load that one generator puts on a server: all that is the same for all servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadShare {
     /// Connections, at least 1.
@@ -51,16 +51,16 @@ pub struct LoadShare {
 
 impl LoadShare {
     /// All of a plan's load at a point, with the arrivals of a block.
-    pub fn all(plan: &Plan, how: &Load, point: PointId, block: u32) -> LoadShare {
+    pub fn all(plan: &Plan, load: &Load, point: PointId, block: u32) -> LoadShare {
         LoadShare {
             connections: plan.connections(point),
-            threads: how.threads,
-            protocol: how.protocol,
-            keep_alive: how.keep_alive,
-            pipeline: how.pipeline,
-            arrivals: how.arrivals.clone(),
-            tick_ns: how.tick_ns(),
-            timeout_ns: how.timeout_ns,
+            threads: load.threads,
+            protocol: load.protocol,
+            keep_alive: load.keep_alive,
+            pipeline: load.pipeline,
+            arrivals: load.arrivals.clone(),
+            tick_ns: load.tick_ns(),
+            timeout_ns: load.timeout_ns,
             // Other arrivals in each block, the same for all servers.
             seed: plan.seed.wrapping_add(u64::from(block) << 32),
         }
@@ -70,15 +70,15 @@ impl LoadShare {
     pub fn of(&self, generator: usize, generators: usize) -> LoadShare {
         let rest = usize::from(generator < self.connections % generators);
         let arrivals = self.arrivals.divided(generators);
-        let how = Load {
+        let load = Load {
             arrivals,
             threads: self.threads,
             ..Load::default()
         };
         LoadShare {
             connections: self.connections / generators + rest,
-            tick_ns: how.tick_ns(),
-            arrivals: how.arrivals,
+            tick_ns: load.tick_ns(),
+            arrivals: load.arrivals,
             // The golden ratio's bits: neighbours are far apart.
             seed: self.seed ^ (generator as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15),
             ..self.clone()
@@ -87,27 +87,27 @@ impl LoadShare {
 }
 
 impl LoadedServer {
-    /// As it is seen from this machine. Errors: it is not found, may not be loaded, or cannot be asked so.
-    pub fn find(asked: &ServerRequests) -> Result<LoadedServer, JobError> {
+    /// Finds a server from this machine. Errors: it is not found, may not be loaded, or its requests cannot be made.
+    pub fn find(server: &ServerRequests) -> Result<LoadedServer, JobError> {
         Ok(LoadedServer {
-            tls: asked.tls()?,
-            requests: Arc::new(asked.rendered()?),
-            address: asked.address()?,
-            expect: Arc::new(asked.expect.clone()),
+            tls: server.tls()?,
+            requests: Arc::new(server.rendered()?),
+            address: server.address()?,
+            expect: Arc::new(server.expect.clone()),
         })
     }
 
-    /// It is reached over the loopback interface.
+    /// Whether it is reached over the loopback interface.
     pub fn is_here(&self) -> bool {
         self.address.ip().is_loopback()
     }
 
-    /// A generator with its connections open. Error: it cannot be had.
+    /// A generator with its connections open. Error: it cannot be started.
     pub fn engine(&self, share: &LoadShare) -> Result<Engine, String> {
         Engine::start(self.job(share)).map_err(|e| e.to_string())
     }
 
-    /// Sends one request and tells what came of it. Error: it cannot be sent.
+    /// Sends one request and returns what came of it. Error: it cannot be sent.
     pub fn ask(&self, share: &LoadShare) -> Result<Record, String> {
         // The first request of an even open loop is due at once, the second after a second.
         let once = Stage {
@@ -125,15 +125,15 @@ impl LoadedServer {
             },
             ..share.clone()
         })?;
-        let mut came = Record::new();
+        let mut total = Record::new();
         let mut each = |record: &Record| {
-            came.add(record);
+            total.add(record);
             true
         };
         engine
             .load(CHECK, CHECK, &mut each)
             .map_err(|e| e.to_string())?;
-        Ok(came)
+        Ok(total)
     }
 
     fn job(&self, share: &LoadShare) -> Job {
@@ -158,20 +158,24 @@ impl LoadedServer {
 /// The servers of a plan.
 pub struct LoadedServers<'a> {
     plan: &'a Plan,
-    how: &'a Load,
+    load: &'a Load,
     servers: Vec<LoadedServer>,
 }
 
 impl<'a> LoadedServers<'a> {
     /// One for each subject of a plan with a load, in their order.
     pub fn new(plan: &'a Plan, servers: Vec<LoadedServer>) -> LoadedServers<'a> {
-        let how = plan.load().expect("a plan with a load");
-        LoadedServers { plan, how, servers }
+        let load = plan.load().expect("a plan with a load");
+        LoadedServers {
+            plan,
+            load,
+            servers,
+        }
     }
 
-    /// Sends one request to a server at a point and tells what came of it. Error: it cannot be sent.
+    /// Sends one request to a server at a point and returns what came of it. Error: it cannot be sent.
     pub fn ask(&self, subject: SubjectId, point: PointId) -> Result<Record, String> {
-        self.servers[subject].ask(&LoadShare::all(self.plan, self.how, point, 0))
+        self.servers[subject].ask(&LoadShare::all(self.plan, self.load, point, 0))
     }
 }
 
@@ -182,7 +186,7 @@ impl Generators for LoadedServers<'_> {
         point: PointId,
         block: u32,
     ) -> Result<Box<dyn Generator>, LoadFault> {
-        let share = LoadShare::all(self.plan, self.how, point, block);
+        let share = LoadShare::all(self.plan, self.load, point, block);
         let engine = self.servers[subject].engine(&share);
         let mut engine = engine.map_err(LoadFault::Failed)?;
         engine.stop_when(interrupt::requested);

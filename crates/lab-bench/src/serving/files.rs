@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files that servers serve: made for a run, of bytes that only its seed knows.
+//! The files that servers serve: random bytes of a run's seed.
 
 use lab_model::ServedFile;
 use rand_chacha::ChaCha8Rng;
@@ -8,14 +8,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder with them.
+/// A folder with the files.
 pub struct ServedFiles {
     folder: PathBuf,
     contents: Vec<(String, Vec<u8>)>,
 }
 
 impl ServedFiles {
-    /// Makes them in a folder, which is made, too.
+    /// Creates the files in a folder, which is created, too.
     pub fn make(folder: PathBuf, files: &[ServedFile], seed: u64) -> io::Result<ServedFiles> {
         fs::create_dir_all(&folder)?;
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
@@ -29,7 +29,7 @@ impl ServedFiles {
         Ok(ServedFiles { folder, contents })
     }
 
-    /// Where they are.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -37,7 +37,7 @@ impl ServedFiles {
     /// What a file holds.
     pub fn content(&self, name: &str) -> &[u8] {
         let mut contents = self.contents.iter();
-        let found = contents.find(|(known, _)| known == name);
-        found.map_or(&[], |(_, bytes)| bytes)
+        let content = contents.find(|(file, _)| file == name);
+        content.map_or(&[], |(_, bytes)| bytes)
     }
 }

@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
-/// The part of a visit before it that is not recorded.
+/// A stretch of load before a visit that is not recorded, as a divisor of the visit.
 const LEAD_IN: u32 = 10;
 
 /// The servers of a run.
@@ -44,18 +44,18 @@ pub struct ServerWorkload<'a> {
     pilots: HashMap<(SubjectId, usize), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
-    /// The block is one of those that find them.
-    calibrates: bool,
-    /// Of the block.
+    /// Whether the block is one of those that find the peaks.
+    is_calibrating: bool,
+    /// The cores of the block.
     split: Split,
     others: Others,
     running: BTreeMap<SubjectId, RunningServer>,
-    /// What puts load on the servers at the point of the turns; connections last from pass to pass.
+    /// The load generators of the current point; their connections last from pass to pass.
     engines: HashMap<SubjectId, Engine>,
     _scratch: Scratch,
 }
 
-/// Whether blocks are still to find what servers serve at the most, of which others offer parts.
+/// Whether blocks must still find the peaks of which points offer parts.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
     let mut points = 0..plan.points.len();
     let has_parts = points.any(|point| plan.part_of_peak(point).is_some());
@@ -63,7 +63,7 @@ pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
 }
 
 impl<'a> ServerWorkload<'a> {
-    /// Those of a plan, for a run that is begun or gone on with, and the peaks that it found. `folder` is the project's.
+    /// The servers of a plan, for a run that begins or is resumed, with its known peaks. `folder` is the project's.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
@@ -71,9 +71,9 @@ impl<'a> ServerWorkload<'a> {
         (run, peaks): (&Run, Peaks),
         scratch: Scratch,
     ) -> Result<ServerWorkload<'a>, BenchError> {
-        let system = |what: &str| {
-            let what = what.to_owned();
-            |e| BenchError::System(what, e)
+        let system = |context: &str| {
+            let context = context.to_owned();
+            |e| BenchError::System(context, e)
         };
         let cores = sys::allowed_cores().map_err(system("the cores cannot be listed"))?;
         let place = scratch.folder().join("files");
@@ -97,7 +97,7 @@ impl<'a> ServerWorkload<'a> {
             pilots: pilots.map(by_case).collect(),
             proven: HashMap::new(),
             peaks,
-            calibrates: false,
+            is_calibrating: false,
             _scratch: scratch,
         })
     }
@@ -115,7 +115,7 @@ impl<'a> ServerWorkload<'a> {
             Ok(started) => started,
             Err(fault) => return self.keep_failure(fault, subject, None, run, progress),
         };
-        let known = run.run.settings.iter().any(|s| s.subject == subject);
+        let is_recorded = run.run.settings.iter().any(|s| s.subject == subject);
         let (proven, pilots) = match self.proof_and_pilots(subject, &mut server, &split, progress) {
             Ok(found) => found,
             Err(fault) => return self.keep_failure(fault, subject, Some(server), run, progress),
@@ -125,7 +125,7 @@ impl<'a> ServerWorkload<'a> {
             self.pilots.insert((subject, case), pilot.clone());
             run.pilot(pilot)?;
         }
-        if !known {
+        if !is_recorded {
             settings(subject, &server, &opened, &proven, &split)
                 .into_iter()
                 .try_for_each(|setting| run.setting(setting))?;
@@ -170,22 +170,22 @@ impl<'a> ServerWorkload<'a> {
         Ok((proven, pilots))
     }
 
-    /// Where nothing is said of an answer, it is the same from all.
+    /// Where an example states no answer, all servers must give the same one.
     fn same_as_others(&self, proven: &Proven) -> SubjectResult<()> {
-        let differs = |(&other, answered): (&SubjectId, &Proven)| {
+        let difference = |(&other, other_proof): (&SubjectId, &Proven)| {
             proven
-                .first_difference(answered)
+                .first_difference(other_proof)
                 .map(|example| (other, example))
         };
-        match self.proven.iter().find_map(differs) {
+        match self.proven.iter().find_map(difference) {
             None => Ok(()),
             Some((other, example)) => {
                 let other = &self.setup.plan.subjects[other].name;
-                let why = format!(
+                let message = format!(
                     "its answer to {} {} is not that of {other}",
                     example.method, example.path
                 );
-                Err(Fault::Failed("proof", why))
+                Err(Fault::Failed("proof", message))
             }
         }
     }
@@ -206,7 +206,7 @@ impl<'a> ServerWorkload<'a> {
 }
 
 impl ServerWorkload<'_> {
-    /// Case after case, as the pilot did.
+    /// Warms a server up case after case, as the pilot did.
     fn warm_up_all(
         &self,
         block: &mut BlockContext,
@@ -227,7 +227,7 @@ impl ServerWorkload<'_> {
             });
             let mut warming =
                 Warming::new(&self.setup, server, &self.split.server, pilot.point, proven)?;
-            warming.go_on(server, pilot.warmup_batches as usize)?;
+            warming.run_rounds(server, pilot.warmup_batches as usize)?;
         }
         server.keep_on(&self.split.server)?;
         server.rest()
@@ -248,8 +248,8 @@ impl ServerWorkload<'_> {
             (None, _) => plan.rate(point),
             (Some(part), Some(Peak::Rate(peak))) => Some(part * peak),
             (Some(_), _) => {
-                let why = "it served nothing, so it has no peak";
-                return Err(Fault::Failed("load", why.into()));
+                let message = "it served nothing, so it has no peak";
+                return Err(Fault::Failed("load", message.into()));
             }
         };
         let server = &self.running[&subject];
@@ -279,8 +279,8 @@ impl Workload for ServerWorkload<'_> {
     ) -> Result<(), Stop> {
         for subject in 0..self.setup.plan.subjects.len() {
             let points = 0..self.setup.plan.points.len();
-            let wanted = |point| run.participants.takes_part(subject, point);
-            if !self.proven.contains_key(&subject) && points.into_iter().any(wanted) {
+            let takes_part = |point| run.participants.takes_part(subject, point);
+            if !self.proven.contains_key(&subject) && points.into_iter().any(takes_part) {
                 self.prove_and_pilot(subject, run, progress)?;
             }
         }
@@ -288,15 +288,15 @@ impl Workload for ServerWorkload<'_> {
     }
 
     fn begin_block(&mut self, number: u32, _: usize) {
-        // What a block left that was not finished.
+        // Servers of a block that was stopped half-way.
         self.engines.clear();
         self.running.clear();
         self.others = Others::default();
         self.split = Split::of(&self.cores, self.setup.plan.seed, number);
         pin_lab(&self.split);
-        // What a block found that is redone is not the run's.
+        // Peaks that an earlier attempt at this block found do not count.
         self.peaks.forget(number);
-        self.calibrates = number < calibrating_blocks(self.setup.plan);
+        self.is_calibrating = number < calibrating_blocks(self.setup.plan);
     }
 
     fn end_block(&mut self, block: &mut BlockContext) {
@@ -307,7 +307,7 @@ impl Workload for ServerWorkload<'_> {
 
     /// Parts of a peak can only be offered once it is known.
     fn comes_last(&self, point: PointId) -> bool {
-        self.calibrates && self.setup.plan.part_of_peak(point).is_some()
+        self.is_calibrating && self.setup.plan.part_of_peak(point).is_some()
     }
 
     fn begin_point(&mut self, block: &mut BlockContext, point: PointId) {
@@ -329,7 +329,7 @@ impl Workload for ServerWorkload<'_> {
     /// Starts a server and warms it up.
     fn open(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
         let (mut server, _) = self.setup.start(subject, &self.split.server)?;
-        block.started(lab_model::ProcessStart {
+        block.process_start(lab_model::ProcessStart {
             subject,
             startup_ns: server.process.startup_ns,
             startup_cpu_ns: server.process.startup_cpu_ns,
@@ -398,8 +398,8 @@ impl Workload for ServerWorkload<'_> {
         };
         let serving = self.setup.serving;
         let number = Some(block.block.number);
-        let told = shut_down(server, serving, block.run, subject, number)??;
-        let told = serving.metrics.iter().zip(told);
+        let values = shut_down(server, serving, block.run, subject, number)??;
+        let values = serving.metrics.iter().zip(values);
         let reading = |(metric, value): (&Metric, f64)| Reading {
             point: 0,
             subject,
@@ -407,7 +407,7 @@ impl Workload for ServerWorkload<'_> {
             metric: metric.id.to_string(),
             value,
         };
-        Ok(block.keep(Record::Readings(told.map(reading).collect()))?)
+        Ok(block.keep(Record::Readings(values.map(reading).collect()))?)
     }
 
     /// A server on which no load can be put at a point has failed there; any other has failed everywhere.
@@ -430,7 +430,7 @@ impl Workload for ServerWorkload<'_> {
     }
 }
 
-/// Has a server end as it should, and keeps what it logged: what it told of the experiment's metrics.
+/// Has a server end in order and keeps its log. Returns the values of the experiment's metrics.
 fn shut_down(
     mut server: RunningServer,
     serving: &Serving,
@@ -440,16 +440,16 @@ fn shut_down(
 ) -> Result<SubjectResult<Vec<f64>>, StoreError> {
     let closed = server.close(&serving.metrics);
     keep_log(run, &mut server.process, subject, block)?;
-    Ok(closed.and_then(|told| server.quit().map(|()| told)))
+    Ok(closed.and_then(|values| server.quit().map(|()| values)))
 }
 
-/// The generator's threads run where the thread does that starts them.
+/// Pins this thread to the generator's cores: the generator's threads inherit them.
 pub(crate) fn pin_lab(split: &Split) {
-    // Without the right to do so the scheduler decides: less even, not wrong.
+    // Without permission the scheduler decides, which is less even but not wrong.
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 
-/// What a server said of itself, what was proven, and how many cores it has.
+/// What a server reported of itself, how many answers it proved, and its cores.
 fn settings(
     subject: SubjectId,
     server: &RunningServer,
@@ -457,25 +457,28 @@ fn settings(
     proven: &Proven,
     split: &Split,
 ) -> Vec<Setting> {
-    let own = |key: &str, value: String| Setting {
+    let setting = |key: &str, value: String| Setting {
         subject,
         point: None,
         key: key.into(),
         value,
     };
-    let said = |reply: &Reply, skip: &[&str]| {
+    let reported = |reply: &Reply, skip: &[&str]| {
         let args = reply.args().iter();
         let args = args.filter(|(key, _)| !skip.contains(&key.as_str()));
-        args.map(|(key, value)| own(key, value.clone()))
+        args.map(|(key, value)| setting(key, value.clone()))
             .collect::<Vec<_>>()
     };
-    let mut settings = said(&server.process.hello, &["protocol", "subject", "thread"]);
-    settings.extend(said(opened, &["url", "processes", "certificate"]));
-    settings.push(own("server cores", split.server.len().to_string()));
-    settings.push(own("generator cores", split.generator.len().to_string()));
+    let mut settings = reported(&server.process.hello, &["protocol", "subject", "thread"]);
+    settings.extend(reported(opened, &["url", "processes", "certificate"]));
+    settings.push(setting("server cores", split.server.len().to_string()));
+    settings.push(setting(
+        "generator cores",
+        split.generator.len().to_string(),
+    ));
     if split.server == split.generator {
-        settings.push(own("cores shared", "yes".into()));
+        settings.push(setting("cores shared", "yes".into()));
     }
-    settings.push(own("proven answers", proven.answers.to_string()));
+    settings.push(setting("proven answers", proven.answers.to_string()));
     settings
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What other processes than a server and the lab use of the cores in a server's turn. All cores are the
-//! server's or the generator's then, so whoever else computes makes one of them wait.
+//! What processes other than a server and the lab use of the cores in a server's turn. All cores are the server's or
+//! the generator's then, so another process that computes makes one of them wait.
 
 use crate::kernel;
 use crate::sys::CpuClock;
@@ -15,17 +15,17 @@ const PART: f64 = 0.01;
 /// All processes that may use a core, but the lab.
 #[derive(Default)]
 pub struct Others {
-    /// Those that were seen before; `None`: a helper, or one that has ended.
-    known: HashMap<Pid, Option<CpuClock>>,
+    /// The processes seen so far; `None`: a helper of the kernel, or a process that has ended.
+    clock_of: HashMap<Pid, Option<CpuClock>>,
 }
 
 impl Others {
-    /// The clocks of those that there are now, but a server's. Who begins later is not seen.
+    /// The clocks of the processes that exist now, without a server's. A process that begins later is not counted.
     pub fn clocks(&mut self, server: Pid) -> Clocks {
         let mut ours = procfs::with_descendants(server);
         ours.push(Pid::this());
         let others = procfs::all().into_iter().filter(|pid| !ours.contains(pid));
-        let clock = |pid| *self.known.entry(pid).or_insert_with(|| clock(pid));
+        let clock = |pid| *self.clock_of.entry(pid).or_insert_with(|| clock(pid));
         Clocks(others.filter_map(clock).collect())
     }
 }
@@ -39,21 +39,21 @@ fn clock(pid: Pid) -> Option<CpuClock> {
 pub struct Clocks(Vec<CpuClock>);
 
 impl Clocks {
-    /// What each of them says now.
+    /// The current value of each clock.
     pub fn read(&self) -> Reading {
         Reading(self.0.iter().map(|clock| clock.now_ns().ok()).collect())
     }
 }
 
-/// What clocks say, ns. `None`: the process has ended.
+/// Values of clocks, ns. `None`: the process has ended.
 pub struct Reading(Vec<Option<u64>>);
 
 impl Reading {
     /// CPU time that the busiest process used since an earlier reading of the same clocks, ns. (Many use a
     /// little, in many small pieces: that is no pause.)
     pub fn most_since(&self, earlier: &Reading) -> u64 {
-        let both = self.0.iter().zip(&earlier.0);
-        let used = both.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));
+        let pairs = self.0.iter().zip(&earlier.0);
+        let used = pairs.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));
         used.max().unwrap_or(0)
     }
 }
@@ -88,9 +88,9 @@ mod tests {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(of_others.read().most_since(&before) >= 50_000_000);
-        let listed = |some: &Clocks, pid: usize| {
+        let listed = |others: &Clocks, pid: usize| {
             let clock = format!("{:?}", clocks[pid]);
-            some.0.iter().any(|c| format!("{c:?}") == clock)
+            others.0.iter().any(|c| format!("{c:?}") == clock)
         };
         assert!(!listed(&of_others, 0) && listed(&of_others, 1));
         assert!(listed(&of_server, 0) && !listed(&of_server, 1));

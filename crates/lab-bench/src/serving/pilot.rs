@@ -12,32 +12,30 @@ use std::time::Duration;
 /// The part of a round that is judged: as many connections as servers are compared with.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The part of a round behind: one connection, kept alive, and then a new one for each request, as far as the
-/// case has both. A virtual machine compiles what it runs in threads that compete with those that serve. Under
-/// full load they get so little of a core that it takes a minute what else takes ten seconds.
+/// The part of a round over one connection, kept alive, and then over a new one for each request, as far as the case
+/// has both. A virtual machine compiles in threads that compete with those that serve: under full load it takes a
+/// minute to compile what else takes ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
-/// The end of a round: nothing is asked. Who computes now still compiles. (It is shorter than the 50 ms after
-/// which HotSpot forgets to compile what is not called any more.)
+/// The idle end of a round: a server that computes now still compiles. It is shorter than the 50 ms after which
+/// HotSpot forgets to compile what is not called any more.
 const IDLE: Duration = Duration::from_millis(30);
-
-/// It has done with it after so many rounds in turn in which it did not. Then it is kept on its own cores and
-/// given as many rounds as it was busy for: what is called less often is compiled later, in pieces that no round
-/// shows, and where threads wait for each other on one core other code is hot. (Servers in Java were seen to be
-/// busy for 23 to 31 rounds, and to get cheaper until the 50th.)
+/// A server is quiet after so many rounds in a row in which it was idle at the end. Then it is kept on its own cores
+/// for as many rounds as it was busy for: what is called less often is compiled later, in pieces that no round shows.
+/// (Servers in Java were busy for 23 to 31 rounds, and got cheaper until the 50th.)
 const QUIET: usize = 8;
 
 /// Rounds after which the pilot looks whether the server is steady, where it may take so many; then at twice as
 /// many, and so on.
 const FIRST_LOOK: usize = 20;
 
-/// The most rounds for a server that is quiet: what still changes is not its own doing.
+/// The most rounds for a server that is quiet: later changes are not its own.
 const ENOUGH: usize = 40;
 
 /// Connections of the crowded part, or as near to it as the plan has points.
 const CONNECTIONS: usize = 64;
 
-/// Where a case is piloted: over connections that are kept alive if there are such, as fast as it goes.
+/// The point at which a case is piloted: in a closed loop, with connections kept alive if the case has them.
 pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
     let points = 0..plan.points.len();
     let closed = points.filter(|&p| plan.points[p].case == case && !plan.is_open(p));
@@ -51,16 +49,16 @@ pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
 
 /// The warming up of a server for a case.
 pub struct Warming<'a> {
-    /// Those that are the server's in a block.
+    /// The server's cores in a block.
     cores: &'a [usize],
     alone: Vec<Engine>,
     crowded: Engine,
-    /// Of each round, what its crowded part cost.
+    /// CPU time and requests of each round's crowded part.
     rounds: Vec<Batch>,
-    /// The last round in which the server was busy while nothing was asked, from 1; 0: none was. What comes
-    /// after a time of quiet is no longer the start, but the server's life.
-    busy: usize,
-    most: usize,
+    /// The last round at whose end the server was busy, from 1; 0: none. Later activity after [`QUIET`] rounds is not
+    /// the start-up any more.
+    last_busy: usize,
+    max_rounds: usize,
 }
 
 impl<'a> Warming<'a> {
@@ -76,9 +74,9 @@ impl<'a> Warming<'a> {
         server.free()?;
         let plan = setup.plan;
         let case = plan.points[point].case;
-        let of_case = |kept: bool| {
+        let of_case = |keep_alive: bool| {
             let mut points = 0..plan.points.len();
-            points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == kept)
+            points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == keep_alive)
         };
         let alone = [true, false].into_iter().filter_map(of_case);
         let alone = alone.map(|point| setup.lone_connection(server, point, proven));
@@ -87,16 +85,20 @@ impl<'a> Warming<'a> {
             alone: alone.collect::<SubjectResult<_>>()?,
             crowded: setup.generator(server, point, proven, None, 0)?,
             rounds: Vec::new(),
-            busy: 0,
-            most: plan.measure.max_warmup as usize,
+            last_busy: 0,
+            max_rounds: plan.measure.max_warmup as usize,
         })
     }
 
-    /// At least so many rounds, and more until the server is quiet, or the most are spent.
-    pub fn go_on(&mut self, server: &mut RunningServer, least: usize) -> SubjectResult<()> {
-        while self.rounds.len() < least || !(self.is_quiet() || self.is_over()) {
+    /// Runs at least so many rounds, and more until the server is quiet or the most are done.
+    pub fn run_rounds(
+        &mut self,
+        server: &mut RunningServer,
+        min_rounds: usize,
+    ) -> SubjectResult<()> {
+        while self.rounds.len() < min_rounds || !(self.is_quiet() || self.is_over()) {
             self.round(server)?;
-            if self.rounds.len() == self.busy + QUIET {
+            if self.rounds.len() == self.last_busy + QUIET {
                 server.keep_on(self.cores)?;
             }
         }
@@ -104,11 +106,11 @@ impl<'a> Warming<'a> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.busy == 0 || self.rounds.len() >= 2 * self.busy + QUIET
+        self.last_busy == 0 || self.rounds.len() >= 2 * self.last_busy + QUIET
     }
 
     fn is_over(&self) -> bool {
-        self.rounds.len() >= self.most
+        self.rounds.len() >= self.max_rounds
     }
 
     fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
@@ -119,7 +121,7 @@ impl<'a> Warming<'a> {
         for alone in &mut self.alone {
             server.load(alone, each)?;
         }
-        let busy = server.is_busy(IDLE)?;
+        let is_busy = server.is_busy(IDLE)?;
         self.rounds.push(Batch {
             operations: record.served.max(1),
             wall_ns: record.wall_ns,
@@ -127,13 +129,13 @@ impl<'a> Warming<'a> {
             server_cpu_ns: None,
         });
         let round = self.rounds.len();
-        if busy && (self.busy == 0 || round <= self.busy + QUIET) {
-            self.busy = round;
+        if is_busy && (self.last_busy == 0 || round <= self.last_busy + QUIET) {
+            self.last_busy = round;
         }
         Ok(())
     }
 
-    /// CPU time for each request: a server's rate is the machine's too, its cost is its own.
+    /// CPU time of each request, ns. A server's rate depends on the machine's load, its CPU time does not.
     fn times(&self) -> Vec<f64> {
         let cost = |b: &Batch| b.cpu_ns.max(1) as f64 / b.operations as f64;
         self.rounds.iter().map(cost).collect()
@@ -149,16 +151,18 @@ pub fn pilot(
     proven: &Proven,
 ) -> SubjectResult<Pilot> {
     let mut warming = Warming::new(setup, server, cores, point, proven)?;
-    let mut look = FIRST_LOOK.min(warming.most);
+    let mut look = FIRST_LOOK.min(warming.max_rounds);
     let (steady_from, class) = loop {
-        warming.go_on(server, look)?;
+        warming.run_rounds(server, look)?;
         let rounds = warming.rounds.len();
-        let found = warmup::classify(&warming.times());
-        let early = found.steady_from.filter(|from| *from <= rounds / 2);
-        match early {
-            Some(from) => break (from, found.class),
-            None if warming.is_quiet() && rounds >= ENOUGH => break (warming.busy, found.class),
-            None if warming.is_over() => break (rounds, found.class),
+        let classified = warmup::classify(&warming.times());
+        let steady = classified.steady_from.filter(|from| *from <= rounds / 2);
+        match steady {
+            Some(from) => break (from, classified.class),
+            None if warming.is_quiet() && rounds >= ENOUGH => {
+                break (warming.last_busy, classified.class);
+            }
+            None if warming.is_over() => break (rounds, classified.class),
             None => look *= 2,
         }
     };

@@ -4,7 +4,7 @@
 
 use super::files::ServedFiles;
 use super::proof_connection::{ProofConnection, Response};
-use super::sockets::established;
+use super::sockets;
 use flate2::read::GzDecoder;
 use lab_load::Tls;
 use lab_model::{Content, Example, Plan, Serving};
@@ -18,39 +18,39 @@ use std::time::{Duration, Instant, SystemTime};
 /// Between two bytes of a request that is sent in pieces.
 const BETWEEN_BYTES: Duration = Duration::from_micros(200);
 
-/// A server's clock may differ so much from the lab's, which is that of the same machine: `Date` has whole
-/// seconds, and servers renew it about once in a second.
-const CLOCK: Duration = Duration::from_secs(3);
+/// The most that a server's clock may differ from the lab's, which is the same machine's: `Date` has whole seconds,
+/// and servers renew it about once a second.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(3);
 
 /// Within this time `Date` must have advanced.
-const SECOND: Duration = Duration::from_millis(2_500);
+const DATE_ADVANCE: Duration = Duration::from_millis(2_500);
 
-/// A body that was compressed is compared so far.
+/// The bytes of a decompressed body that are compared.
 const MOST_PLAIN: u64 = 64 << 20;
 
-/// Within this time connections that were closed are gone.
+/// How long connections that were closed may still exist.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// What a proof yields.
+/// The result of a proof.
 #[derive(Debug, Default)]
 pub struct Proven {
-    /// What load is put on with, and the bytes of the answer.
+    /// The requests of the load, and the bodies of their answers.
     pub bodies: Vec<(Example, Vec<u8>)>,
     /// From connecting to the end of the very first answer.
     pub first_ns: u64,
-    /// Answers that were as they must be.
+    /// How many answers were right.
     pub answers: u32,
 }
 
 impl Proven {
-    /// What was answered to a request that load is put on with; nothing, if it was not asked.
+    /// The answer's body to a request of the load; empty, if it was not sent.
     pub fn body(&self, example: &Example) -> &[u8] {
         let mut bodies = self.bodies.iter();
-        let found = bodies.find(|(asked, _)| asked == example);
-        found.map_or(&[], |(_, body)| body)
+        let answer = bodies.find(|(request, _)| request == example);
+        answer.map_or(&[], |(_, body)| body)
     }
 
-    /// A request whose answer nothing is said of, and that another server answered otherwise.
+    /// A request without a stated answer that another server answered otherwise.
     pub fn first_difference<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
@@ -72,16 +72,16 @@ fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// What is not as it must be, and what was said.
+/// Why a proof failed, and the last exchange.
 #[derive(Debug)]
 pub struct FailedProof {
-    /// In a sentence.
-    pub why: String,
-    /// The last connection's.
+    /// A sentence.
+    pub reason: String,
+    /// The lines of the last connection.
     pub transcript: Vec<String>,
 }
 
-/// Asks a server everything.
+/// Proves a server: sends it every request, in every way.
 pub fn prove(
     address: SocketAddr,
     tls: Option<&Tls>,
@@ -94,7 +94,7 @@ pub fn prove(
         tls,
         loaded: plan.loaded_examples(),
         all: plan.all_examples(),
-        together: plan.most_connections(),
+        most_connections: plan.most_connections(),
         serving,
         files,
         proven: Proven::default(),
@@ -102,8 +102,8 @@ pub fn prove(
     };
     match prover.prove_all() {
         Ok(()) => Ok(prover.proven),
-        Err(why) => Err(Box::new(FailedProof {
-            why,
+        Err(reason) => Err(Box::new(FailedProof {
+            reason,
             transcript: prover.transcript,
         })),
     }
@@ -112,11 +112,11 @@ pub fn prove(
 struct Prover<'a> {
     address: SocketAddr,
     tls: Option<&'a Tls>,
-    /// What load is put on with.
+    /// The requests of the load.
     loaded: Vec<Example>,
     all: Vec<Example>,
-    /// Connections that are open at once.
-    together: usize,
+    /// The most connections that are open at once.
+    most_connections: usize,
     serving: &'a Serving,
     files: &'a ServedFiles,
     proven: Proven,
@@ -135,7 +135,7 @@ impl Prover<'_> {
         self.over_one_connection(Self::split)?;
         self.over_one_connection(Self::pipelined)?;
         self.over_one_connection(Self::closing)?;
-        self.together()?;
+        self.many_connections()?;
         self.advancing(began, first_date)
     }
 
@@ -155,10 +155,10 @@ impl Prover<'_> {
 
     fn over_one_connection(
         &mut self,
-        what: impl FnOnce(&mut Self, &mut ProofConnection) -> Checked,
+        check: impl FnOnce(&mut Self, &mut ProofConnection) -> Checked,
     ) -> Checked {
         let mut connection = ProofConnection::open(self.address, self.tls)?;
-        let checked = what(self, &mut connection);
+        let checked = check(self, &mut connection);
         if checked.is_err() {
             self.transcript = connection.transcript();
         }
@@ -176,7 +176,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// HEAD says what GET says, and sends no body: the next answer on the connection is whole.
+    /// HEAD gets the headers of GET and no body: the next answer on the connection is complete.
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
         let gets = self.loaded.clone().into_iter();
         for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
@@ -184,19 +184,19 @@ impl Prover<'_> {
             connection.send(&rendered("HEAD", path, None, false))?;
             let head = connection.answer(true)?;
             self.stays_open(&head, &format!("HEAD {path}"))?;
-            self.anew_if_refused(connection, &head)?;
-            let got = self.exchange(connection, &example)?;
-            if head.status != got.status {
+            self.reconnect_if_refused(connection, &head)?;
+            let get_answer = self.exchange(connection, &example)?;
+            if head.status != get_answer.status {
                 return Err(format!(
                     "HEAD {path}: status {}, and GET {}",
-                    head.status, got.status
+                    head.status, get_answer.status
                 ));
             }
             for name in ["content-type", "content-length"] {
-                let [head, got] = [&head, &got].map(|answer| answer.header(name));
-                if head != got && !(name == "content-length" && head.is_none()) {
+                let [head, get_answer] = [&head, &get_answer].map(|answer| answer.header(name));
+                if head != get_answer && !(name == "content-length" && head.is_none()) {
                     return Err(format!(
-                        "HEAD {path}: {name} is {head:?}, and of GET {got:?}"
+                        "HEAD {path}: {name} is {head:?}, and of GET {get_answer:?}"
                     ));
                 }
             }
@@ -204,30 +204,30 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// A path that is not there, and methods that paths do not have.
+    /// A path that does not exist, and methods that paths do not have.
     fn refusals(&mut self, connection: &mut ProofConnection) -> Checked {
         let missing = &self.serving.missing;
         connection.send(&rendered("GET", missing, None, false))?;
         let answer = connection.answer(false)?;
         expect_status(&answer, 404, &format!("GET {missing}"))?;
-        self.anew_if_refused(connection, &answer)?;
+        self.reconnect_if_refused(connection, &answer)?;
         let loaded = self.loaded.clone();
         for example in loaded {
-            let asked = format!("DELETE {}", example.path);
+            let request = format!("DELETE {}", example.path);
             connection.send(&rendered("DELETE", &example.path, None, false))?;
             let answer = connection.answer(false)?;
-            expect_status(&answer, 405, &asked)?;
+            expect_status(&answer, 405, &request)?;
             let allowed = answer.header("allow").unwrap_or("");
             if !allowed
                 .split(',')
                 .any(|method| method.trim() == example.method)
             {
                 return Err(format!(
-                    "{asked}: `Allow` is `{allowed}`, which has no {} (RFC 9110, 15.5.6)",
+                    "{request}: `Allow` is `{allowed}`, which has no {} (RFC 9110, 15.5.6)",
                     example.method
                 ));
             }
-            self.anew_if_refused(connection, &answer)?;
+            self.reconnect_if_refused(connection, &answer)?;
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl Prover<'_> {
         for example in loaded {
             connection.send_split(&render(&example, false), BETWEEN_BYTES)?;
             let answer = connection.answer(false)?;
-            self.right(&example, &answer, "sent a byte at a time")?;
+            self.check_answer(&example, &answer, "sent a byte at a time")?;
         }
         Ok(())
     }
@@ -251,17 +251,17 @@ impl Prover<'_> {
         connection.send(&all)?;
         for example in twice() {
             let answer = connection.answer(false)?;
-            self.right(example, &answer, "pipelined")?;
+            self.check_answer(example, &answer, "pipelined")?;
         }
         Ok(())
     }
 
-    /// Whoever asks for the end of the connection gets it, after the answer.
+    /// A request to close the connection is granted, after the answer.
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
         let answer = connection.answer(false)?;
-        self.fitting(&example, &answer, "with Connection: close")?;
+        self.check_content(&example, &answer, "with Connection: close")?;
         if connection.ends() {
             Ok(())
         } else {
@@ -269,29 +269,31 @@ impl Prover<'_> {
         }
     }
 
-    /// Many connections at once, each of which the kernel says the server has, and which all are kept.
-    fn together(&mut self) -> Checked {
+    /// Many connections at once, each of which is kept, by the kernel's count.
+    fn many_connections(&mut self) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
-        let together = self.together;
-        lab_load::allow_files(together as u64).map_err(|e| e.to_string())?;
+        let count = self.most_connections;
+        lab_load::allow_files(count as u64).map_err(|e| e.to_string())?;
         let mut connections = Vec::new();
-        for _ in 0..together {
+        for _ in 0..count {
             connections.push(ProofConnection::open(self.address, self.tls)?);
         }
         for _ in 0..2 {
             for i in 0..connections.len() {
-                if let Err(why) = self.exchange(&mut connections[i], &example) {
+                if let Err(reason) = self.exchange(&mut connections[i], &example) {
                     self.transcript = connections.swap_remove(i).transcript();
-                    return Err(format!("one of {together} open connections: {why}"));
+                    return Err(format!("one of {count} open connections: {reason}"));
                 }
             }
         }
-        // Those of before may still be about to end.
+        // Connections of earlier checks may still be closing.
         let deadline = Instant::now() + SETTLING;
-        while let Some(seen) = established(self.address).filter(|&seen| seen != together) {
+        while let Some(established) =
+            sockets::established(self.address).filter(|&established| established != count)
+        {
             if Instant::now() > deadline {
                 return Err(format!(
-                    "of {together} connections that are open and were used twice, the server has {seen}"
+                    "of {count} connections that are open and were used twice, the server has {established}"
                 ));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -299,7 +301,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// `Date` is another one a second later.
+    /// `Date` advances within [`DATE_ADVANCE`].
     fn advancing(&mut self, began: Instant, first: SystemTime) -> Checked {
         let example = self.loaded.first().expect("there is a case").clone();
         self.over_one_connection(|prover, connection| {
@@ -308,7 +310,7 @@ impl Prover<'_> {
                 if date(&answer)? > first {
                     return Ok(());
                 }
-                if began.elapsed() > SECOND {
+                if began.elapsed() > DATE_ADVANCE {
                     return Err("`Date` does not advance".into());
                 }
                 std::thread::sleep(Duration::from_millis(50));
@@ -316,7 +318,7 @@ impl Prover<'_> {
         })
     }
 
-    /// One request and its answer, after which the connection must be kept, or after a refusal begun anew.
+    /// Sends a request and checks its answer. The connection must be kept; after a refusal it may be opened again.
     fn exchange(
         &mut self,
         connection: &mut ProofConnection,
@@ -324,66 +326,70 @@ impl Prover<'_> {
     ) -> Result<Response, String> {
         connection.send(&render(example, false))?;
         let answer = connection.answer(false)?;
-        self.right(example, &answer, "")?;
-        self.anew_if_refused(connection, &answer)?;
+        self.check_answer(example, &answer, "")?;
+        self.reconnect_if_refused(connection, &answer)?;
         Ok(answer)
     }
 
     /// A server may close the connection with a refusal.
-    fn anew_if_refused(&mut self, connection: &mut ProofConnection, answer: &Response) -> Checked {
+    fn reconnect_if_refused(
+        &mut self,
+        connection: &mut ProofConnection,
+        answer: &Response,
+    ) -> Checked {
         if answer.status >= 400 && answer.closes() {
             *connection = ProofConnection::open(self.address, self.tls)?;
         }
         Ok(())
     }
 
-    fn right(&mut self, example: &Example, answer: &Response, how: &str) -> Checked {
-        self.fitting(example, answer, how)?;
-        self.stays_open(answer, &request_line(example, how))
+    fn check_answer(&mut self, example: &Example, answer: &Response, manner: &str) -> Checked {
+        self.check_content(example, answer, manner)?;
+        self.stays_open(answer, &request_line(example, manner))
     }
 
-    fn stays_open(&mut self, answer: &Response, asked: &str) -> Checked {
+    fn stays_open(&mut self, answer: &Response, request: &str) -> Checked {
         if answer.closes() && answer.status < 400 {
             Err(format!(
-                "{asked}: the server closes the connection, which nobody asked it to"
+                "{request}: the server closes the connection, which nobody asked it to"
             ))
         } else {
             Ok(())
         }
     }
 
-    /// Status, body and header are what they must be.
-    fn fitting(&mut self, example: &Example, answer: &Response, how: &str) -> Checked {
-        let asked = request_line(example, how);
-        expect_status(answer, example.status, &asked)?;
-        let date = date(answer).map_err(|why| format!("{asked}: {why}"))?;
+    /// Checks status, headers and body.
+    fn check_content(&mut self, example: &Example, answer: &Response, manner: &str) -> Checked {
+        let request = request_line(example, manner);
+        expect_status(answer, example.status, &request)?;
+        let date = date(answer).map_err(|reason| format!("{request}: {reason}"))?;
         let now = SystemTime::now();
-        let off = now
+        let difference = now
             .duration_since(date)
             .or_else(|_| date.duration_since(now));
-        if off.is_ok_and(|off| off > CLOCK) {
-            return Err(format!("{asked}: `Date` is not the time of this machine"));
+        if difference.is_ok_and(|difference| difference > MAX_CLOCK_DIFFERENCE) {
+            return Err(format!("{request}: `Date` is not the time of this machine"));
         }
-        let wanted = match example.answer {
+        let expected = match example.answer {
             Content::Any => None,
             Content::Text(_) | Content::Json(_) => Some("application/json"),
             Content::File(_) => Some("application/octet-stream"),
         };
-        let sent = answer.header("content-type").unwrap_or("");
-        let sent = sent.split(';').next().unwrap_or("").trim();
-        if wanted.is_some_and(|wanted| !sent.eq_ignore_ascii_case(wanted)) {
-            let wanted = wanted.unwrap_or_default();
+        let content_type = answer.header("content-type").unwrap_or("");
+        let content_type = content_type.split(';').next().unwrap_or("").trim();
+        if expected.is_some_and(|expected| !content_type.eq_ignore_ascii_case(expected)) {
+            let expected = expected.unwrap_or_default();
             return Err(format!(
-                "{asked}: Content-Type is `{sent}` in place of `{wanted}`"
+                "{request}: Content-Type is `{content_type}` in place of `{expected}`"
             ));
         }
-        self.body(example, answer)
-            .map_err(|why| format!("{asked}: {why}"))?;
+        self.check_body(example, answer)
+            .map_err(|reason| format!("{request}: {reason}"))?;
         self.proven.answers += 1;
         Ok(())
     }
 
-    fn body(&self, example: &Example, answer: &Response) -> Checked {
+    fn check_body(&self, example: &Example, answer: &Response) -> Checked {
         let body = &answer.body;
         match &example.answer {
             Content::Any => Ok(()),
@@ -396,10 +402,10 @@ impl Prover<'_> {
     }
 }
 
-fn same_json(wanted: &str, body: &[u8], sent: Option<&str>) -> Checked {
+fn same_json(expected: &str, body: &[u8], sent: Option<&str>) -> Checked {
     let found: Value = serde_json::from_slice(body).map_err(|e| format!("not JSON: {e}"))?;
-    let wanted: Value = serde_json::from_str(wanted).map_err(|e| e.to_string())?;
-    if !same_value(&wanted, &found) {
+    let expected: Value = serde_json::from_str(expected).map_err(|e| e.to_string())?;
+    if !same_value(&expected, &found) {
         return Err("the JSON is not of the value that it must be".into());
     }
     if sent.is_some_and(|sent| sent.as_bytes() == body) {
@@ -429,19 +435,19 @@ fn same_value(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn request_line(example: &Example, how: &str) -> String {
-    match how {
+fn request_line(example: &Example, manner: &str) -> String {
+    match manner {
         "" => format!("{} {}", example.method, example.path),
-        how => format!("{} {}, {how}", example.method, example.path),
+        manner => format!("{} {}, {manner}", example.method, example.path),
     }
 }
 
-fn expect_status(answer: &Response, wanted: u16, asked: &str) -> Checked {
-    if answer.status == wanted {
+fn expect_status(answer: &Response, expected: u16, request: &str) -> Checked {
+    if answer.status == expected {
         Ok(())
     } else {
         Err(format!(
-            "{asked}: status {} in place of {wanted}",
+            "{request}: status {} in place of {expected}",
             answer.status
         ))
     }
@@ -453,20 +459,20 @@ fn date(answer: &Response) -> Result<SystemTime, String> {
         .map_err(|_| format!("`Date: {date}` is no date (RFC 9110, 5.6.7)"))
 }
 
-fn render(example: &Example, closing: bool) -> Vec<u8> {
+fn render(example: &Example, closes: bool) -> Vec<u8> {
     let Example {
         method, path, body, ..
     } = example;
-    let plain = rendered(method, path, body.as_deref(), closing);
+    let plain = rendered(method, path, body.as_deref(), closes);
     // Further headers stand behind the first line.
     let first = path.len() + method.len() + " HTTP/1.1 \r\n".len();
     let further: String = example.headers.iter().map(|h| format!("{h}\r\n")).collect();
     [&plain[..first], further.as_bytes(), &plain[first..]].concat()
 }
 
-fn rendered(method: &str, path: &str, body: Option<&str>, closing: bool) -> Vec<u8> {
+fn rendered(method: &str, path: &str, body: Option<&str>, closes: bool) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n");
-    if closing {
+    if closes {
         text += "Connection: close\r\n";
     }
     if let Some(body) = body {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A connection on which requests are sent as bytes and answers are read with a transcript: a client that
-//! knows nothing of the load generator's.
+//! knows nothing of the load generator.
 
 use crate::interrupt;
 use lab_load::Tls;
@@ -10,25 +10,25 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// An answer, or a part of one, is waited for this long.
+/// How long an answer, or a part of one, is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The longest head and body that are taken.
+/// The longest head and body that are accepted, in bytes.
 const MOST_HEAD: usize = 64 << 10;
 const MOST_BODY: usize = 16 << 20;
 
-/// Headers of an answer at the most.
+/// The most headers of an answer.
 const MOST_HEADERS: usize = 100;
 
-/// Bytes of a message that the transcript shows, and its lines: the last.
+/// How many bytes of a message the transcript shows, and how many lines it keeps.
 const SHOWN: usize = 200;
 const LINES: usize = 12;
 
-/// A connection and all that was said over it.
+/// A connection and a transcript of it.
 pub struct ProofConnection {
     stream: Stream,
     received: Vec<u8>,
-    /// `> ` what was sent, `< ` what came: the last of it.
+    /// The last lines: `> ` what was sent, `< ` what was received.
     transcript: VecDeque<String>,
 }
 
@@ -43,7 +43,7 @@ impl Read for Stream {
         match self {
             Stream::Plain(stream) => stream.read(buffer),
             Stream::Tls(stream) => match stream.read(buffer) {
-                // The connection ended without a farewell.
+                // The connection ended without a closing message of TLS.
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 read => read,
             },
@@ -82,23 +82,23 @@ impl Response {
     /// The value of a header; of several with the name the first.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
-        let found = headers.find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str())
+        let header = headers.find(|(key, _)| key == name);
+        header.map(|(_, value)| value.as_str())
     }
 
-    fn has(&self, name: &str, word: &str) -> bool {
+    fn has_word(&self, name: &str, word: &str) -> bool {
         let words = |value: &str| {
             value
                 .split(',')
                 .any(|w| w.trim().eq_ignore_ascii_case(word))
         };
         let mut headers = self.headers.iter();
-        headers.any(|(known, value)| known == name && words(value))
+        headers.any(|(key, value)| key == name && words(value))
     }
 
-    /// The server says that it closes the connection.
+    /// Whether the server announces that it closes the connection.
     pub fn closes(&self) -> bool {
-        self.has("connection", "close")
+        self.has_word("connection", "close")
     }
 }
 
@@ -125,7 +125,7 @@ impl ProofConnection {
         })
     }
 
-    /// What was said last.
+    /// The last lines of the exchange.
     pub fn transcript(self) -> Vec<String> {
         self.transcript.into()
     }
@@ -154,7 +154,7 @@ impl ProofConnection {
         Ok(())
     }
 
-    /// The next answer; `head`: it is to a HEAD, and has no body whatever its header says.
+    /// Reads the next answer. `head`: it answers HEAD, and has no body whatever its headers say.
     pub fn answer(&mut self, head: bool) -> Result<Response, String> {
         if interrupt::requested() {
             return Err("the lab was stopped".into());
@@ -174,7 +174,7 @@ impl ProofConnection {
         answer
     }
 
-    /// Whether the server closes the connection now, with nothing more to say.
+    /// Whether the server closes the connection now, without sending more.
     pub fn ends(&mut self) -> bool {
         self.received.is_empty() && matches!(self.fill(), Ok(0))
     }
@@ -186,7 +186,7 @@ impl ProofConnection {
         }
         answer.body = match (
             answer.header("content-length"),
-            answer.has("transfer-encoding", "chunked"),
+            answer.has_word("transfer-encoding", "chunked"),
         ) {
             (Some(_), true) => {
                 return Err("an answer has both Content-Length and Transfer-Encoding".into());

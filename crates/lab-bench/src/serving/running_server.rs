@@ -21,25 +21,25 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A server that uses more than this part of a core while nothing is asked is at work on something else.
+/// A server that uses more than this part of a core while it is idle is busy with something else.
 const BUSY: f64 = 0.2;
 
-/// How long a server is looked at after its turn, and how often at most until it is quiet: it may have
+/// How long a server is watched at a time after its turn, and how often at most, until it is idle: it may have
 /// connections to close.
-const LOOK: Duration = Duration::from_millis(1);
-const LOOKS: usize = 10;
+const WATCH: Duration = Duration::from_millis(1);
+const MOST_WATCHES: usize = 10;
 
 /// What servers are started with.
 pub struct ServerSetup<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// What it says of servers.
+    /// The plan's part about servers.
     pub serving: &'a Serving,
     /// The project's folder.
     pub folder: &'a Path,
     /// For their temporary files.
     pub temporary: PathBuf,
-    /// What they serve.
+    /// The files that they serve.
     pub files: ServedFiles,
 }
 
@@ -55,7 +55,7 @@ pub struct RunningServer {
 }
 
 impl ServerSetup<'_> {
-    /// Starts a server on some cores: it, and what it said of itself.
+    /// Starts a server on some cores. Returns it and its reply.
     pub fn start(
         &self,
         subject: SubjectId,
@@ -68,7 +68,7 @@ impl ServerSetup<'_> {
             .open(&mut process, cores)
             .map_err(|f| f.with_log(&process))?;
         let served_by = served_by(&opened, process.pid())?;
-        let (address, tls) = place(&opened)?;
+        let (address, tls) = listening_address(&opened)?;
         let server = RunningServer {
             address,
             tls,
@@ -106,13 +106,14 @@ impl ServerSetup<'_> {
         if interrupt::requested() {
             return Err(Fault::Interrupted);
         }
-        proven.map_err(|failed| {
-            let transcript = failed.transcript.join("\n");
-            Fault::Failed("proof", format!("{}\n{transcript}", failed.why))
+        proven.map_err(|failure| {
+            let transcript = failure.transcript.join("\n");
+            Fault::Failed("proof", format!("{}\n{transcript}", failure.reason))
         })
     }
 
-    /// A generator for a server at a point, its connections open. `proven`: what the server answers; `rate`: requests per second, in an open loop. Arrivals are those of the block.
+    /// A generator for a server at a point, its connections open. `proven`: what the server answers; `rate`: requests
+    /// per second, in an open loop. Arrivals are those of the block.
     pub fn generator(
         &self,
         server: &RunningServer,
@@ -145,33 +146,33 @@ impl ServerSetup<'_> {
         proven: &Proven,
         rate: Option<f64>,
     ) -> SubjectResult<Job> {
-        let how = self.plan.load().expect("a plan with servers has a load");
-        let failed = |why: String| Fault::Failed("load", why);
+        let load = self.plan.load().expect("a plan with servers has a load");
+        let failed = |message: String| Fault::Failed("load", message);
         let example = self.plan.example(point);
         let example = &example.ok_or_else(|| failed("the case has no request".into()))?;
         let (keep_alive, connections) =
             (self.plan.keeps_alive(point), self.plan.connections(point));
         let body = proven.body(example).to_vec();
-        let words = |e: lab_load::JobError| failed(e.to_string());
-        let request = request(server, example).map_err(words)?;
-        let status = Statuses::parse(&example.status.to_string()).map_err(words)?;
+        let job_fault = |e: lab_load::JobError| failed(e.to_string());
+        let request = request(server, example).map_err(job_fault)?;
+        let status = Statuses::parse(&example.status.to_string()).map_err(job_fault)?;
         Ok(Job {
             address: server.address,
             tls: server.tls.clone(),
             requests: Requests::new(&[request], keep_alive, self.plan.seed)
-                .map_err(words)?
+                .map_err(job_fault)?
                 .into(),
             expect: Arc::new(Expect::new(status, Some(body), Vec::new())),
             connections,
-            threads: (how.threads as usize).min(connections),
-            protocol: how.protocol,
+            threads: (load.threads as usize).min(connections),
+            protocol: load.protocol,
             keep_alive,
-            pipeline: how.pipeline as usize,
+            pipeline: load.pipeline as usize,
             arrivals: rate.map_or(Arrivals::Closed, |rate| {
                 arrivals(rate, self.plan.turn_ns(point))
             }),
-            tick_ns: how.tick_ns(),
-            timeout: Duration::from_nanos(how.timeout_ns),
+            tick_ns: load.tick_ns(),
+            timeout: Duration::from_nanos(load.timeout_ns),
             seed: self.plan.seed,
         })
     }
@@ -181,16 +182,16 @@ impl RunningServer {
     /// What its processes have used by now, and hold.
     pub fn read(&mut self) -> SubjectResult<Usage> {
         self.watch.read().map_err(|_| {
-            let gone = Fault::Failed("crash", "it ended while it served".into());
-            gone.with_log(&self.process)
+            let fault = Fault::Failed("crash", "it ended while it served".into());
+            fault.with_log(&self.process)
         })
     }
 
-    /// Those that serve, with all that they started.
+    /// The processes that serve, with their descendants.
     pub fn processes(&self) -> Vec<Pid> {
-        let own = [self.process.pid()];
+        let subject = [self.process.pid()];
         let mains = match self.served_by.as_slice() {
-            [] => own.as_slice(),
+            [] => subject.as_slice(),
             others => others,
         };
         mains
@@ -217,46 +218,45 @@ impl RunningServer {
         self.keep_on(&cores)
     }
 
-    /// Whether it computes, or waits for a core to do so, although nothing is asked: a collector or a compiler is
-    /// at work. Looks for so long.
+    /// Whether it computes, or waits for a core, although nothing is asked: a garbage collector or compiler is at work.
+    /// Watches for this length.
     pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {
         let before = self.read()?.cpu_ns;
         thread::sleep(length);
         let used_ns = self.read()?.cpu_ns.saturating_sub(before);
-        let computed = used_ns as f64 > BUSY * length.as_nanos() as f64;
+        let has_computed = used_ns as f64 > BUSY * length.as_nanos() as f64;
         let mut all = std::iter::once(self.process.pid()).chain(self.served_by.iter().copied());
-        Ok(computed || all.any(procfs::is_runnable))
+        Ok(has_computed || all.any(procfs::is_runnable))
     }
 
-    /// Ends its turn. A server that goes on computing is stopped, so that it does not do so in the turn of
-    /// another. A quiet one is left alone: being stopped and woken again makes all its threads compete for
-    /// the next connection that is ready, which is dearer than what users see.
+    /// Ends its turn. A server that goes on computing is stopped, so that it does not disturb the turns of others. An
+    /// idle one is not: after being woken all its threads would compete for the next connection, which costs more than
+    /// in use.
     pub fn rest(&mut self) -> SubjectResult<()> {
-        for _ in 0..LOOKS {
-            if !self.is_busy(LOOK)? {
+        for _ in 0..MOST_WATCHES {
+            if !self.is_busy(WATCH)? {
                 return Ok(());
             }
         }
         self.process.freeze()
     }
 
-    /// Puts load on for a length, and yields what came of it: one record.
+    /// Puts load on for a length. Returns one record of it.
     pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<Record> {
-        let mut came = Record::new();
+        let mut total = Record::new();
         let loaded = engine.load(length, length, &mut |record| {
-            came.add(record);
+            total.add(record);
             !interrupt::requested()
         });
         loaded.map_err(|e| Fault::Failed("load", e.to_string()))?;
         if interrupt::requested() {
             Err(Fault::Interrupted)
         } else {
-            Ok(came)
+            Ok(total)
         }
     }
 
-    /// Has it close as it should: it finishes what is under way. What it logged is known then. It tells some
-    /// metrics.
+    /// Has it finish what is under way and close. Returns the values of some metrics.
     pub fn close(&mut self, metrics: &[Metric]) -> SubjectResult<Vec<f64>> {
         self.process.wake()?;
         let closed = self.process.close_with_metrics(metrics);
@@ -276,9 +276,9 @@ fn begin(job: Job) -> SubjectResult<Engine> {
     Ok(engine)
 }
 
-/// Where it listens, and over TLS whom to believe: who has the certificate that it names, and nobody else.
-fn place(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
-    let nonsense = |why: String| Fault::Failed("nonsense", why);
+/// The address at which a server listens, and with TLS the only certificate that is trusted: the one that it names.
+fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
+    let nonsense = |message: String| Fault::Failed("nonsense", message);
     let url = opened.get("url").map_err(nonsense)?;
     let secure = url.starts_with("https://");
     let place = url
@@ -300,20 +300,20 @@ fn place(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)> {
     Ok((address, Some(tls.map_err(|e| nonsense(e.to_string()))?)))
 }
 
-/// The processes that a subject says it serves with: it must have started them.
+/// The processes that a subject reports to serve with: it must have started them.
 fn served_by(opened: &Reply, subject: Pid) -> SubjectResult<Vec<Pid>> {
     let Ok(named) = opened.get("processes") else {
         return Ok(Vec::new());
     };
-    let known = procfs::with_descendants(subject);
+    let descendants = procfs::with_descendants(subject);
     let started = |word: &str| {
         let pid = Pid::from_raw(word.parse().ok()?);
-        known.contains(&pid).then_some(pid)
+        descendants.contains(&pid).then_some(pid)
     };
-    let found: Option<Vec<Pid>> = named.split(',').map(started).collect();
-    found.ok_or_else(|| {
-        let why = format!("`processes={named}` are not all processes that it has started");
-        Fault::Failed("nonsense", why)
+    let pids: Option<Vec<Pid>> = named.split(',').map(started).collect();
+    pids.ok_or_else(|| {
+        let message = format!("`processes={named}` are not all processes that it has started");
+        Fault::Failed("nonsense", message)
     })
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The connections that a server has, as the kernel tells (proc(5), `/proc/net/tcp`).
+//! The connections of a server, from the kernel (proc(5), `/proc/net/tcp`).
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -19,18 +19,18 @@ pub fn established(server: SocketAddr) -> Option<usize> {
     let number = u32::from_ne_bytes(address.octets());
     let mapped = u32::from_ne_bytes([0, 0, 0xFF, 0xFF]);
     let port = server.port();
-    let wanted = [
+    let local_addresses = [
         format!("{number:08X}:{port:04X}"),
         format!("{:016X}{mapped:08X}{number:08X}:{port:04X}", 0),
     ];
     // While connections come and go elsewhere, a line may be read twice.
     let peer = |line: &'_ str| {
         let mut words = line.split_whitespace().skip(1);
-        let mine = words
+        let is_own = words
             .next()
-            .is_some_and(|local| wanted.iter().any(|w| w == local));
+            .is_some_and(|local| local_addresses.iter().any(|w| w == local));
         let peer = words.next()?.to_owned();
-        (mine && words.next() == Some(ESTABLISHED)).then_some(peer)
+        (is_own && words.next() == Some(ESTABLISHED)).then_some(peer)
     };
     let lines = tables.iter().flat_map(|table| table.lines());
     let peers: HashSet<String> = lines.filter_map(peer).collect();

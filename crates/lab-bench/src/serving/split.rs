@@ -3,17 +3,17 @@
 
 use lab_plan::Schedule;
 
-/// Who runs where.
+/// The cores of server and generator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The server's cores.
     pub server: Vec<usize>,
-    /// The generator's: others, unless there is only one.
+    /// The generator's cores: others, unless there is only one.
     pub generator: Vec<usize>,
 }
 
 impl Split {
-    /// Of a block: half of the cores for each, other ones in the next block; an odd one is the server's.
+    /// The split of a block: half of the cores for each, rotated from block to block; an odd one is the server's.
     pub fn of(cores: &[usize], seed: u64, block: u32) -> Split {
         let mut turned = cores.to_vec();
         turned.rotate_left(Schedule::new(seed, block).core(cores.len()));

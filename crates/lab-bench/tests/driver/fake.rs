@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A workload that does what its script says, a machine whose time goes on by its turns, and a run file in a
-//! folder of its own.
+//! A workload that follows a script, a machine whose time advances by its turns, and a run file in a folder of its own.
 
 use lab_bench::{
     BenchError, BlockContext, Done, Fault, HostWatch, LocalExecutor, Machine, Opening, Progress,
@@ -50,17 +49,17 @@ pub enum Act {
 
 type Script<'a> = Box<dyn FnMut(u32, Turn) -> Act + 'a>;
 
-/// What the tests see of a fake workload from outside.
+/// What a fake workload did, and the machine that it ran on.
 #[derive(Clone, Default)]
-pub struct Seen {
+pub struct Journal {
     pub steps: Rc<RefCell<Vec<Step>>>,
     now_ns: Rc<Cell<u64>>,
-    /// What the host does to each block that begins, in their order; then nothing.
+    /// The disturbance of each block that begins, in their order; after the last there is none.
     pub disturbances: Rc<RefCell<VecDeque<Disturbance>>>,
 }
 
-impl Seen {
-    /// The turns that were taken, of all blocks.
+impl Journal {
+    /// The turns that were taken in all blocks.
     pub fn turns(&self) -> Vec<Turn> {
         let turn = |step: &Step| match step {
             Step::Take(turn) => Some(*turn),
@@ -70,8 +69,8 @@ impl Seen {
     }
 
     /// How often a step was done.
-    pub fn count(&self, wanted: impl Fn(&Step) -> bool) -> usize {
-        self.steps.borrow().iter().filter(|s| wanted(s)).count()
+    pub fn count(&self, matches: impl Fn(&Step) -> bool) -> usize {
+        self.steps.borrow().iter().filter(|s| matches(s)).count()
     }
 
     fn step(&self, step: Step) {
@@ -79,7 +78,7 @@ impl Seen {
     }
 }
 
-impl Machine for Seen {
+impl Machine for Journal {
     fn now_ns(&self) -> u64 {
         self.now_ns.get()
     }
@@ -106,7 +105,7 @@ impl HostWatch for Quiet {
     }
 }
 
-/// A block of it was disturbed.
+/// The disturbance of a block from which the hypervisor took half of the time.
 pub fn stolen() -> Disturbance {
     Disturbance {
         steal: 0.5,
@@ -114,13 +113,13 @@ pub fn stolen() -> Disturbance {
     }
 }
 
-/// The workload.
+/// The fake workload.
 pub struct Fake<'a> {
     pub script: Script<'a>,
-    pub seen: Seen,
+    pub journal: Journal,
     pub opening: Opening,
     pub pairs: u32,
-    /// Comes after the others.
+    /// The point that comes after the others.
     pub last: Option<PointId>,
     pub restorable: bool,
     pub redoes_blocks: bool,
@@ -133,7 +132,7 @@ impl<'a> Fake<'a> {
     pub fn new(script: impl FnMut(u32, Turn) -> Act + 'a) -> Fake<'a> {
         Fake {
             script: Box::new(script),
-            seen: Seen::default(),
+            journal: Journal::default(),
             opening: Opening::Point,
             pairs: 1,
             last: None,
@@ -161,12 +160,12 @@ impl Workload for Fake<'_> {
     }
 
     fn prepare(&mut self, _: &mut RunContext, _: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
-        self.seen.step(Step::Prepare);
+        self.journal.step(Step::Prepare);
         Ok(())
     }
 
     fn restore(&mut self) -> Result<(), String> {
-        self.seen.step(Step::Restore);
+        self.journal.step(Step::Restore);
         if self.restorable {
             Ok(())
         } else {
@@ -175,13 +174,13 @@ impl Workload for Fake<'_> {
     }
 
     fn finish(&mut self, _: &mut RunContext) -> Result<(), Stop> {
-        self.seen.step(Step::Finish);
+        self.journal.step(Step::Finish);
         Ok(())
     }
 
     fn begin_block(&mut self, number: u32, core: usize) {
         self.block = number;
-        self.seen.step(Step::Block(number, core));
+        self.journal.step(Step::Block(number, core));
     }
 
     fn can_redo_blocks(&self) -> bool {
@@ -197,16 +196,16 @@ impl Workload for Fake<'_> {
     }
 
     fn open(&mut self, _: &mut BlockContext, subject: SubjectId) -> Done<()> {
-        self.seen.step(Step::Open(subject));
+        self.journal.step(Step::Open(subject));
         Ok(())
     }
 
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
-        self.seen.step(Step::Point(point));
+        self.journal.step(Step::Point(point));
     }
 
     fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
-        self.seen.step(Step::WarmUp(subject, point));
+        self.journal.step(Step::WarmUp(subject, point));
         Ok(())
     }
 
@@ -214,14 +213,14 @@ impl Workload for Fake<'_> {
         2 * self.pairs
     }
 
-    fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, left: u32) -> Done<()> {
-        self.seen.step(Step::Pass(turn, left));
+    fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
+        self.journal.step(Step::Pass(turn, remaining));
         Ok(())
     }
 
     fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
-        self.seen.step(Step::Take(turn));
-        self.seen.now_ns.set(self.seen.now_ns.get() + TURN_NS);
+        self.journal.step(Step::Take(turn));
+        self.journal.now_ns.set(self.journal.now_ns.get() + TURN_NS);
         let Turn {
             subject,
             point,
@@ -256,7 +255,7 @@ impl Workload for Fake<'_> {
                     subject,
                     pass,
                     metric: "misses".into(),
-                    value: self.seen.steps.borrow().len() as f64,
+                    value: self.journal.steps.borrow().len() as f64,
                 }])),
                 disturbed,
             }),
@@ -264,17 +263,17 @@ impl Workload for Fake<'_> {
     }
 
     fn end_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
-        self.seen.step(Step::End(turn));
+        self.journal.step(Step::End(turn));
         Ok(())
     }
 
     fn close(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
-        self.seen.step(Step::Close(subject, point));
+        self.journal.step(Step::Close(subject, point));
         Ok(())
     }
 
     fn quit(&mut self, _: &mut BlockContext, subject: SubjectId) -> Done<()> {
-        self.seen.step(Step::Quit(subject));
+        self.journal.step(Step::Quit(subject));
         Ok(())
     }
 }
@@ -316,7 +315,7 @@ pub struct File {
 }
 
 impl File {
-    /// Of a plan.
+    /// A file with a plan.
     pub fn new(plan: &Plan) -> File {
         // In memory, where that can be had: a block's end is forced to the disk.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
@@ -331,7 +330,7 @@ impl File {
         }
     }
 
-    /// Subjects failed before anything was measured.
+    /// Adds failures that happened before anything was measured.
     pub fn fail(&self, failures: &[Failure]) {
         let writer = RunWriter::resume(&self.path).expect("a run file");
         for failure in failures {
@@ -340,13 +339,13 @@ impl File {
         writer.finish(None, None).expect("an end");
     }
 
-    /// Measures what is missing.
+    /// Measures the missing blocks.
     pub fn measure(&self, plan: &Plan, fake: Fake) -> Result<Ending, BenchError> {
-        let machine = Box::new(fake.seen.clone());
+        let machine = Box::new(fake.journal.clone());
         self.carry_out(plan, Box::new(fake), machine, &mut |_| ())
     }
 
-    /// The same with any workload.
+    /// Measures the missing blocks with any workload.
     pub fn carry_out<'a>(
         &self,
         plan: &'a Plan,
@@ -356,8 +355,8 @@ impl File {
     ) -> Result<Ending, BenchError> {
         let writer = RunWriter::resume(&self.path).expect("a run file");
         let run = writer.load().expect("a run");
-        let here = LocalExecutor::new(plan, workload).on(machine);
-        Session::by(plan, writer, run, Box::new(here)).measure(tell)
+        let executor = LocalExecutor::new(plan, workload).with_machine(machine);
+        Session::by(plan, writer, run, Box::new(executor)).measure(tell)
     }
 
     pub fn run(&self) -> Run {
@@ -365,7 +364,7 @@ impl File {
     }
 }
 
-/// What was measured in the blocks that count: who, where, and in which turn.
+/// What was measured in the blocks that count: block, point, subject, pass and turn.
 pub fn order(run: &Run) -> Vec<(u32, PointId, SubjectId, u32, u32)> {
     let turns = |block: &lab_model::Block| {
         let number = block.number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load with generators that only say what they would have measured.
 
-use crate::fake::{File, Seen, stolen};
+use crate::fake::{File, Journal, stolen};
 use lab_bench::{
     BenchError, Generator, Generators, LoadFault, LoadWorkload, Piece, Progress, Workload,
 };
@@ -13,11 +13,11 @@ use lab_plan::{Loading, Server};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Starts generators, of which some cannot be had.
+/// Starts generators, of which one may fail to start.
 #[derive(Default)]
 struct Fakes {
     started: AtomicU32,
-    fails: Option<SubjectId>,
+    failing: Option<SubjectId>,
 }
 
 struct Fake;
@@ -30,7 +30,7 @@ impl Generators for Fakes {
         _: u32,
     ) -> Result<Box<dyn Generator>, LoadFault> {
         self.started.fetch_add(1, Ordering::Relaxed);
-        if self.fails == Some(subject) {
+        if self.failing == Some(subject) {
             Err(LoadFault::Failed("too many connections".into()))
         } else {
             Ok(Box::new(Fake))
@@ -45,10 +45,10 @@ impl Generator for Fake {
         slice: Duration,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<(), LoadFault> {
-        let mut left = length;
-        while !left.is_zero() {
-            let wall = left.min(slice);
-            left -= wall;
+        let mut remaining = length;
+        while !remaining.is_zero() {
+            let wall = remaining.min(slice);
+            remaining -= wall;
             let slice = Slice {
                 wall_ns: wall.as_nanos() as u64,
                 offered: 10,
@@ -90,23 +90,23 @@ fn loading(servers: usize) -> Loading {
     }
 }
 
-fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Seen) -> (Ending, Vec<(u32, u32)>) {
-    let how = plan.load().expect("a load");
-    let workload = LoadWorkload::new(plan, how, &file.run(), fakes, vec![None, None]);
+fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Journal) -> (Ending, Vec<(u32, u32)>) {
+    let load = plan.load().expect("a load");
+    let workload = LoadWorkload::new(plan, load, &file.run(), fakes, vec![None, None]);
     let mut steps = Vec::new();
-    let ended = file.carry_out(plan, Box::new(workload), Box::new(machine), &mut |step| {
+    let ending = file.carry_out(plan, Box::new(workload), Box::new(machine), &mut |step| {
         if let Progress::Slice { done, of, .. } = step {
             steps.push((done, of));
         }
     });
-    (ended.unwrap(), steps)
+    (ending.unwrap(), steps)
 }
 
 #[test]
 fn one_server_at_one_point_is_one_stretch_whose_slices_are_blocks() {
     let plan = loading(1).plan().unwrap();
     let (file, fakes) = (File::new(&plan), Fakes::default());
-    let (ending, steps) = measure(&file, &plan, &fakes, Seen::default());
+    let (ending, steps) = measure(&file, &plan, &fakes, Journal::default());
     assert_eq!(ending, Ending::Blocks);
     assert_eq!(steps, (1..=12).map(|i| (i, 12)).collect::<Vec<_>>());
     let run = file.run();
@@ -123,7 +123,7 @@ fn one_server_at_one_point_is_one_stretch_whose_slices_are_blocks() {
 fn a_disturbed_slice_is_followed_by_another_one() {
     let plan = loading(1).plan().unwrap();
     let (file, fakes) = (File::new(&plan), Fakes::default());
-    let machine = Seen::default();
+    let machine = Journal::default();
     machine.disturbances.borrow_mut().push_back(stolen());
     measure(&file, &plan, &fakes, machine);
     let run = file.run();
@@ -146,7 +146,7 @@ fn where_the_rate_changes_a_disturbed_slice_stays() {
     };
     let plan = plan.plan().unwrap();
     let (file, fakes) = (File::new(&plan), Fakes::default());
-    let machine = Seen::default();
+    let machine = Journal::default();
     machine.disturbances.borrow_mut().push_back(stolen());
     measure(&file, &plan, &fakes, machine);
     let run = file.run();
@@ -159,8 +159,8 @@ fn the_rest_of_a_load_is_put_on_when_it_is_resumed() {
     let (file, fakes) = (File::new(&plan), Fakes::default());
     let mut shorter = plan.clone();
     shorter.measure.max_blocks = 5;
-    measure(&file, &shorter, &fakes, Seen::default());
-    let (ending, steps) = measure(&file, &plan, &fakes, Seen::default());
+    measure(&file, &shorter, &fakes, Journal::default());
+    let (ending, steps) = measure(&file, &plan, &fakes, Journal::default());
     assert_eq!((ending, steps.last()), (Ending::Blocks, Some(&(7, 7))));
     let run = file.run();
     let slices = run.complete_blocks().flat_map(|b| &b.slices);
@@ -172,7 +172,7 @@ fn the_rest_of_a_load_is_put_on_when_it_is_resumed() {
 fn two_servers_take_mirrored_turns_and_disturbed_blocks_are_redone() {
     let plan = loading(2).plan().unwrap();
     let (file, fakes) = (File::new(&plan), Fakes::default());
-    let machine = Seen::default();
+    let machine = Journal::default();
     machine.disturbances.borrow_mut().push_back(stolen());
     let (ending, steps) = measure(&file, &plan, &fakes, machine);
     assert_eq!(ending, Ending::Blocks);
@@ -197,11 +197,11 @@ fn a_server_that_cannot_be_loaded_has_failed() {
     let plan = loading(2).plan().unwrap();
     let file = File::new(&plan);
     let fakes = Fakes {
-        fails: Some(1),
+        failing: Some(1),
         ..Fakes::default()
     };
     assert_eq!(
-        measure(&file, &plan, &fakes, Seen::default()).0,
+        measure(&file, &plan, &fakes, Journal::default()).0,
         Ending::Failed
     );
     let run = file.run();
@@ -237,16 +237,19 @@ impl Generator for LostAgent {
 fn the_loss_of_agents_is_no_failure_of_the_server() {
     let plan = loading(1).plan().unwrap();
     let file = File::new(&plan);
-    let how = plan.load().expect("a load");
-    let workload = LoadWorkload::new(&plan, how, &file.run(), &LostAgents, vec![None]);
-    let machine = Box::new(Seen::default());
-    let ended = file.carry_out(&plan, Box::new(workload), machine, &mut |_| ());
-    assert!(matches!(ended, Err(BenchError::AgentsLost(_))), "{ended:?}");
+    let load = plan.load().expect("a load");
+    let workload = LoadWorkload::new(&plan, load, &file.run(), &LostAgents, vec![None]);
+    let machine = Box::new(Journal::default());
+    let outcome = file.carry_out(&plan, Box::new(workload), machine, &mut |_| ());
+    assert!(
+        matches!(outcome, Err(BenchError::AgentsLost(_))),
+        "{outcome:?}"
+    );
     let run = file.run();
     assert_eq!((run.ending, run.failures.len()), (None, 0));
     assert_eq!(run.complete_blocks().count(), 2);
-    // The rest is put on by others.
-    let (ending, _) = measure(&file, &plan, &Fakes::default(), Seen::default());
+    // Other agents measure the rest.
+    let (ending, _) = measure(&file, &plan, &Fakes::default(), Journal::default());
     assert_eq!(ending, Ending::Blocks);
     assert_eq!(file.run().complete_blocks().count(), 12);
 }
@@ -258,9 +261,10 @@ fn machine(name: &str, id: &str) -> Host {
     }
 }
 
-/// Agents and a server on this machine take time of its cores, and disturb nobody. Elsewhere it is nobody's.
+/// Agents and a server on this machine take time of its cores, and are no disturbance. On other machines they are none
+/// either.
 #[test]
-fn what_is_of_the_load_on_this_machine_is_told_from_what_disturbs_it() {
+fn the_load_on_this_machine_is_no_disturbance() {
     let mut plan = loading(1).plan().unwrap();
     let part = |agent, cpu_ns| AgentSlice {
         agent,
@@ -278,7 +282,7 @@ fn what_is_of_the_load_on_this_machine_is_told_from_what_disturbs_it() {
         }],
         ..Block::default()
     };
-    let mut found = |agents: [&str; 2], server: Option<&str>, pids: &[i32]| {
+    let mut local_load = |agents: [&str; 2], server: Option<&str>, pids: &[i32]| {
         let load = plan.load_mut().unwrap();
         load.server_host = server.map(str::to_owned);
         load.server_pids = pids.to_vec();
@@ -295,14 +299,17 @@ fn what_is_of_the_load_on_this_machine_is_told_from_what_disturbs_it() {
             agents: agents.map(agent).into(),
             ..Run::default()
         };
-        let how = plan.load().unwrap();
-        let workload = LoadWorkload::new(&plan, how, &run, &LostAgents, vec![None]);
-        (workload.is_here(), workload.outside_cpu_ns(&block))
+        let load = plan.load().unwrap();
+        let workload = LoadWorkload::new(&plan, load, &run, &LostAgents, vec![None]);
+        (workload.is_local(), workload.outside_cpu_ns(&block))
     };
-    assert_eq!(found(["own", "b"], Some("own"), &[]), (true, Some(25)));
-    assert_eq!(found(["own", "own"], Some("c"), &[]), (true, Some(320)));
-    assert_eq!(found(["a", "b"], Some("own"), &[]), (true, Some(5)));
-    assert!(!found(["a", "b"], Some("a"), &[]).0);
-    assert!(!found(["a", "b"], None, &[]).0);
-    assert_eq!(found(["a", "b"], None, &[11, 12]), (true, Some(5)));
+    assert_eq!(local_load(["own", "b"], Some("own"), &[]), (true, Some(25)));
+    assert_eq!(
+        local_load(["own", "own"], Some("c"), &[]),
+        (true, Some(320))
+    );
+    assert_eq!(local_load(["a", "b"], Some("own"), &[]), (true, Some(5)));
+    assert!(!local_load(["a", "b"], Some("a"), &[]).0);
+    assert!(!local_load(["a", "b"], None, &[]).0);
+    assert_eq!(local_load(["a", "b"], None, &[11, 12]), (true, Some(5)));
 }

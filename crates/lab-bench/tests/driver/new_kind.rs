@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of measurement that the lab does not know: a workload, a metric, a document. It inherits blocks, redoing,
-//! resuming, verdicts and every format.
+//! A kind of measurement that the lab does not know, with a workload, a metric and a document. It inherits blocks,
+//! redoing, resuming, verdicts and every format.
 
-use crate::fake::{File, Seen, plan, stolen};
+use crate::fake::{File, Journal, plan, stolen};
 use lab_bench::{BlockContext, Done, Fault, Record, Turn, TurnResult, Workload};
 use lab_model::{BlockState, Direction, Ending, Metric, PointId, Reading, Run, SubjectId, Unit};
 use lab_report::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table};
@@ -12,8 +12,8 @@ use lab_stats::results::{Comparison, Results, Value, observed, readings};
 
 /// Counts the cache misses of an operation.
 struct CacheMisses {
-    /// Turns until the reader stops it.
-    left: u32,
+    /// Turns until it is interrupted.
+    turns: u32,
 }
 
 const MISSES: Metric = Metric::new(
@@ -37,7 +37,7 @@ impl Workload for CacheMisses {
     }
 
     fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
-        self.left = self.left.checked_sub(1).ok_or(Fault::Interrupted)?;
+        self.turns = self.turns.checked_sub(1).ok_or(Fault::Interrupted)?;
         let reading = Reading {
             point: turn.point,
             subject: turn.subject,
@@ -53,12 +53,12 @@ impl Workload for CacheMisses {
 fn its_readings_are_kept_redone_and_resumed() {
     let plan = plan(2, 3);
     let file = File::new(&plan);
-    let measure = |left| {
-        let machine = Seen::default();
+    let measure = |turns| {
+        let machine = Journal::default();
         machine.disturbances.borrow_mut().push_back(stolen());
-        let workload = Box::new(CacheMisses { left });
-        let ended = file.carry_out(&plan, workload, Box::new(machine), &mut |_| ());
-        ended.unwrap()
+        let workload = Box::new(CacheMisses { turns });
+        let ending = file.carry_out(&plan, workload, Box::new(machine), &mut |_| ());
+        ending.unwrap()
     };
     // A block has 8 turns: one that is disturbed, one that counts, and a half.
     assert_eq!(measure(20), Ending::Interrupted);
@@ -151,9 +151,9 @@ fn finding(comparison: &Comparison) -> Finding {
 fn it_has_verdicts_and_every_format() {
     let plan = plan(2, 12);
     let file = File::new(&plan);
-    let workload = Box::new(CacheMisses { left: 1000 });
-    let ended = file.carry_out(&plan, workload, Box::new(Seen::default()), &mut |_| ());
-    assert_eq!(ended.unwrap(), Ending::Blocks);
+    let workload = Box::new(CacheMisses { turns: 1000 });
+    let ending = file.carry_out(&plan, workload, Box::new(Journal::default()), &mut |_| ());
+    assert_eq!(ending.unwrap(), Ending::Blocks);
     let run = file.run();
     let results = observed(&run, &readings(&run));
     assert_eq!((results.cells.len(), results.comparisons.len()), (4, 2));
@@ -163,12 +163,12 @@ fn it_has_verdicts_and_every_format() {
     let document = document(&run, &results);
     for format in Format::ALL {
         let rendered = render(format, &document, Terminal::default()).unwrap();
-        let shown = match &rendered {
+        let is_complete = match &rendered {
             Rendered::Text(text) => text.contains("200.5") || text.contains("2.00 times"),
             Rendered::Bytes(bytes) => bytes.starts_with(b"PK"),
             // It has no chart.
             Rendered::Files(files) => files.is_empty(),
         };
-        assert!(shown, "{format:?}: {rendered:?}");
+        assert!(is_complete, "{format:?}: {rendered:?}");
     }
 }

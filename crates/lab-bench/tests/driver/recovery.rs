@@ -10,14 +10,14 @@ fn broken() -> Act {
 }
 
 #[test]
-fn who_fails_at_a_point_takes_no_more_part_there_and_the_others_go_on() {
+fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
     let plan = plan(3, 3);
     let file = File::new(&plan);
     let fake = Fake::new(|block, turn| match (block, turn.subject, turn.point) {
         (1, 2, 0) => broken(),
         _ => Act::Batch(1000),
     });
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
     let run = file.run();
     let [failure] = &run.failures[..] else {
@@ -33,18 +33,18 @@ fn who_fails_at_a_point_takes_no_more_part_there_and_the_others_go_on() {
     );
     assert_eq!(failure.log, ["last words"]);
     let turns = order(&run);
-    let of = |block, subject, point| {
-        let mine = turns
+    let count_turns = |block, subject, point| {
+        let matching = turns
             .iter()
             .filter(|t| (t.0, t.2, t.1) == (block, subject, point));
-        mine.count()
+        matching.count()
     };
-    assert_eq!([0, 1, 2].map(|block| of(block, 2, 0)), [2, 0, 0]);
-    assert_eq!([0, 1, 2].map(|block| of(block, 2, 1)), [2, 2, 2]);
-    assert_eq!([0, 1, 2].map(|block| of(block, 1, 0)), [2, 2, 2]);
-    // It is neither closed nor warmed up where it failed.
-    assert_eq!(seen.count(|s| *s == Step::Close(2, 0)), 1);
-    assert_eq!(seen.count(|s| *s == Step::WarmUp(2, 0)), 2);
+    assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 0)), [2, 0, 0]);
+    assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 1)), [2, 2, 2]);
+    assert_eq!([0, 1, 2].map(|block| count_turns(block, 1, 0)), [2, 2, 2]);
+    // It is neither closed nor warmed up again where it failed.
+    assert_eq!(journal.count(|s| *s == Step::Close(2, 0)), 1);
+    assert_eq!(journal.count(|s| *s == Step::WarmUp(2, 0)), 2);
 }
 
 #[test]
@@ -58,11 +58,11 @@ fn a_run_ends_when_nothing_is_left_to_compare() {
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Failed);
     let run = file.run();
     assert_eq!((run.blocks.len(), run.failures.len()), (1, 2));
-    // Those who failed stay excluded when the run is resumed.
+    // Failed subjects stay excluded when the run is resumed.
     let fake = Fake::steady(&[1000, 1000]);
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Failed);
-    assert_eq!(seen.turns(), []);
+    assert_eq!(journal.turns(), []);
 }
 
 #[test]
@@ -79,31 +79,31 @@ fn the_baseline_alone_is_measured_if_this_host_lacks_what_the_others_need() {
     };
     file.fail(&[lacks(1), lacks(2)]);
     let fake = Fake::steady(&[1000; 3]);
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
-    assert!(seen.turns().iter().all(|turn| turn.subject == 0));
+    assert!(journal.turns().iter().all(|turn| turn.subject == 0));
     assert_eq!(file.run().complete_blocks().count(), 2);
-    // Who is left and is not the baseline has nothing to be compared with.
+    // A subject that is left and is not the baseline has nothing to be compared with.
     let file = File::new(&plan);
     file.fail(&[lacks(0), lacks(2)]);
-    let ended = file.measure(&plan, Fake::steady(&[1000; 3]));
-    assert_eq!(ended.unwrap(), Ending::Failed);
+    let ending = file.measure(&plan, Fake::steady(&[1000; 3]));
+    assert_eq!(ending.unwrap(), Ending::Failed);
 }
 
 #[test]
 fn after_the_loss_of_a_server_its_block_is_redone() {
     let plan = plan(2, 2);
-    let (file, whole) = (File::new(&plan), File::new(&plan));
+    let (file, undisturbed) = (File::new(&plan), File::new(&plan));
     let mut losses = 1;
     let fake = Fake::new(|block, turn| {
-        let lost = block == 1 && turn.point == 1 && std::mem::take(&mut losses) > 0;
-        if lost {
+        let is_lost = block == 1 && turn.point == 1 && std::mem::take(&mut losses) > 0;
+        if is_lost {
             Act::Fail(Fault::ServerLost("PostgreSQL is gone".into()))
         } else {
             Act::Batch(1000)
         }
     });
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
     let run = file.run();
     let states: Vec<_> = run
@@ -117,11 +117,13 @@ fn after_the_loss_of_a_server_its_block_is_redone() {
         (1, 1, BlockState::Complete),
     ];
     assert_eq!(states, expected);
-    assert_eq!(seen.count(|s| *s == Step::Restore), 1);
+    assert_eq!(journal.count(|s| *s == Step::Restore), 1);
     // The subject did nothing wrong.
     assert_eq!(run.failures, []);
-    whole.measure(&plan, Fake::steady(&[1000, 1000])).unwrap();
-    assert_eq!(order(&run), order(&whole.run()));
+    undisturbed
+        .measure(&plan, Fake::steady(&[1000, 1000]))
+        .unwrap();
+    assert_eq!(order(&run), order(&undisturbed.run()));
 }
 
 #[test]
@@ -130,23 +132,23 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     let file = File::new(&plan);
     let lost = |_, _| Act::Fail(Fault::ServerLost("it is gone".into()));
     let fake = Fake::new(lost);
-    let seen = fake.seen.clone();
-    let Err(BenchError::ServerLost(why)) = file.measure(&plan, fake) else {
+    let journal = fake.journal.clone();
+    let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
         panic!("it goes on")
     };
-    assert_eq!(why, "it is gone; that was the 4th time in this run");
-    assert_eq!(seen.count(|s| *s == Step::Restore), 3);
-    assert_eq!(seen.count(|s| *s == Step::Finish), 1);
+    assert_eq!(reason, "it is gone; that was the 4th time in this run");
+    assert_eq!(journal.count(|s| *s == Step::Restore), 3);
+    assert_eq!(journal.count(|s| *s == Step::Finish), 1);
     assert_eq!(file.run().ending, None);
     let fake = Fake {
         restorable: false,
         ..Fake::new(lost)
     };
-    let Err(BenchError::ServerLost(why)) = file.measure(&plan, fake) else {
+    let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
         panic!("it goes on")
     };
     assert_eq!(
-        why,
+        reason,
         "it is gone; it cannot be started again: its disk is full"
     );
     let fake = Fake::steady(&[1000, 1000]);
@@ -157,32 +159,32 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
 #[test]
 fn a_run_that_is_interrupted_anywhere_is_resumed_to_the_same_order() {
     let plan = plan(3, 2);
-    let whole = File::new(&plan);
+    let uninterrupted = File::new(&plan);
     let fake = Fake::steady(&[1000, 2000, 3000]);
-    let turns = fake.seen.clone();
-    whole.measure(&plan, fake).unwrap();
+    let turns = fake.journal.clone();
+    uninterrupted.measure(&plan, fake).unwrap();
     for at in 0..turns.turns().len() {
         let file = File::new(&plan);
-        let mut taken = 0;
+        let mut turns_taken = 0;
         let fake = Fake::new(|_, _| {
-            taken += 1;
-            if taken > at {
+            turns_taken += 1;
+            if turns_taken > at {
                 Act::Fail(Fault::Interrupted)
             } else {
                 Act::Batch(1000)
             }
         });
-        let seen = fake.seen.clone();
+        let journal = fake.journal.clone();
         assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Interrupted);
-        assert_eq!(seen.count(|s| *s == Step::Finish), 1);
+        assert_eq!(journal.count(|s| *s == Step::Finish), 1);
         let run = file.run();
         // An interrupted run has not ended, and what was measured is kept.
-        let kept: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
-        assert_eq!((run.ending, run.failures.len(), kept), (None, 0, at));
+        let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
+        assert_eq!((run.ending, run.failures.len(), samples), (None, 0, at));
         file.measure(&plan, Fake::steady(&[1000, 2000, 3000]))
             .unwrap();
         let run = file.run();
         assert_eq!(run.ending, Some(Ending::Blocks));
-        assert_eq!(order(&run), order(&whole.run()));
+        assert_eq!(order(&run), order(&uninterrupted.run()));
     }
 }

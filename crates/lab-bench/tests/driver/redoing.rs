@@ -15,13 +15,13 @@ fn a_disturbed_block_is_redone_in_the_same_order() {
     let plan = plan(3, 2);
     let file = File::new(&plan);
     let fake = Fake::steady(&[1000, 1000, 1000]);
-    let seen = fake.seen.clone();
-    fake.seen.disturbances.borrow_mut().push_back(stolen());
+    let journal = fake.journal.clone();
+    fake.journal.disturbances.borrow_mut().push_back(stolen());
     file.measure(&plan, fake).unwrap();
     let run = file.run();
     let expected = [(0, 0, Disturbed), (0, 1, Complete), (1, 0, Complete)];
     assert_eq!(states(&run), expected);
-    let turns = seen.turns();
+    let turns = journal.turns();
     let (first, rest) = turns.split_at(turns.len() / 3);
     assert_eq!(first, &rest[..first.len()]);
     // Its samples stay in the file.
@@ -33,7 +33,7 @@ fn a_host_that_always_disturbs_is_believed_after_three_attempts() {
     let plan = plan(2, 3);
     let file = File::new(&plan);
     let fake = Fake::steady(&[1000, 1000]);
-    fake.seen.disturbances.borrow_mut().extend([stolen(); 5]);
+    fake.journal.disturbances.borrow_mut().extend([stolen(); 5]);
     file.measure(&plan, fake).unwrap();
     let expected = [
         (0, 0, Disturbed),
@@ -53,7 +53,7 @@ fn a_workload_may_refuse_to_redo_blocks() {
         redoes_blocks: false,
         ..Fake::steady(&[1000, 1000])
     };
-    fake.seen.disturbances.borrow_mut().push_back(stolen());
+    fake.journal.disturbances.borrow_mut().push_back(stolen());
     file.measure(&plan, fake).unwrap();
     assert_eq!(states(&file.run()), [(0, 0, Complete), (1, 0, Complete)]);
 }
@@ -66,14 +66,14 @@ fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
         pairs: 10,
         ..Fake::new(|_, _| Act::Reading { disturbed: true })
     };
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
     let run = file.run();
     let block = &run.blocks[0];
     let turns = 2 * 2 * 20;
     assert_eq!(block.readings.len(), turns);
     assert_eq!(block.redone_visits() as usize, turns / 4);
-    assert_eq!(seen.turns().len(), turns + turns / 4);
+    assert_eq!(journal.turns().len(), turns + turns / 4);
     // The last try counts: its value is that of the latest step.
     let values: Vec<f64> = block.readings.iter().map(|r| r.value).collect();
     assert!(values.is_sorted());
@@ -83,16 +83,19 @@ fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
 fn a_turn_is_taken_three_times_at_most_and_a_quiet_one_once() {
     let plan = plan(2, 1);
     let file = File::new(&plan);
-    let last = |turn: lab_bench::Turn| (turn.pass, turn.turn) == (19, 1);
+    let is_last_turn = |turn: lab_bench::Turn| (turn.pass, turn.turn) == (19, 1);
     let fake = Fake {
         pairs: 10,
         ..Fake::new(|_, turn| Act::Reading {
-            disturbed: last(turn),
+            disturbed: is_last_turn(turn),
         })
     };
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
-    // Once at each of the two points.
-    assert_eq!(seen.turns().iter().filter(|t| last(**t)).count(), 2 * 3);
+    // At each of the two points.
+    assert_eq!(
+        journal.turns().iter().filter(|t| is_last_turn(**t)).count(),
+        2 * 3
+    );
     assert_eq!(file.run().blocks[0].redone_visits(), 4);
 }

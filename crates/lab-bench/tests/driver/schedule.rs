@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who does what when.
+//! The order of all steps.
 
 use crate::fake::{Fake, File, Step, order, plan};
 use lab_bench::{Opening, Turn};
@@ -14,7 +14,7 @@ fn a_block_is_the_schedule_of_its_number() {
         pairs: 2,
         ..Fake::steady(&[1000, 2000, 3000])
     };
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
     let mut expected = vec![Step::Prepare];
     for block in 0..2 {
@@ -43,10 +43,10 @@ fn a_block_is_the_schedule_of_its_number() {
         expected.extend(everyone.map(Step::Quit));
     }
     expected.push(Step::Finish);
-    assert_eq!(*seen.steps.borrow(), expected);
+    assert_eq!(*journal.steps.borrow(), expected);
     let run = file.run();
-    let taken: Vec<Turn> = seen.turns();
-    let kept = order(&run)
+    let turns_taken: Vec<Turn> = journal.turns();
+    let turns_that_count = order(&run)
         .into_iter()
         .map(|(_, point, subject, pass, turn)| Turn {
             subject,
@@ -54,7 +54,7 @@ fn a_block_is_the_schedule_of_its_number() {
             pass,
             turn,
         });
-    assert_eq!(kept.collect::<Vec<_>>(), taken);
+    assert_eq!(turns_that_count.collect::<Vec<_>>(), turns_taken);
     assert_eq!(run.lab_cost, Some((1, 2)));
 }
 
@@ -71,15 +71,18 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
         opening: Opening::Target,
         ..Fake::steady(&[1000, 1000])
     };
-    let seen = fake.seen.clone();
+    let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
-    let steps = seen.steps.borrow().clone();
+    let steps = journal.steps.borrow().clone();
     assert!(!steps.iter().any(|s| matches!(s, Step::WarmUp(..))));
     for target in [0, 1] {
-        let at = |wanted: &Step| steps.iter().position(|s| s == wanted).unwrap();
-        let (opened, point) = (at(&Step::Open(target)), at(&Step::Point(target)));
+        let position = |expected: &Step| steps.iter().position(|s| s == expected).unwrap();
+        let (opened, point) = (
+            position(&Step::Open(target)),
+            position(&Step::Point(target)),
+        );
         assert!(opened < point);
-        // The other target's subject has ended by then, and takes no turn here.
+        // By then the other target's subject has ended, and takes no turn at this point.
         let quit = steps[..point]
             .iter()
             .rposition(|s| *s == Step::Quit(1 - target));
@@ -135,8 +138,8 @@ fn overheads_take_turns_in_the_first_pair_alone() {
     let run = file.run();
     let passes = |subject| {
         let turns = order(&run);
-        let mine = turns.iter().filter(|t| t.1 == 0 && t.2 == subject);
-        mine.map(|t| t.3).collect::<Vec<_>>()
+        let matching = turns.iter().filter(|t| t.1 == 0 && t.2 == subject);
+        matching.map(|t| t.3).collect::<Vec<_>>()
     };
     assert_eq!(passes(2), [0, 1]);
     assert_eq!(passes(0), (0..10).collect::<Vec<_>>());

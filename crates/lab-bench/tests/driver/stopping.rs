@@ -7,7 +7,7 @@ use lab_model::{Ending, Measure, Plan};
 /// A block of [`plan`] with two subjects and one pair, ns.
 const BLOCK_NS: u64 = 2 * 2 * 2 * TURN_NS;
 
-fn ends(plan: &Plan, times_ns: &[u64]) -> (Ending, u32, Vec<u32>) {
+fn ending_of(plan: &Plan, times_ns: &[u64]) -> (Ending, u32, Vec<u32>) {
     let file = File::new(plan);
     let ending = file.measure(plan, Fake::steady(times_ns)).unwrap();
     let run = file.run();
@@ -15,7 +15,7 @@ fn ends(plan: &Plan, times_ns: &[u64]) -> (Ending, u32, Vec<u32>) {
     (ending, run.complete_blocks().count() as u32, run.looks)
 }
 
-fn measured(measure: Measure) -> Plan {
+fn plan_with(measure: Measure) -> Plan {
     let mut plan = plan(2, 80);
     plan.measure = Measure {
         alpha: 0.05,
@@ -28,48 +28,51 @@ fn measured(measure: Measure) -> Plan {
 #[test]
 fn after_as_many_blocks_as_were_asked_for() {
     assert_eq!(
-        ends(&plan(2, 3), &[100_000; 2]),
+        ending_of(&plan(2, 3), &[100_000; 2]),
         (Ending::Blocks, 3, vec![])
     );
 }
 
 #[test]
 fn at_the_look_that_decides() {
-    let plan = measured(Measure {
+    let plan = plan_with(Measure {
         max_blocks: 80,
         looks: vec![10, 20, 40],
         ..Measure::default()
     });
     let slower = [100_000, 200_000];
-    assert_eq!(ends(&plan, &slower), (Ending::Decided, 10, vec![]));
+    assert_eq!(ending_of(&plan, &slower), (Ending::Decided, 10, vec![]));
 }
 
 #[test]
 fn a_look_that_decides_nothing_is_noted_and_the_last_one_ends_the_run() {
-    let plan = measured(Measure {
+    let plan = plan_with(Measure {
         max_blocks: 80,
         looks: vec![2, 4, 6],
         ..Measure::default()
     });
     let same = [100_000, 100_000];
     // Six blocks are too few for any interval at their level.
-    assert_eq!(ends(&plan, &same), (Ending::Blocks, 6, vec![2, 4]));
+    assert_eq!(ending_of(&plan, &same), (Ending::Blocks, 6, vec![2, 4]));
 }
 
 #[test]
 fn before_a_block_that_does_not_fit_into_the_budget() {
-    let plan = measured(Measure {
+    let plan = plan_with(Measure {
         max_blocks: 80,
         budget_ns: Some(20 * BLOCK_NS + BLOCK_NS / 2),
         ..Measure::default()
     });
-    assert_eq!(ends(&plan, &[100_000; 2]), (Ending::Budget, 20, vec![]));
+    assert_eq!(
+        ending_of(&plan, &[100_000; 2]),
+        (Ending::Budget, 20, vec![])
+    );
 }
 
 #[test]
 fn a_budget_is_overrun_by_a_quarter_to_reach_the_level() {
     let budget = |blocks: u64, at_least_level| {
-        measured(Measure {
+        plan_with(Measure {
             max_blocks: 80,
             budget_ns: Some(blocks * BLOCK_NS),
             at_least_level,
@@ -77,40 +80,43 @@ fn a_budget_is_overrun_by_a_quarter_to_reach_the_level() {
         })
     };
     // Six blocks are needed for an interval at 95 %.
-    assert_eq!(ends(&budget(5, false), &[100_000; 2]).1, 6);
-    assert_eq!(ends(&budget(3, false), &[100_000; 2]).1, 3);
-    assert_eq!(ends(&budget(3, true), &[100_000; 2]).1, 6);
+    assert_eq!(ending_of(&budget(5, false), &[100_000; 2]).1, 6);
+    assert_eq!(ending_of(&budget(3, false), &[100_000; 2]).1, 3);
+    assert_eq!(ending_of(&budget(3, true), &[100_000; 2]).1, 6);
 }
 
 #[test]
 fn a_run_that_cannot_have_all_its_blocks_ends_after_few() {
     let budget = |blocks: u64| {
-        measured(Measure {
+        plan_with(Measure {
             max_blocks: 12,
             few_blocks: Some(5),
             budget_ns: Some(blocks * BLOCK_NS),
             ..Measure::default()
         })
     };
-    assert_eq!(ends(&budget(3), &[100_000; 2]), (Ending::Budget, 5, vec![]));
-    assert_eq!(ends(&budget(11), &[100_000; 2]).1, 5);
     assert_eq!(
-        ends(&budget(12), &[100_000; 2]),
+        ending_of(&budget(3), &[100_000; 2]),
+        (Ending::Budget, 5, vec![])
+    );
+    assert_eq!(ending_of(&budget(11), &[100_000; 2]).1, 5);
+    assert_eq!(
+        ending_of(&budget(12), &[100_000; 2]),
         (Ending::Blocks, 12, vec![])
     );
 }
 
 #[test]
 fn a_budget_counts_what_was_spent_before_a_run_was_resumed() {
-    let with = |max_blocks, budget_ns| {
-        measured(Measure {
+    let plan_within = |max_blocks, budget_ns| {
+        plan_with(Measure {
             max_blocks,
             budget_ns,
             ..Measure::default()
         })
     };
-    let file = File::new(&with(80, None));
-    let (first, second) = (with(10, None), with(80, Some(13 * BLOCK_NS)));
+    let file = File::new(&plan_within(80, None));
+    let (first, second) = (plan_within(10, None), plan_within(80, Some(13 * BLOCK_NS)));
     let steady = || Fake::steady(&[100_000; 2]);
     assert_eq!(file.measure(&first, steady()).unwrap(), Ending::Blocks);
     assert_eq!(file.measure(&second, steady()).unwrap(), Ending::Budget);
