@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An agent that loads nobody: it tells of made-up slices of 100,000 requests a second. `benches/load/agents.py` has a
+//! An agent that loads nobody: it reports made-up slices of 100,000 requests a second. `benches/load/agents.py` has a
 //! coordinator start a thousand of them in the place of ssh.
 
 use lab_load::Record;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const RATE: u64 = 100_000;
 
-/// The hash of the program that it says that it is.
+/// The environment variable with the SHA-256 that it reports as its program's.
 const HASH: &str = "SIMULATED_SHA256";
 
 static OUT: Mutex<()> = Mutex::new(());
@@ -34,7 +34,7 @@ fn main() -> io::Result<()> {
     thread::spawn(|| {
         loop {
             thread::sleep(Duration::from_secs(1));
-            // Its end is heard of by the other thread.
+            // The other thread notices the coordinator's end.
             let _ = say(&ToCoordinator::Beat, &[]);
         }
     });
@@ -66,7 +66,7 @@ fn say(message: &ToCoordinator, body: &[u8]) -> io::Result<()> {
     wire::write(&mut io::stdout(), message, body)
 }
 
-fn tell(report: &Report, body: &[u8]) -> io::Result<()> {
+fn report_work(report: &Report, body: &[u8]) -> io::Result<()> {
     say(&ToCoordinator::Work(serde_json::to_value(report)?), body)
 }
 
@@ -74,9 +74,9 @@ fn carry_out(work: Work) -> io::Result<()> {
     match work {
         Work::Load(Order::Find { servers, .. }) => {
             let (host, first) = (Host::default(), vec![Vec::new(); servers.len()]);
-            tell(&Report::Found { host, first }, &[])
+            report_work(&Report::Found { host, first }, &[])
         }
-        Work::Load(Order::Open { .. }) => tell(&Report::Opened, &[]),
+        Work::Load(Order::Open { .. }) => report_work(&Report::Opened, &[]),
         Work::Load(Order::Load {
             number,
             begin_ns,
@@ -85,9 +85,10 @@ fn carry_out(work: Work) -> io::Result<()> {
             ..
         }) => {
             let made_up = slice(slice_ns);
-            for ended in 1..=length_ns / slice_ns {
-                let left = begin_ns + (ended * slice_ns) as i64 - Reading::now().monotonic_ns;
-                thread::sleep(Duration::from_nanos(left.max(0) as u64));
+            for slice_number in 1..=length_ns / slice_ns {
+                let remaining =
+                    begin_ns + (slice_number * slice_ns) as i64 - Reading::now().monotonic_ns;
+                thread::sleep(Duration::from_nanos(remaining.max(0) as u64));
                 let mut slice = made_up.clone();
                 let body = bytes::take(&mut slice).map_err(io::Error::other)?;
                 let report = Report::Slice {
@@ -96,15 +97,15 @@ fn carry_out(work: Work) -> io::Result<()> {
                     slice: Box::new(slice),
                     errors: Vec::new(),
                 };
-                tell(&report, &body)?;
+                report_work(&report, &body)?;
             }
-            tell(&Report::Ended { number }, &[])
+            report_work(&Report::Ended { number }, &[])
         }
         _ => Ok(()),
     }
 }
 
-/// Times from an exponential distribution, other ones for each agent.
+/// Times from an exponential distribution, different for each agent.
 fn slice(slice_ns: u64) -> Slice {
     let requests = RATE * slice_ns / 1_000_000_000;
     let mut record = Record {
@@ -115,7 +116,7 @@ fn slice(slice_ns: u64) -> Slice {
         busiest_cpu_ns: slice_ns / 2,
         ..Record::new()
     };
-    // Of Knuth's MMIX, The Art of Computer Programming, volume 2, 3.3.4.
+    // The generator of Knuth's MMIX: The Art of Computer Programming, volume 2, 3.3.4.
     let mut state = u64::from(std::process::id());
     let mut exponential = || {
         state = state

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's own end: it says who it is, answers questions for the time, and ends when its coordinator is gone.
+//! The agent's own end: it introduces itself, answers questions for the time, and ends when its coordinator is gone.
 
 use crate::clock::Reading;
 use crate::message::{Hello, ToAgent, ToCoordinator};
@@ -18,60 +18,60 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long work may go on after the coordinator is gone, until the process ends with whatever it does, ms.
-static LAST: AtomicU64 = AtomicU64::new(2_000);
+/// How long work may go on after the coordinator is gone, ms. Then the process ends.
+static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 
-/// Between two signs that an agent, or its coordinator, is there.
+/// Between two signs of life of an agent, or of its coordinator.
 pub const BEAT: Duration = Duration::from_secs(1);
 
-/// The coordinator is gone, or wants no more work.
+/// Whether the coordinator is gone, or wants no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The work that is being done, and the last that is to end at once, by the coordinator's numbers.
-static DOING: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The coordinator's number of the current work, and of the last work that is to end at once.
+static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 
-/// Whether what is being done is to end at once.
+/// Whether the current work is to end at once.
 pub fn is_stopped() -> bool {
-    OVER.load(SeqCst) || DOING.load(SeqCst) <= STOPPED.load(SeqCst)
+    OVER.load(SeqCst) || CURRENT.load(SeqCst) <= STOPPED.load(SeqCst)
 }
 
-/// From now on work may go on for so long after the coordinator is gone.
+/// Sets how long work may go on after the coordinator is gone.
 pub fn end_within(time: Duration) {
-    LAST.store(time.as_millis() as u64, SeqCst);
+    GRACE_MS.store(time.as_millis() as u64, SeqCst);
 }
 
-/// From now on work of this number is done, from 1.
+/// Sets the number of the current work, from 1.
 pub fn begin_work(number: u64) {
-    DOING.store(number, SeqCst);
+    CURRENT.store(number, SeqCst);
 }
 
 /// How an agent is started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
-    /// It says its program's hash.
+    /// Whether it sends its program's hash.
     pub hash: bool,
-    /// Its program was copied for it, and is deleted.
+    /// Whether its program was copied for it, and is to be deleted.
     pub copied: bool,
 }
 
-/// The coordinator, as its agent sees it.
+/// The connection to the coordinator.
 pub struct Coordinator {
     out: Arc<Mutex<File>>,
     work: Receiver<(Value, Vec<u8>)>,
 }
 
 impl Coordinator {
-    /// Over standard input and output, which nothing else writes to from now on. Error: nobody is there who speaks like
-    /// a coordinator.
+    /// Connects over standard input and output, which nothing else may write to from now on. Error: there is no
+    /// coordinator at the other end.
     pub fn connect(start: Start) -> Result<Coordinator, String> {
-        let said = |e: io::Error| e.to_string();
-        let out = io::stdout().as_fd().try_clone_to_owned().map_err(said)?;
-        // What the work prints is a line of the log.
+        let message = |e: io::Error| e.to_string();
+        let out = io::stdout().as_fd().try_clone_to_owned().map_err(message)?;
+        // What the work prints becomes a line of the log.
         dup2_stdout(io::stderr()).map_err(|e| e.to_string())?;
         let mut out = File::from(out);
         let sha256 = start.hash.then(program::own_sha256).transpose();
-        let sha256 = sha256.map_err(said)?;
+        let sha256 = sha256.map_err(message)?;
         if start.copied {
             program::remove_own().map_err(|e| format!("the copied program stays: {e}"))?;
         }
@@ -83,10 +83,10 @@ impl Coordinator {
             machine: machine.to_string_lossy().into_owned(),
             machine_id: machine_id(),
         };
-        io::Write::write_all(&mut out, wire::MAGIC).map_err(said)?;
-        wire::write(&mut out, &ToCoordinator::Hello(hello), &[]).map_err(said)?;
+        io::Write::write_all(&mut out, wire::MAGIC).map_err(message)?;
+        wire::write(&mut out, &ToCoordinator::Hello(hello), &[]).map_err(message)?;
         let mut input = BufReader::new(io::stdin());
-        let welcome = wire::read(&mut input).map_err(said)?;
+        let welcome = wire::read(&mut input).map_err(message)?;
         let Some((ToAgent::Welcome { limits, silence_ns }, _)) = welcome else {
             return Err("an agent is started by `--on`, not by hand".into());
         };
@@ -96,7 +96,7 @@ impl Coordinator {
         let listener = Listener {
             out: out.clone(),
             began: Instant::now(),
-            heard_ns: AtomicU64::new(0),
+            last_heard_ns: AtomicU64::new(0),
         };
         let listener = Arc::new(listener);
         let beating = listener.clone();
@@ -105,7 +105,7 @@ impl Coordinator {
         Ok(Coordinator { out, work })
     }
 
-    /// The next work, for which it waits; `None`: there is no more. Error: it cannot be understood.
+    /// Waits for the next work; `None`: there is no more. Error: it cannot be understood.
     pub fn next<T: DeserializeOwned>(&self) -> Result<Option<(T, Vec<u8>)>, String> {
         match self.work.recv() {
             Err(_) => Ok(None),
@@ -116,22 +116,22 @@ impl Coordinator {
         }
     }
 
-    /// Tells what came of work. Error: nobody listens any more.
+    /// Sends the result of work. Error: the coordinator is gone.
     pub fn say(&self, head: &impl Serialize, body: &[u8]) -> Result<(), String> {
         let head = serde_json::to_value(head).map_err(|e| e.to_string())?;
-        let told = send(&self.out, &ToCoordinator::Work(head), body);
-        told.map_err(|e| e.to_string())
+        let sent = send(&self.out, &ToCoordinator::Work(head), body);
+        sent.map_err(|e| e.to_string())
     }
 
-    /// Tells that the work cannot be done.
-    pub fn fail(&self, why: String) -> Result<(), String> {
-        let told = send(&self.out, &ToCoordinator::Failed(why), &[]);
-        told.map_err(|e| e.to_string())
+    /// Reports that the work cannot be done.
+    pub fn fail(&self, reason: String) -> Result<(), String> {
+        let sent = send(&self.out, &ToCoordinator::Failed(reason), &[]);
+        sent.map_err(|e| e.to_string())
     }
 }
 
-/// The kernel that runs (proc(5), `random/boot_id`), which containers share as they share its cores; else machine-id(5),
-/// which says that it is not to be told as it is.
+/// A hash of the running kernel's boot_id (proc(5)), which containers on it share as they share its cores, or else of
+/// machine-id(5), which must not be sent as it is.
 pub fn machine_id() -> Option<String> {
     let paths = ["/proc/sys/kernel/random/boot_id", "/etc/machine-id"];
     let mut ids = paths.iter().filter_map(|path| std::fs::read(path).ok());
@@ -144,21 +144,21 @@ fn send(out: &Mutex<File>, message: &ToCoordinator, body: &[u8]) -> io::Result<(
     wire::write(&mut *out, message, body)
 }
 
-/// What hears the coordinator.
+/// Listens to the coordinator.
 struct Listener {
     out: Arc<Mutex<File>>,
     began: Instant,
-    /// When it was heard last, since then.
-    heard_ns: AtomicU64,
+    /// When it was heard last, ns since `began`.
+    last_heard_ns: AtomicU64,
 }
 
 impl Listener {
-    /// Until the coordinator is gone; then the process ends.
+    /// Handles messages until the coordinator is gone; then has the process end.
     fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
         while let Ok(Some((message, body))) = wire::read(&mut input) {
             let received = Reading::now();
-            self.heard_ns.store(self.now_ns(), SeqCst);
-            let heard = match message {
+            self.last_heard_ns.store(self.now_ns(), SeqCst);
+            let can_go_on = match message {
                 ToAgent::Welcome { .. } | ToAgent::Beat => true,
                 ToAgent::Clock { number } => self.tell_time(number, received).is_ok(),
                 ToAgent::Work(head) => work.send((head, body)).is_ok(),
@@ -168,7 +168,7 @@ impl Listener {
                 }
                 ToAgent::End => break,
             };
-            if !heard {
+            if !can_go_on {
                 break;
             }
         }
@@ -187,8 +187,8 @@ impl Listener {
         wire::write(&mut *out, &answer, &[])
     }
 
-    /// Says that it is there; ends the process when the coordinator has been silent for too long, or has gone and what
-    /// is being done does not end.
+    /// Sends signs of life. Ends the process when the coordinator has been silent for too long, or when it is gone and
+    /// the work does not end.
     fn beat(&self, silence_ns: u64) {
         let mut gone_for = Duration::ZERO;
         let step = BEAT / 10;
@@ -197,13 +197,15 @@ impl Listener {
             if OVER.load(SeqCst) {
                 gone_for += step;
             }
-            let silent_ns = self.now_ns().saturating_sub(self.heard_ns.load(SeqCst));
-            let last = Duration::from_millis(LAST.load(SeqCst));
-            if gone_for >= last || silent_ns > silence_ns {
+            let silent_ns = self
+                .now_ns()
+                .saturating_sub(self.last_heard_ns.load(SeqCst));
+            let grace = Duration::from_millis(GRACE_MS.load(SeqCst));
+            if gone_for >= grace || silent_ns > silence_ns {
                 std::process::exit(1);
             }
             if beat % 10 == 0 && !OVER.load(SeqCst) {
-                // Who does not listen any more is heard of by the other thread.
+                // The other thread notices when nobody listens any more.
                 let _ = send(&self.out, &ToCoordinator::Beat, &[]);
             }
         }

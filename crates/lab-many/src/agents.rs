@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All agents of a run, as their coordinator sees them: started together, heard, and ended together.
+//! All agents of a run, for their coordinator: started together, listened to, and ended together.
 
 use crate::clock::{Exchange, Reading, offset};
 use crate::launcher::Launcher;
@@ -18,13 +18,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long agents may take to end by themselves.
-const END: Duration = Duration::from_secs(5);
+const END_TIME: Duration = Duration::from_secs(5);
 
-/// How long agents are waited for before it is said what for.
-const TELL: Duration = Duration::from_secs(5);
+/// How long agents are waited for before it is reported what for.
+const REPORT_AFTER: Duration = Duration::from_secs(5);
 
-/// Between two looks at processes and streams that are waited for.
-const LOOK: Duration = Duration::from_millis(10);
+/// Between two checks of processes and streams that are waited for.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Exchanges by which clocks are compared.
 const EXCHANGES: usize = 16;
@@ -32,13 +32,13 @@ const EXCHANGES: usize = 16;
 /// How agents are started.
 #[derive(Clone)]
 pub struct Starting {
-    /// Where.
+    /// What starts them, and where.
     pub launcher: Arc<dyn Launcher>,
-    /// Who says nothing for so long is lost.
+    /// An agent that is silent for so long is lost.
     pub lost_after: Duration,
-    /// Asked now and then whether to stop.
+    /// Called now and then: whether to stop.
     pub stops: fn() -> bool,
-    /// Told what is waited for, if that takes long.
+    /// Called with what is waited for, if that takes long.
     pub tells: fn(&str),
 }
 
@@ -48,16 +48,16 @@ pub enum StartError {
     /// The reader wants to stop.
     #[error("stopped")]
     Stopped,
-    /// One or more could not be had; each with its reason.
+    /// One or more cannot be started; each with its reason.
     #[error("{0}")]
     Refused(String),
 }
 
 /// Agents that do a run's work. Dropping it ends them all.
 pub struct Agents {
-    agents: Vec<OneAgent>,
+    agents: Vec<StartedAgent>,
     events: Receiver<(AgentId, Event)>,
-    /// What came while something else was waited for.
+    /// Events that came while something else was waited for.
     early: VecDeque<(AgentId, Event)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
@@ -66,7 +66,7 @@ pub struct Agents {
     killers: Vec<Child>,
 }
 
-struct OneAgent {
+struct StartedAgent {
     name: String,
     link: Link,
     hello: Hello,
@@ -74,7 +74,7 @@ struct OneAgent {
 }
 
 impl Agents {
-    /// Starts one at each place, all at once. Error: one cannot be had; then none is left.
+    /// Starts one at each place, all at once. Error: one cannot be started; then none is left.
     pub fn start(starting: &Starting) -> Result<Agents, StartError> {
         let (sender, events) = channel();
         let program = Program::default();
@@ -84,11 +84,11 @@ impl Agents {
             candidates.push(Candidate::new(place, name, starting, &program, &sender));
         }
         let started = wait_for(&mut candidates, starting);
-        if let Err(why) = started {
+        if let Err(error) = started {
             end(candidates);
-            return Err(why);
+            return Err(error);
         }
-        let agents = candidates.into_iter().filter_map(Candidate::welcomed);
+        let agents = candidates.into_iter().filter_map(Candidate::into_agent);
         let agents = agents.inspect(|agent| {
             let silence_ns = starting.lost_after.as_nanos() as u64;
             let limits = Limits::own();
@@ -106,8 +106,8 @@ impl Agents {
         })
     }
 
-    /// Waits until each that is present has answered once. `take` refuses an answer in words; `tell` has their lines.
-    ///
+    /// Waits until each agent that is present has answered once. `take` accepts an answer, or refuses it with a reason;
+    /// `tell` gets the agents' lines.
     /// # Errors
     /// `stops` says so, an agent was lost or cannot do its work, or an answer was refused.
     pub fn answers(
@@ -116,23 +116,25 @@ impl Agents {
         tell: &mut dyn FnMut(&str),
         take: &mut dyn FnMut(AgentId, Value, Vec<u8>) -> Result<(), String>,
     ) -> Result<(), StartError> {
-        let mut waited_for = self.present();
-        while !waited_for.is_empty() {
+        let mut pending = self.present();
+        while !pending.is_empty() {
             if stops() {
                 return Err(StartError::Stopped);
             }
-            let Some((agent, event)) = self.next(LOOK) else {
+            let Some((agent, event)) = self.next(POLL_INTERVAL) else {
                 continue;
             };
             let name = self.name(agent);
-            let refused = |why: &str| StartError::Refused(format!("{name}: {why}"));
+            let refusal = |reason: &str| StartError::Refused(format!("{name}: {reason}"));
             match event {
                 Event::Work(head, body) => {
-                    take(agent, head, body).map_err(|why| refused(&why))?;
-                    waited_for.retain(|&a| a != agent);
+                    take(agent, head, body).map_err(|reason| refusal(&reason))?;
+                    pending.retain(|&a| a != agent);
                 }
-                Event::Failed(why) => return Err(refused(&why)),
-                Event::Lost(why) => return Err(refused(&format!("the agent was lost: {why}"))),
+                Event::Failed(reason) => return Err(refusal(&reason)),
+                Event::Lost(reason) => {
+                    return Err(refusal(&format!("the agent was lost: {reason}")));
+                }
                 Event::Line(line) => tell(&format!("{name}: {line}")),
                 Event::Clock(_) => {}
             }
@@ -140,32 +142,32 @@ impl Agents {
         Ok(())
     }
 
-    /// How many there were at first.
+    /// How many were started, lost ones included.
     pub fn len(&self) -> usize {
         self.agents.len()
     }
 
-    /// Whether there were none, which is never so.
+    /// Whether none was started.
     pub fn is_empty(&self) -> bool {
         self.agents.is_empty()
     }
 
-    /// What starts them.
+    /// The name of what starts them.
     pub fn launcher(&self) -> &'static str {
         self.launcher.name()
     }
 
-    /// Where one was started.
+    /// The name of an agent's place.
     pub fn name(&self, agent: AgentId) -> &str {
         &self.agents[agent].name
     }
 
-    /// Who one said that it is.
+    /// How an agent introduced itself.
     pub fn hello(&self, agent: AgentId) -> &Hello {
         &self.agents[agent].hello
     }
 
-    /// What the run file keeps of one; `host`: as it says itself.
+    /// What the run file keeps of an agent; `host`: as the agent reported it.
     pub fn described(&self, agent: AgentId, utc: Option<ClockOffset>, mut host: Host) -> Agent {
         let hello = self.hello(agent);
         let id = hello.machine_id.clone();
@@ -183,31 +185,31 @@ impl Agents {
         }
     }
 
-    /// What they wrote until now says nothing of why they are lost later.
+    /// Forgets the lines that they wrote so far: they do not explain a later loss.
     pub fn forget_lines(&self) {
         for agent in &self.agents {
             agent.link.forget_lines();
         }
     }
 
-    /// Why one was lost; `None`: it is there.
+    /// Why an agent was lost; `None`: it is present.
     pub fn lost(&self, agent: AgentId) -> Option<&str> {
         self.agents[agent].lost.as_deref()
     }
 
-    /// Those that are there.
+    /// The agents that are not lost.
     pub fn present(&self) -> Vec<AgentId> {
         let all = 0..self.agents.len();
         all.filter(|&agent| self.lost(agent).is_none()).collect()
     }
 
-    /// Gives one work. Who was lost gets none.
+    /// Gives an agent work. A lost one gets none.
     pub fn give(&self, agent: AgentId, work: &impl Serialize) {
         let head = serde_json::to_value(work).expect("work has string keys only");
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Has all end at once what they do, up to the work of this number.
+    /// Has all agents end their work at once, up to the work of this number.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });
@@ -220,7 +222,7 @@ impl Agents {
         }
     }
 
-    /// The next event, for which it waits no longer than so.
+    /// Waits for the next event, for a time at most.
     pub fn next(&mut self, wait: Duration) -> Option<(AgentId, Event)> {
         match self.early.pop_front() {
             Some(event) => Some(event),
@@ -233,31 +235,31 @@ impl Agents {
         let is_silent = |agent: &AgentId| self.agents[*agent].link.silent_ns() > silence_ns;
         let silent = self.present().into_iter().find(is_silent);
         if let Some(agent) = silent {
-            let why = format!("it said nothing for {} s", self.lost_after.as_secs_f64());
-            return Some((agent, self.lose(agent, why)));
+            let reason = format!("it said nothing for {} s", self.lost_after.as_secs_f64());
+            return Some((agent, self.lose(agent, reason)));
         }
         let (agent, event) = self.events.recv_timeout(wait).ok()?;
         match event {
-            // Its stream ends when it is killed, too.
+            // The stream of an agent that was killed ends, too.
             Event::Lost(_) if self.lost(agent).is_some() => None,
-            Event::Lost(heard) => {
-                let why = self.agents[agent].link.exit_reason(&heard);
-                Some((agent, self.lose(agent, why)))
+            Event::Lost(stream_error) => {
+                let reason = self.agents[agent].link.exit_reason(&stream_error);
+                Some((agent, self.lose(agent, reason)))
             }
             event => Some((agent, event)),
         }
     }
 
-    /// From now on an agent that is of no use does not take part.
-    pub fn exclude(&mut self, agent: AgentId, why: String) {
-        self.lose(agent, why);
+    /// Excludes an agent that is of no use.
+    pub fn exclude(&mut self, agent: AgentId, reason: String) {
+        self.lose(agent, reason);
     }
 
-    /// From now on an agent does not take part.
-    fn lose(&mut self, agent: AgentId, why: String) -> Event {
+    /// Excludes an agent and kills it.
+    fn lose(&mut self, agent: AgentId, reason: String) -> Event {
         let pid = self.agents[agent].hello.pid;
-        let still_there = self.agents[agent].link.ended().is_none();
-        if still_there && let Some(mut command) = self.launcher.kill(agent, pid) {
+        let is_running = self.agents[agent].link.ended().is_none();
+        if is_running && let Some(mut command) = self.launcher.kill(agent, pid) {
             command
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
@@ -266,29 +268,29 @@ impl Agents {
         }
         let lost = &mut self.agents[agent];
         lost.link.kill();
-        lost.lost = Some(why.clone());
-        Event::Lost(why)
+        lost.lost = Some(reason.clone());
+        Event::Lost(reason)
     }
 
-    /// How far the clocks of those that are there are ahead of this machine's: since some moment of the past, and since
-    /// 1970. Of the others nothing.
+    /// How far the clocks of the present agents are ahead of this machine's: the monotonic clock, and the time since
+    /// 1970. `None` for lost ones.
     pub fn compare_clocks(&mut self) -> Vec<Option<(ClockOffset, ClockOffset)>> {
         let mut exchanges: Vec<Vec<Exchange>> = vec![Vec::new(); self.agents.len()];
         for _ in 0..EXCHANGES {
-            let mut waited_for = self.present();
-            for &agent in &waited_for {
+            let mut pending = self.present();
+            for &agent in &pending {
                 self.questions += 1;
                 self.agents[agent].link.ask_time(self.questions);
             }
-            while !waited_for.is_empty() {
-                match self.hear(LOOK) {
+            while !pending.is_empty() {
+                match self.hear(POLL_INTERVAL) {
                     Some((agent, Event::Clock(exchange))) => {
                         exchanges[agent].push(exchange);
-                        waited_for.retain(|&a| a != agent);
+                        pending.retain(|&a| a != agent);
                     }
                     Some((agent, event)) => {
                         if matches!(event, Event::Lost(_)) {
-                            waited_for.retain(|&a| a != agent);
+                            pending.retain(|&a| a != agent);
                         }
                         self.early.push_back((agent, event));
                     }
@@ -296,11 +298,11 @@ impl Agents {
                 }
             }
         }
-        let both = |all: &Vec<Exchange>| {
+        let offsets = |all: &Vec<Exchange>| {
             let monotonic = |r: &Reading| r.monotonic_ns;
             Some((offset(all, monotonic)?, offset(all, |r| r.utc_ns)?))
         };
-        exchanges.iter().map(both).collect()
+        exchanges.iter().map(offsets).collect()
     }
 }
 
@@ -310,63 +312,65 @@ impl Drop for Agents {
         for agent in self.present() {
             self.agents[agent].link.end();
         }
-        let killed = |killer: &mut Child| killer.try_wait().is_ok_and(|ended| ended.is_some());
-        let all_ended = is_soon(|| {
+        let has_ended = |killer: &mut Child| killer.try_wait().is_ok_and(|ended| ended.is_some());
+        let all_ended = becomes_true(|| {
             let all_ended = self.agents.iter_mut().all(|a| a.link.ended().is_some());
-            all_ended && self.killers.iter_mut().all(killed)
+            all_ended && self.killers.iter_mut().all(has_ended)
         });
         if all_ended {
             return;
         }
         for killer in &mut self.killers {
-            // The other machine cannot be reached, perhaps.
+            // The other machine may be unreachable.
             let _ = killer.kill();
             let _ = killer.wait();
         }
     }
 }
 
-/// Until each candidate has said who it is. Error: one cannot be had, or nobody waits any more.
+/// Waits until each candidate has introduced itself. Error: one cannot be started, or the reader stops.
 fn wait_for(candidates: &mut [Candidate], starting: &Starting) -> Result<(), StartError> {
     let began = Instant::now();
     let patience = starting.launcher.patience().unwrap_or(Duration::MAX);
-    let mut said = HashMap::new();
+    let mut reported = HashMap::new();
     while candidates.iter().any(Candidate::is_waited_for) {
         if (starting.stops)() {
             return Err(StartError::Stopped);
         }
         for candidate in &mut *candidates {
             candidate.advance((began.elapsed() > patience).then_some(patience));
-            let line = candidate.last_line().filter(|_| began.elapsed() > TELL);
+            let line = candidate
+                .last_line()
+                .filter(|_| began.elapsed() > REPORT_AFTER);
             if let Some(line) = line
-                && said.insert(candidate.place, line.clone()).as_ref() != Some(&line)
+                && reported.insert(candidate.place, line.clone()).as_ref() != Some(&line)
             {
                 (starting.tells)(&format!("waiting for {}: {line}", candidate.name));
             }
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
-    let refused: Vec<_> = candidates.iter().filter_map(Candidate::refused).collect();
-    if refused.is_empty() {
+    let refusals: Vec<_> = candidates.iter().filter_map(Candidate::refusal).collect();
+    if refusals.is_empty() {
         Ok(())
     } else {
-        Err(StartError::Refused(in_words(&refused)))
+        Err(StartError::Refused(refusals_text(&refusals)))
     }
 }
 
-/// Each reason once, with the names of those that have it.
-fn in_words(refused: &[(&str, String)]) -> String {
+/// Each reason once, with the names of the agents that have it.
+fn refusals_text(refusals: &[(&str, String)]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, why) in refused {
-        match reasons.iter_mut().find(|(known, _)| known == why) {
+    for (name, reason) in refusals {
+        match reasons.iter_mut().find(|(other, _)| other == reason) {
             Some((_, names)) => names.push(*name),
-            None => reasons.push((why.as_str(), vec![*name])),
+            None => reasons.push((reason.as_str(), vec![*name])),
         }
     }
-    let lines = reasons.into_iter().map(|(why, names)| match names[..] {
-        [one] => format!("no agent can be started on {one}: {why}"),
+    let lines = reasons.into_iter().map(|(reason, names)| match names[..] {
+        [one] => format!("no agent can be started on {one}: {reason}"),
         _ => format!(
-            "{} agents cannot be started, on {}: {why}",
+            "{} agents cannot be started, on {}: {reason}",
             names.len(),
             names.join(", ")
         ),
@@ -374,20 +378,20 @@ fn in_words(refused: &[(&str, String)]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Has what was started end in order, as far as it does so soon.
+/// Ends candidates in order, as far as they end soon.
 fn end(mut candidates: Vec<Candidate>) {
     candidates.iter_mut().for_each(Candidate::terminate);
-    is_soon(|| candidates.iter_mut().all(Candidate::has_ended));
+    becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
 }
 
-/// Whether it is so within the time that agents have to end.
-fn is_soon(mut so: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + END;
+/// Whether a condition becomes true within the time that agents have to end.
+fn becomes_true(mut condition: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + END_TIME;
     loop {
-        match (so(), Instant::now() < deadline) {
+        match (condition(), Instant::now() < deadline) {
             (true, _) => return true,
             (false, false) => return false,
-            (false, true) => thread::sleep(LOOK),
+            (false, true) => thread::sleep(POLL_INTERVAL),
         }
     }
 }
@@ -399,13 +403,13 @@ struct Candidate {
     attempts: VecDeque<crate::launcher::Attempt>,
     sender: Sender<(AgentId, Event)>,
     state: State,
-    /// Why attempts before failed.
+    /// Why earlier attempts failed.
     reasons: Vec<String>,
 }
 
 enum State {
-    /// Started, and its SHA-256 must be this.
-    Waited(Link, Option<String>),
+    /// Started; its program must have this SHA-256, if any.
+    Waiting(Link, Option<String>),
     Welcomed(Link, Hello),
     Refused,
 }
@@ -441,7 +445,7 @@ impl Candidate {
             let sha256 = attempt.sha256.clone();
             match Link::start(self.place, attempt, self.sender.clone()) {
                 Ok(link) => {
-                    self.state = State::Waited(link, sha256);
+                    self.state = State::Waiting(link, sha256);
                     return;
                 }
                 Err(e) => self.reasons.push(e.to_string()),
@@ -450,12 +454,12 @@ impl Candidate {
     }
 
     fn is_waited_for(&self) -> bool {
-        matches!(self.state, State::Waited(..))
+        matches!(self.state, State::Waiting(..))
     }
 
     fn link(&mut self) -> Option<&mut Link> {
         match &mut self.state {
-            State::Waited(link, _) | State::Welcomed(link, _) => Some(link),
+            State::Waiting(link, _) | State::Welcomed(link, _) => Some(link),
             State::Refused => None,
         }
     }
@@ -463,7 +467,7 @@ impl Candidate {
     /// The last line of one that is waited for.
     fn last_line(&self) -> Option<String> {
         match &self.state {
-            State::Waited(link, _) => link.last_line(),
+            State::Waiting(link, _) => link.last_line(),
             State::Welcomed(..) | State::Refused => None,
         }
     }
@@ -478,9 +482,9 @@ impl Candidate {
         self.link().is_none_or(|link| link.ended().is_some())
     }
 
-    /// Goes on with what is heard by now; `late`: it had so much time.
+    /// Goes on with what was received by now. `late`: the time after which an agent without an answer is given up.
     fn advance(&mut self, late: Option<Duration>) {
-        let State::Waited(link, sha256) = &mut self.state else {
+        let State::Waiting(link, sha256) = &mut self.state else {
             return;
         };
         let reason = match (link.hello(), late) {
@@ -489,11 +493,12 @@ impl Candidate {
                 Some(format!("no agent was heard for {} s", late.as_secs()))
             }
             (None, None) => return,
-            (Some(Err(why)), _) => Some(why),
+            (Some(Err(reason)), _) => Some(reason),
             (Some(Ok(hello)), _) => match version_mismatch(&hello, sha256.as_deref()) {
-                Some(why) => Some(why),
+                Some(reason) => Some(reason),
                 None => {
-                    let State::Waited(link, _) = std::mem::replace(&mut self.state, State::Refused)
+                    let State::Waiting(link, _) =
+                        std::mem::replace(&mut self.state, State::Refused)
                     else {
                         return;
                     };
@@ -503,7 +508,7 @@ impl Candidate {
             },
         };
         if let Some(reason) = reason {
-            // What keeps one from starting may keep the next.
+            // The next attempt often fails for the same reason.
             if self.reasons.last() != Some(&reason) {
                 self.reasons.push(reason);
             }
@@ -511,33 +516,33 @@ impl Candidate {
         }
     }
 
-    /// Its name, and why it cannot be had.
-    fn refused(&self) -> Option<(&str, String)> {
+    /// Its name, and why it cannot be started; `None`: it was not refused.
+    fn refusal(&self) -> Option<(&str, String)> {
         let is_refused = matches!(self.state, State::Refused);
         is_refused.then(|| (self.name.as_str(), self.reasons.join("; then ")))
     }
 
-    fn welcomed(self) -> Option<OneAgent> {
+    fn into_agent(self) -> Option<StartedAgent> {
         match self.state {
-            State::Welcomed(link, hello) => Some(OneAgent {
+            State::Welcomed(link, hello) => Some(StartedAgent {
                 name: self.name,
                 link,
                 hello,
                 lost: None,
             }),
-            State::Waited(..) | State::Refused => None,
+            State::Waiting(..) | State::Refused => None,
         }
     }
 }
 
-/// Why an agent is not the program that it should be.
+/// Why an agent is another program than the coordinator; `None`: it is the same.
 fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
-        let theirs = hello.version.escape_default();
-        return Some(format!("benchlab {theirs} is there, and {VERSION} here"));
+        let version = hello.version.escape_default();
+        return Some(format!("benchlab {version} is there, and {VERSION} here"));
     }
     match sha256 {
-        Some(own) if hello.sha256.as_deref() != Some(own) => {
+        Some(expected) if hello.sha256.as_deref() != Some(expected) => {
             Some(format!("another build of benchlab {VERSION} is there"))
         }
         _ => None,
@@ -549,13 +554,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_told_once() {
-        let refused = |all: &[(&'static str, &str)]| {
-            let all = all.iter().map(|(name, why)| (*name, why.to_string()));
-            in_words(&all.collect::<Vec<_>>())
+    fn a_reason_is_reported_once() {
+        let text = |all: &[(&'static str, &str)]| {
+            let all = all.iter().map(|(name, reason)| (*name, reason.to_string()));
+            refusals_text(&all.collect::<Vec<_>>())
         };
         assert_eq!(
-            refused(&[("a", "no sh"), ("b", "gone"), ("c", "no sh")]),
+            text(&[("a", "no sh"), ("b", "gone"), ("c", "no sh")]),
             "2 agents cannot be started, on a, c: no sh\nno agent can be started on b: gone"
         );
     }

@@ -15,7 +15,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Now.
+    /// The current readings.
     pub fn now() -> Reading {
         Reading {
             monotonic_ns: nanoseconds(ClockId::CLOCK_MONOTONIC),
@@ -29,24 +29,24 @@ fn nanoseconds(clock: ClockId) -> i64 {
     now.tv_sec() * 1_000_000_000 + now.tv_nsec()
 }
 
-/// A question and its answer, each as its sender and its receiver saw it.
+/// A question and its answer, each with the times of sending and receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
-    /// Sent here.
+    /// When this machine sent it.
     pub sent: Reading,
-    /// Received there.
+    /// When the other machine received it.
     pub received_there: Reading,
-    /// Answered there.
+    /// When the other machine answered.
     pub answered_there: Reading,
-    /// Received here.
+    /// When this machine received the answer.
     pub received: Reading,
 }
 
-/// How far the other clock, of which `of` takes a reading, is ahead; `None`: nothing was exchanged.
+/// How far the other machine's clock is ahead; `of` takes it from a reading. `None`: nothing was exchanged.
 ///
-/// No message arrives before it was sent. So each question is an upper bound and each answer a lower one, whichever
-/// way of the two takes longer (Cristian, *Distributed Computing* 3, 1989). Where no offset is within all bounds, a
-/// clock was set meanwhile, and the exchange with the shortest round trip is believed.
+/// No message arrives before it was sent. So each question gives an upper bound and each answer a lower one, however
+/// asymmetric the ways (Cristian, *Distributed Computing* 3, 1989). Where no offset is within all bounds, a clock was
+/// set meanwhile, and the exchange with the shortest round trip counts.
 pub fn offset(exchanges: &[Exchange], of: fn(&Reading) -> i64) -> Option<ClockOffset> {
     let bounds = |e: &Exchange| {
         let above = of(&e.received_there) - of(&e.sent);
@@ -77,20 +77,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn both(ns: i64) -> Reading {
+    fn reading(ns: i64) -> Reading {
         Reading {
             monotonic_ns: ns,
             utc_ns: ns,
         }
     }
 
-    /// At `at` here; so long there, between, and back.
-    fn exchange(at: i64, ahead: i64, (there, between, back): (i64, i64, i64)) -> Exchange {
+    /// An exchange that begins at `at` on this machine, with the durations of question, reply and answer.
+    fn exchange(at: i64, ahead: i64, (outward, between, back): (i64, i64, i64)) -> Exchange {
         Exchange {
-            sent: both(at),
-            received_there: both(at + there + ahead),
-            answered_there: both(at + there + between + ahead),
-            received: both(at + there + between + back),
+            sent: reading(at),
+            received_there: reading(at + outward + ahead),
+            answered_there: reading(at + outward + between + ahead),
+            received: reading(at + outward + between + back),
         }
     }
 
@@ -108,11 +108,11 @@ mod tests {
                 at += 20_000_000;
                 exchange(at, ahead, *way)
             }).collect();
-            let found = offset(&exchanges, |r| r.utc_ns).unwrap();
-            prop_assert!(found.ahead_ns.abs_diff(ahead) <= found.error_ns);
-            let shortest = ways.iter().map(|(there, _, back)| there + back).min().unwrap();
-            prop_assert_eq!(found.round_trip_ns, shortest as u64);
-            prop_assert!(found.error_ns <= (shortest as u64).div_ceil(2));
+            let estimate = offset(&exchanges, |r| r.utc_ns).unwrap();
+            prop_assert!(estimate.ahead_ns.abs_diff(ahead) <= estimate.error_ns);
+            let shortest = ways.iter().map(|(outward, _, back)| outward + back).min().unwrap();
+            prop_assert_eq!(estimate.round_trip_ns, shortest as u64);
+            prop_assert!(estimate.error_ns <= (shortest as u64).div_ceil(2));
         }
     }
 
@@ -122,8 +122,8 @@ mod tests {
             exchange(0, 0, (100, 0, 100)),
             exchange(1_000_000, TEN_MINUTES, (40, 0, 60)),
         ];
-        let found = offset(&exchanges, |r| r.monotonic_ns).unwrap();
-        assert!(found.ahead_ns.abs_diff(TEN_MINUTES) <= found.error_ns);
+        let estimate = offset(&exchanges, |r| r.monotonic_ns).unwrap();
+        assert!(estimate.ahead_ns.abs_diff(TEN_MINUTES) <= estimate.error_ns);
         assert_eq!(offset(&[], |r| r.utc_ns), None);
     }
 }

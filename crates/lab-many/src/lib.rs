@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lab on more than one machine. A coordinator starts agents, its own program, through what is there to start
-//! programs elsewhere; gives them work, collects what came of it, and ends them.
+//! The lab on more than one machine. A coordinator starts agents, which are its own program, through what can start
+//! programs on other machines; gives them work, collects the results, and ends them.
 //!
-//! A [`launcher::Launcher`] starts the command to whose standard input and output an agent is connected, so that nothing
-//! listens anywhere. [`Agents`] are the coordinator's end, [`agent`] is theirs; [`wire`] and [`message`] are between
-//! them. The kinds of work are in modules of their own, each with both ends.
+//! A [`launcher::Launcher`] starts the command to whose standard input and output an agent is connected, so that
+//! nothing listens anywhere. [`Agents`] are the coordinator's end, [`agent`] is theirs; [`wire`] and [`message`] are
+//! between them. The kinds of work are in modules of their own, each with both ends.
 
 pub mod agent;
 mod agents;

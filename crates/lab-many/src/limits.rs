@@ -22,7 +22,7 @@ const KINDS: [Resource; 3] = [
 ];
 
 impl Limits {
-    /// Those of this process.
+    /// The limits of this process.
     pub fn own() -> Limits {
         let soft = |kind| getrlimit(kind).map_or(u64::MAX, |(soft, _)| soft);
         let [memory, cpu_s, file] = KINDS.map(soft);
@@ -33,13 +33,13 @@ impl Limits {
         }
     }
 
-    /// Gives them to this process, where its own are not lower.
+    /// Sets them for this process, where its own are not lower.
     pub fn apply(self) -> nix::Result<()> {
-        let wanted = [self.memory, self.cpu_s, self.file];
-        for (kind, wanted) in KINDS.into_iter().zip(wanted) {
+        let limits = [self.memory, self.cpu_s, self.file];
+        for (kind, limit) in KINDS.into_iter().zip(limits) {
             let (soft, hard) = getrlimit(kind)?;
-            if wanted < soft {
-                setrlimit(kind, wanted, hard)?;
+            if limit < soft {
+                setrlimit(kind, limit, hard)?;
             }
         }
         Ok(())

@@ -20,19 +20,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of a thread that moves bytes, so that a thousand agents need little memory.
+/// Stack of a thread that moves bytes: small, so that a thousand agents need little memory.
 const STACK: usize = 256 << 10;
 
-/// Bytes that a login shell may write before an agent begins.
+/// How many bytes a login shell may write before an agent begins.
 const MOST_BEFORE: usize = 64 << 10;
 
-/// Lines that are kept to say why an agent was lost.
+/// How many lines are kept to explain the loss of an agent.
 const KEPT_LINES: usize = 5;
 
-/// Something that came of an agent.
+/// An event of an agent.
 #[derive(Debug)]
 pub enum Event {
-    /// What came of its work.
+    /// The result of its work.
     Work(Value, Vec<u8>),
     /// Its work cannot be done.
     Failed(String),
@@ -49,7 +49,7 @@ pub struct Link {
     child: Child,
     out: Sender<Outgoing>,
     hello: Receiver<Result<Hello, String>>,
-    /// Once something is sent, what the agent says is told.
+    /// Events are reported once something is sent here.
     accepted: Sender<()>,
     shared: Arc<Shared>,
 }
@@ -58,7 +58,7 @@ pub struct Link {
 enum Outgoing {
     Raw(Arc<[u8]>),
     Message(ToAgent, Arc<[u8]>),
-    /// It is stamped when it is written.
+    /// A question for the time; the time is taken when it is written.
     Clock(u64),
     /// The stream ends.
     End,
@@ -68,19 +68,19 @@ struct Shared {
     agent: AgentId,
     events: Sender<(AgentId, Event)>,
     began: Instant,
-    /// When something came from it last, ns since then.
-    heard_ns: AtomicU64,
-    /// Questions for the time by their numbers, and when they were sent.
-    asked: Mutex<HashMap<u64, Reading>>,
+    /// When the agent was heard last, ns since `began`.
+    last_heard_ns: AtomicU64,
+    /// When each pending question for the time was sent, by its number.
+    questions: Mutex<HashMap<u64, Reading>>,
     lines: Mutex<Lines>,
 }
 
-/// Standard error.
+/// Lines of standard error.
 #[derive(Default)]
 struct Lines {
     last: VecDeque<String>,
-    /// Told at once, and not only when the agent is lost.
-    told: bool,
+    /// Whether lines are reported at once, and not only when the agent is lost.
+    is_reported: bool,
 }
 
 impl Link {
@@ -105,8 +105,8 @@ impl Link {
             agent,
             events,
             began: Instant::now(),
-            heard_ns: AtomicU64::new(0),
-            asked: Mutex::default(),
+            last_heard_ns: AtomicU64::new(0),
+            questions: Mutex::default(),
             lines: Mutex::default(),
         });
         let missing = || io::Error::other("a stream is missing");
@@ -114,12 +114,12 @@ impl Link {
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr = child.stderr.take().ok_or_else(missing)?;
         let (out, outgoing) = channel();
-        let (said, hello) = channel();
+        let (hello_sender, hello) = channel();
         let (accepted, is_accepted) = channel();
         let writer = shared.clone();
         spawn(move || writer.write(stdin, &outgoing))?;
         let reader = shared.clone();
-        spawn(move || reader.read(BufReader::new(stdout), &said, &is_accepted))?;
+        spawn(move || reader.read(BufReader::new(stdout), &hello_sender, &is_accepted))?;
         let listener = shared.clone();
         spawn(move || listener.read_lines(BufReader::new(stderr)))?;
         let link = Link {
@@ -135,14 +135,14 @@ impl Link {
         Ok(link)
     }
 
-    /// Who is there, once it has said so. `Some(Err)`: it is gone or no agent, and what was heard instead.
+    /// How the agent introduced itself, once it has. `Some(Err)`: it is gone or no agent; its output instead.
     pub fn hello(&mut self) -> Option<Result<Hello, String>> {
-        let said = match self.hello.try_recv() {
-            Ok(said) => said,
+        let outcome = match self.hello.try_recv() {
+            Ok(outcome) => outcome,
             Err(TryRecvError::Empty) => return None,
             Err(_) => Err(String::new()),
         };
-        Some(said.map_err(|heard| self.exit_reason(&heard)))
+        Some(outcome.map_err(|output| self.exit_reason(&output)))
     }
 
     /// Sends a message.
@@ -155,26 +155,26 @@ impl Link {
         self.put(Outgoing::Clock(number));
     }
 
-    /// Welcomes the agent; from now on there are events.
+    /// Welcomes the agent; from now on its events are reported.
     pub fn accept(&self, welcome: ToAgent) {
         self.send(welcome, Arc::default());
-        self.shared.lines().told = true;
+        self.shared.lines().is_reported = true;
         let _ = self.accepted.send(());
     }
 
-    /// For how long nothing came, ns.
+    /// How long nothing was received, ns.
     pub fn silent_ns(&self) -> u64 {
-        let heard_ns = self.shared.heard_ns.load(SeqCst);
-        self.shared.now_ns().saturating_sub(heard_ns)
+        let last_heard_ns = self.shared.last_heard_ns.load(SeqCst);
+        self.shared.now_ns().saturating_sub(last_heard_ns)
     }
 
-    /// Says that there is no more work, and ends the stream.
+    /// Ends the agent's work and the stream.
     pub fn end(&self) {
         self.send(ToAgent::End, Arc::default());
         self.put(Outgoing::End);
     }
 
-    /// How its process ended, if it has.
+    /// The exit status of its process, if it has ended.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -184,7 +184,7 @@ impl Link {
         self.shared.lines().last.back().cloned()
     }
 
-    /// What was written until now says nothing of what happens later.
+    /// Forgets the lines that were written so far: they do not explain a later loss.
     pub fn forget_lines(&self) {
         self.shared.lines().last.clear();
     }
@@ -193,49 +193,49 @@ impl Link {
     pub fn terminate(&mut self) {
         if self.ended().is_none() {
             let process = Pid::from_raw(self.child.id() as i32);
-            // One that ends meanwhile needs no more.
+            // One that ends meanwhile needs no signal.
             let _ = kill(process, Signal::SIGTERM);
         }
     }
 
     /// Ends its process, whatever it does.
     pub fn kill(&mut self) {
-        // One that has ended needs no more.
+        // Ending one that has ended already is no error.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// In words, why an agent is gone that did not say that it ends.
-    pub fn exit_reason(&mut self, heard: &str) -> String {
-        // Its streams end a moment before it does.
+    /// Why an agent is gone that did not announce its end. `output`: what it wrote in place of messages.
+    pub fn exit_reason(&mut self, output: &str) -> String {
+        // Its streams end a moment before the process.
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.ended().is_none() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
-        let how = match self.ended() {
+        let ending = match self.ended() {
             Some(status) => format!("its process ended ({status})"),
             None => "its stream ended".into(),
         };
         let lines = self.shared.lines();
         let last = lines.last.iter().map(String::as_str);
-        let said: Vec<&str> = last
-            .chain([heard])
+        let details: Vec<&str> = last
+            .chain([output])
             .filter(|line| !line.is_empty())
             .collect();
-        if said.is_empty() {
-            how
+        if details.is_empty() {
+            ending
         } else {
-            format!("{how}: {}", said.join("; "))
+            format!("{ending}: {}", details.join("; "))
         }
     }
 
-    /// That an agent is gone its reader tells.
+    /// Queues something to be written. If the agent is gone, its reader reports that.
     fn put(&self, outgoing: Outgoing) {
         let _ = self.out.send(outgoing);
     }
 }
 
-/// Ends the process; one that was to end by itself has done so.
+/// Kills the process, unless it has ended in order.
 impl Drop for Link {
     fn drop(&mut self) {
         self.kill();
@@ -252,10 +252,12 @@ impl Shared {
     }
 
     fn pending_readings(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Reading>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.questions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, event: Event) -> bool {
+    fn report(&self, event: Event) -> bool {
         self.events.send((self.agent, event)).is_ok()
     }
 
@@ -292,49 +294,49 @@ impl Shared {
         hello: &Sender<Result<Hello, String>>,
         is_accepted: &Receiver<()>,
     ) {
-        if let Err(heard) = wire::read_magic(&mut stdout, MOST_BEFORE) {
-            let _ = hello.send(Err(heard));
+        if let Err(output) = wire::read_magic(&mut stdout, MOST_BEFORE) {
+            let _ = hello.send(Err(output));
             return;
         }
-        let gone = loop {
+        let reason = loop {
             let message = match wire::read(&mut stdout) {
                 Ok(message) => message,
                 Err(e) => break format!("its stream cannot be read: {e}"),
             };
             let received = Reading::now();
-            self.heard_ns.store(self.now_ns(), SeqCst);
-            let heard = match message {
+            self.last_heard_ns.store(self.now_ns(), SeqCst);
+            let can_go_on = match message {
                 None => break String::new(),
-                Some((ToCoordinator::Hello(own), _)) => {
-                    hello.send(Ok(own)).is_ok() && is_accepted.recv().is_ok()
+                Some((ToCoordinator::Hello(introduction), _)) => {
+                    hello.send(Ok(introduction)).is_ok() && is_accepted.recv().is_ok()
                 }
                 Some((ToCoordinator::Beat, _)) => true,
-                Some((ToCoordinator::Work(head), body)) => self.tell(Event::Work(head, body)),
-                Some((ToCoordinator::Failed(why), _)) => self.tell(Event::Failed(why)),
+                Some((ToCoordinator::Work(head), body)) => self.report(Event::Work(head, body)),
+                Some((ToCoordinator::Failed(reason), _)) => self.report(Event::Failed(reason)),
                 Some((
                     ToCoordinator::Clock {
                         number,
-                        received: there,
+                        received: received_there,
                         answered,
                     },
                     _,
                 )) => {
                     let sent = self.pending_readings().remove(&number);
                     sent.is_none_or(|sent| {
-                        self.tell(Event::Clock(Exchange {
+                        self.report(Event::Clock(Exchange {
                             sent,
-                            received_there: there,
+                            received_there,
                             answered_there: answered,
                             received,
                         }))
                     })
                 }
             };
-            if !heard {
+            if !can_go_on {
                 return;
             }
         };
-        self.tell(Event::Lost(gone));
+        self.report(Event::Lost(reason));
     }
 
     fn read_lines(&self, stderr: impl BufRead) {
@@ -342,16 +344,16 @@ impl Shared {
             let Ok(line) = line else { return };
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end();
-            // Its own name goes without saying behind the agent's.
+            // The agent's name stands before the line already.
             let line = line.strip_prefix("benchlab: ").unwrap_or(line).to_owned();
             let mut lines = self.lines();
             if lines.last.len() == KEPT_LINES {
                 lines.last.pop_front();
             }
             lines.last.push_back(line.clone());
-            let told = lines.told;
+            let is_reported = lines.is_reported;
             drop(lines);
-            if told && !self.tell(Event::Line(line)) {
+            if is_reported && !self.report(Event::Line(line)) {
                 return;
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What coordinator and agent tell each other, whatever the work is.
+//! Messages between coordinator and agent, for all kinds of work.
 
 use crate::clock::Reading;
 use crate::limits::Limits;
@@ -9,25 +9,25 @@ use serde_json::Value;
 /// From the coordinator to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToAgent {
-    /// First of all, once the coordinator knows that it is the program that it should be.
+    /// The first message, once the coordinator knows that the agent is the right program.
     Welcome {
-        /// Of the coordinator's process.
+        /// The limits of the coordinator's process.
         limits: Limits,
-        /// Who hears nothing for so long is alone, ns.
+        /// After so much silence the coordinator counts as gone, ns.
         silence_ns: u64,
     },
-    /// The coordinator is there.
+    /// A sign of life.
     Beat,
-    /// What time is it? `number`: which question it is.
+    /// A question for the time.
     Clock {
-        /// Comes back with the answer.
+        /// The question's number, which comes back with the answer.
         number: u64,
     },
     /// Work.
     Work(Value),
     /// Work up to this number is to end at once.
     Stop {
-        /// Of the last work that ends.
+        /// The number of the last work that ends.
         number: u64,
     },
     /// There is no more work.
@@ -37,37 +37,37 @@ pub enum ToAgent {
 /// From an agent to the coordinator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToCoordinator {
-    /// First of all.
+    /// The first message.
     Hello(Hello),
-    /// The agent is there.
+    /// A sign of life.
     Beat,
-    /// When a question for the time came, and when it was answered.
+    /// The answer to a question for the time.
     Clock {
-        /// Of the question.
+        /// The question's number.
         number: u64,
-        /// It came.
+        /// When the question was received.
         received: Reading,
-        /// It was answered.
+        /// When it was answered.
         answered: Reading,
     },
-    /// What came of work.
+    /// The result of work.
     Work(Value),
     /// The work cannot be done.
     Failed(String),
 }
 
-/// Who an agent is.
+/// How an agent introduces itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// The lab's version.
     pub version: String,
-    /// Its program's SHA-256, if it was asked for.
+    /// Its program's SHA-256, if it was requested.
     pub sha256: Option<String>,
-    /// Its process, as its machine numbers it.
+    /// Its process id on its machine.
     pub pid: i32,
     /// Its machine's name.
     pub machine: String,
-    /// What tells its machine from others; `None`: it cannot tell.
+    /// An identification of its machine; `None`: there is none.
     #[serde(default)]
     pub machine_id: Option<String>,
 }

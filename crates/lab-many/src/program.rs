@@ -12,10 +12,10 @@ pub const OWN: &str = "/proc/self/exe";
 /// The lab's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The bytes of the own program and their SHA-256, read when they are first asked for.
+/// The bytes of this program and their SHA-256, read at the first use.
 #[derive(Default)]
 pub struct Program {
-    read: OnceLock<(Arc<[u8]>, String)>,
+    content: OnceLock<(Arc<[u8]>, String)>,
 }
 
 impl Program {
@@ -30,27 +30,27 @@ impl Program {
     }
 
     fn read(&self) -> io::Result<&(Arc<[u8]>, String)> {
-        if let Some(read) = self.read.get() {
-            return Ok(read);
+        if let Some(content) = self.content.get() {
+            return Ok(content);
         }
         let bytes: Arc<[u8]> = std::fs::read(OWN)?.into();
         let hash = sha256(&bytes);
-        Ok(self.read.get_or_init(|| (bytes, hash)))
+        Ok(self.content.get_or_init(|| (bytes, hash)))
     }
 }
 
-/// In hexadecimal digits.
+/// A SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The SHA-256 of the own program. Error: it cannot be read.
+/// The SHA-256 of this program. Error: it cannot be read.
 pub fn own_sha256() -> io::Result<String> {
     Ok(sha256(&std::fs::read(OWN)?))
 }
 
-/// Deletes the own program's file and the folder that was made for it: it runs on without them.
+/// Deletes this program's file and the folder that was created for it: the program runs on without them.
 pub fn remove_own() -> io::Result<()> {
     let path: PathBuf = std::fs::read_link(OWN)?;
     std::fs::remove_file(&path)?;

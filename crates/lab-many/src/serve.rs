@@ -8,12 +8,13 @@ use crate::usage::agent::UsageAgent;
 use crate::watch;
 use crate::work::Work;
 
-/// Does what the coordinator asks for; `make_ready` is for experiments. Error: it is none, or its work cannot be understood.
+/// Does what the coordinator requests; `make_ready` is for experiments. Error: there is no coordinator, or its work
+/// cannot be understood.
 pub fn serve(start: Start, make_ready: MakeReady) -> Result<(), String> {
     let coordinator = Coordinator::connect(start)?;
     let (mut load, mut usage) = (LoadAgent::default(), UsageAgent::default());
     while let Some((work, _)) = coordinator.next::<Work>()? {
-        let done = match work {
+        let outcome = match work {
             Work::Load(order) => load.carry_out(order, &coordinator),
             Work::Usage(order) => usage.carry_out(order, &coordinator),
             Work::Watch(order) => watch::agent::carry_out(order, &coordinator),
@@ -21,8 +22,8 @@ pub fn serve(start: Start, make_ready: MakeReady) -> Result<(), String> {
                 experiment::agent::carry_out(order, make_ready, &coordinator)
             }
         };
-        if let Err(why) = done {
-            coordinator.fail(why)?;
+        if let Err(reason) = outcome {
+            coordinator.fail(reason)?;
         }
     }
     Ok(())

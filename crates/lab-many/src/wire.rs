@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
-/// What an agent writes first. A login shell may have written something before it.
+/// The first bytes that an agent writes. A login shell may have written something before them.
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
 /// The longest head and the longest body, bytes.
@@ -31,11 +31,11 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
     let mut lengths = [0; 8];
     match input.read_exact(&mut lengths[..1]) {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        begun => begun?,
+        first_byte => first_byte?,
     }
     input.read_exact(&mut lengths[1..])?;
-    let length = |at: usize| {
-        let bytes = lengths[at..at + 4].try_into().unwrap_or_default();
+    let length = |offset: usize| {
+        let bytes = lengths[offset..offset + 4].try_into().unwrap_or_default();
         u32::from_be_bytes(bytes) as usize
     };
     let (head, body) = (length(0), length(4));
@@ -46,7 +46,7 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
     Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-/// Memory is taken as the bytes come, not as they are announced.
+/// Reads so many bytes. Memory is taken as they come, not as they are announced.
 fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(length as u64).read_to_end(&mut bytes)?;
@@ -57,22 +57,22 @@ fn exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads up to and with the magic bytes, at most so many others. Error: they do not come; it holds what came.
-pub fn read_magic(input: &mut impl Read, most: usize) -> Result<(), String> {
-    let mut came = Vec::new();
+/// Reads up to the magic bytes, after at most so many others. Error: they do not come; it holds the bytes that came.
+pub fn read_magic(input: &mut impl Read, max_before: usize) -> Result<(), String> {
+    let mut received = Vec::new();
     let mut byte = [0];
-    while came.len() < most + MAGIC.len() {
+    while received.len() < max_before + MAGIC.len() {
         match input.read(&mut byte) {
-            Ok(1) => came.push(byte[0]),
+            Ok(1) => received.push(byte[0]),
             Ok(_) => break,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }
-        if came.ends_with(MAGIC) {
+        if received.ends_with(MAGIC) {
             return Ok(());
         }
     }
-    Err(String::from_utf8_lossy(&came).trim().to_owned())
+    Err(String::from_utf8_lossy(&received).trim().to_owned())
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_back_and_the_end_is_told_from_a_cut() {
+    fn frames_come_back_and_a_cut_is_not_an_end() {
         let mut stream = Vec::new();
         write(&mut stream, &("a", 1), b"body").unwrap();
         write(&mut stream, &("b", 2), b"").unwrap();
@@ -92,19 +92,19 @@ mod tests {
         assert_eq!(read::<(String, u32)>(&mut input).unwrap(), None);
         for cut in 1..stream.len() {
             let mut input = &stream[..cut];
-            let mut whole = 0;
-            let ended = loop {
+            let mut frames = 0;
+            let end = loop {
                 match read::<(String, u32)>(&mut input) {
-                    Ok(Some(_)) => whole += 1,
+                    Ok(Some(_)) => frames += 1,
                     other => break other,
                 }
             };
-            assert!(whole < 2 && (ended.is_err() || whole == 1), "{cut}");
+            assert!(frames < 2 && (end.is_err() || frames == 1), "{cut}");
         }
     }
 
     #[test]
-    fn what_is_no_frame_is_refused_without_taking_memory_for_it() {
+    fn a_wrong_frame_is_refused_without_taking_memory_for_it() {
         assert!(read::<u32>(&mut &[0xff; 64][..]).is_err());
         assert!(read::<u32>(&mut &b"\0\0\0\x02\0\0\0\0{}"[..]).is_err());
     }
@@ -117,8 +117,8 @@ mod tests {
         let mut input = &stream[..];
         read_magic(&mut input, 64).unwrap();
         assert_eq!(input, [7]);
-        let said = read_magic(&mut &b"sh: benchlab: not found\n"[..], 64);
-        assert_eq!(said.unwrap_err(), "sh: benchlab: not found");
+        let output = read_magic(&mut &b"sh: benchlab: not found\n"[..], 64);
+        assert_eq!(output.unwrap_err(), "sh: benchlab: not found");
         assert!(read_magic(&mut &[b'x'; 500][..], 64).is_err());
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's end of an experiment: the lab's own driver of blocks, which writes what it measures into a file of its own.
+//! The agent's end of an experiment: the lab's own driver of blocks, which writes what it measures into a file of its
+//! own.
 
 use super::{Bench, MakeReady, Order, Report, Step, Task};
 use crate::agent::{Coordinator, end_within};
@@ -17,31 +18,40 @@ use std::time::Duration;
 /// How long subjects and servers may take to end once the coordinator is gone.
 const END: Duration = Duration::from_secs(8);
 
-/// Does what is asked for: makes the host ready and measures, until there is no more. Error: it cannot.
-pub fn carry_out(order: Order, make_ready: MakeReady, to: &Coordinator) -> Result<(), String> {
+/// Makes the host ready and measures until there is no more work. Error: it cannot.
+pub fn carry_out(
+    order: Order,
+    make_ready: MakeReady,
+    coordinator: &Coordinator,
+) -> Result<(), String> {
     let Order::Ready { wanted, part } = order else {
         return Err("this host was not made ready to measure".into());
     };
     end_within(END);
     keep_to_part(part.0, part.1).map_err(|e| format!("the cores cannot be divided: {e}"))?;
     let bench = make_ready(&wanted)?;
-    to.say(&Report::Ready(bench.host.clone()), &[])?;
-    match next(to)? {
-        Some(first) => measure(&wanted.plan, bench, first, to),
+    coordinator.say(&Report::Ready(bench.host.clone()), &[])?;
+    match next_task(coordinator)? {
+        Some(first) => measure(&wanted.plan, bench, first, coordinator),
         None => Ok(()),
     }
 }
 
-fn next(to: &Coordinator) -> Result<Option<Task>, String> {
-    match to.next::<Work>()? {
+fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
+    match coordinator.next::<Work>()? {
         Some((Work::Experiment(Order::Task(task)), _)) => Ok(Some(task)),
         Some(_) => Err("this host was made ready to measure blocks".into()),
         None => Ok(None),
     }
 }
 
-/// Measures from the first piece of work on, with which the run's pilots come.
-fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(), String> {
+/// Measures from the first piece of work on, which brings the run's pilots.
+fn measure(
+    plan: &Plan,
+    bench: Bench,
+    first: Task,
+    coordinator: &Coordinator,
+) -> Result<(), String> {
     let Bench {
         folder,
         scratch,
@@ -49,54 +59,54 @@ fn measure(plan: &Plan, bench: Bench, first: Task, to: &Coordinator) -> Result<(
         ..
     } = bench;
     let file = scratch.folder().join("sent.lab");
-    let (own, known) = (on_these_cores(plan), first.known.run());
-    let workload: Result<Box<dyn Workload>, BenchError> = match own.serving() {
-        None => {
-            BatchWorkload::new(&own, &folder, &known, scratch, servers).map(|w| Box::new(w) as _)
-        }
+    let (local_plan, run) = (on_these_cores(plan), first.known.run());
+    let workload: Result<Box<dyn Workload>, BenchError> = match local_plan.serving() {
+        None => BatchWorkload::new(&local_plan, &folder, &run, scratch, servers)
+            .map(|w| Box::new(w) as _),
         Some(serving) => {
-            let known = (&known, first.known.peaks.clone());
-            ServerWorkload::new(&own, serving, &folder, known, scratch).map(|w| Box::new(w) as _)
+            let run_and_peaks = (&run, first.known.peaks.clone());
+            ServerWorkload::new(&local_plan, serving, &folder, run_and_peaks, scratch)
+                .map(|w| Box::new(w) as _)
         }
     };
     let workload = workload.map_err(|e| e.to_string())?;
     let mut host = BlockHost {
         plan,
         file: &file,
-        here: LocalExecutor::new(plan, workload),
+        executor: LocalExecutor::new(plan, workload),
         prepared: false,
         blocks: Vec::new(),
-        to,
+        coordinator,
     };
     let mut task = first;
     loop {
         host.carry_out(&task)?;
-        match next(to)? {
-            Some(next) => task = next,
+        match next_task(coordinator)? {
+            Some(next_task) => task = next_task,
             None => return Ok(()),
         }
     }
 }
 
-/// The plan with as many of the generator's threads as it has on this host.
+/// The plan, with the number of generator threads of this host.
 fn on_these_cores(plan: &Plan) -> Plan {
-    let mut own = plan.clone();
-    if let (Some(load), Ok(cores)) = (own.load_mut(), allowed_cores()) {
+    let mut local_plan = plan.clone();
+    if let (Some(load), Ok(cores)) = (local_plan.load_mut(), allowed_cores()) {
         load.threads = generator_threads(cores.len()) as u32;
     }
-    own
+    local_plan
 }
 
 /// A host that measures blocks.
 struct BlockHost<'a> {
     plan: &'a Plan,
-    /// In which the records of a piece of work are.
+    /// The file for the records of a piece of work.
     file: &'a Path,
-    here: LocalExecutor<'a>,
+    executor: LocalExecutor<'a>,
     prepared: bool,
-    /// Those that it measured before, without their samples.
+    /// The blocks that it measured before, without their samples.
     blocks: Vec<Block>,
-    to: &'a Coordinator,
+    coordinator: &'a Coordinator,
 }
 
 impl BlockHost<'_> {
@@ -110,7 +120,7 @@ impl BlockHost<'_> {
         let mut context = RunContext::new(self.plan, writer, run);
         self.work(task, &mut context).map_err(|stop| match stop {
             Stop::Interrupted => "stopped".into(),
-            Stop::ServerLost(why) | Stop::AgentsLost(why) => why,
+            Stop::ServerLost(reason) | Stop::AgentsLost(reason) => reason,
             Stop::Store(e) => e.to_string(),
         })?;
         let blocks = context.run.blocks.drain(..);
@@ -122,39 +132,39 @@ impl BlockHost<'_> {
             Ok(bytes)
         });
         let bytes = bytes.map_err(|e| format!("{}: {e}", self.file.display()))?;
-        let outcomes = self.here.outcomes();
-        self.to.say(&Report::Done { outcomes }, &bytes)?;
+        let outcomes = self.executor.outcomes();
+        self.coordinator.say(&Report::Done { outcomes }, &bytes)?;
         give_back();
         Ok(())
     }
 
     fn work(&mut self, task: &Task, context: &mut RunContext) -> Result<(), Stop> {
-        let to = self.to;
+        let coordinator = self.coordinator;
         let mut tell = |progress: Progress| match &progress {
             // Lines that the coordinator shows.
             Progress::Note(text) => eprintln!("{text}"),
-            Progress::Restored(why) => eprintln!("{why}; it was started again"),
+            Progress::Restored(reason) => eprintln!("{reason}; it was started again"),
             progress => {
                 if let Some(step) = step(progress) {
-                    // Who does not listen any more is heard of by the other thread.
-                    let _ = to.say(&Report::Step(step), &[]);
+                    // The other thread notices when nobody listens any more.
+                    let _ = coordinator.say(&Report::Step(step), &[]);
                 }
             }
         };
         if !std::mem::replace(&mut self.prepared, true) {
-            for metric in self.here.metrics() {
+            for metric in self.executor.metrics() {
                 context.writer.metric(&metric)?;
             }
-            self.here.prepare(context, &mut tell)?;
+            self.executor.prepare(context, &mut tell)?;
         }
         match task.block {
-            Some(numbered) => self.here.measure(context, numbered, &mut tell),
+            Some(block) => self.executor.measure(context, block, &mut tell),
             None => Ok(()),
         }
     }
 }
 
-/// What the driver asks of blocks before is how they were disturbed.
+/// Of earlier blocks the driver needs only how they were disturbed.
 fn without_samples(block: Block) -> Block {
     Block {
         number: block.number,

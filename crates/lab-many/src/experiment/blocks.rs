@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's end of an experiment: hands missing blocks out to the hosts, and takes what they measured into the
+//! The coordinator's end of an experiment: hands missing blocks out to the hosts, and adds what they measured to the
 //! run file.
 
 use super::{Hosts, Order, Report, RunKnowledge, Step, Task};
@@ -17,32 +17,32 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long it listens before it is asked whether to stop.
+/// How long it listens at a time, before it checks whether to stop.
 const LISTEN: Duration = Duration::from_millis(50);
 
-/// Has the hosts measure a run's blocks, each whole ones.
+/// Has hosts measure a run's blocks, each host whole blocks.
 pub struct BlockAgents<'a> {
     plan: &'a Plan,
     agents: Agents,
-    /// Agents that the run file knows from before.
+    /// How many agents of earlier sessions are in the run file.
     earlier: usize,
     stops: fn() -> bool,
-    /// The loss of one ends the run.
+    /// Whether the loss of a host ends the run.
     strict: bool,
-    /// The block that each is at, and how often it was begun before; `None`: what precedes the first.
+    /// The block of each busy agent, and how often it was begun before; `None`: it prepares the run.
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
-    /// Agents that were told of pilots and settings.
-    told: HashSet<AgentId>,
-    /// Of servers, which blocks that one host measured found.
+    /// Agents that have the run's pilots and settings.
+    informed: HashSet<AgentId>,
+    /// The peaks of servers, which blocks on one host found.
     peaks: Peaks,
     /// What batches yielded on any host.
     outcomes: HashMap<(PointId, u64), Outcome>,
-    /// In which received files lie until they are taken in.
+    /// The folder for received files until they are merged.
     scratch: Scratch,
 }
 
 impl<'a> BlockAgents<'a> {
-    /// Of hosts that are ready, for a run that found these peaks.
+    /// An executor for hosts that are ready and a run that found these peaks.
     pub fn new(
         plan: &'a Plan,
         hosts: Hosts,
@@ -57,16 +57,16 @@ impl<'a> BlockAgents<'a> {
             stops: hosts.stops,
             strict,
             under_way: HashMap::new(),
-            told: HashSet::new(),
+            informed: HashSet::new(),
             peaks,
             outcomes: HashMap::new(),
             scratch,
         }
     }
 
-    /// Gives an agent a piece of work. Of pilots and settings it is told once: it keeps them.
+    /// Gives an agent a piece of work, the first time with pilots and settings, which it keeps.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
-        let known = if self.told.insert(agent) {
+        let known = if self.informed.insert(agent) {
             RunKnowledge::of(&run.run, &self.peaks)
         } else {
             RunKnowledge {
@@ -79,8 +79,8 @@ impl<'a> BlockAgents<'a> {
         self.under_way.insert(agent, block);
     }
 
-    /// Gives each host that has nothing to do the next block that is missing. One alone finds what servers serve at the
-    /// most: parts of it are offered on all.
+    /// Gives each idle host the next missing block. The peaks of servers are found by one host alone, since parts of
+    /// them are offered on all hosts.
     fn hand_out(&mut self, run: &RunContext) {
         let at_once = if finds_peaks(self.plan, &run.run) {
             1
@@ -100,7 +100,7 @@ impl<'a> BlockAgents<'a> {
         }
     }
 
-    /// Until somebody has done a piece of work, or was lost in one.
+    /// Waits until an agent has done a piece of work, or was lost.
     fn wait(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         loop {
             if (self.stops)() {
@@ -117,21 +117,28 @@ impl<'a> BlockAgents<'a> {
                 Event::Work(head, body) => match serde_json::from_value(head) {
                     Ok(Report::Step(step)) => on_progress(step.into()),
                     Ok(Report::Done { outcomes }) => {
-                        return self.done(agent, (outcomes, &body), run, on_progress);
+                        return self.accept_results(agent, (outcomes, &body), run, on_progress);
                     }
-                    _ => return self.lost(agent, "its words are not understood", run, on_progress),
+                    _ => {
+                        return self.handle_loss(
+                            agent,
+                            "its words are not understood",
+                            run,
+                            on_progress,
+                        );
+                    }
                 },
                 Event::Line(line) => on_progress(Progress::Note(&format!("{name}: {line}"))),
                 Event::Clock(_) => {}
-                Event::Failed(why) | Event::Lost(why) => {
-                    return self.lost(agent, &why, run, on_progress);
+                Event::Failed(reason) | Event::Lost(reason) => {
+                    return self.handle_loss(agent, &reason, run, on_progress);
                 }
             }
         }
     }
 
-    /// Takes in what an agent measured.
-    fn done(
+    /// Adds what an agent measured to the run.
+    fn accept_results(
         &mut self,
         agent: AgentId,
         (outcomes, records): (Vec<Outcome>, &[u8]),
@@ -141,29 +148,29 @@ impl<'a> BlockAgents<'a> {
         let file = self.scratch.folder().join("received.lab");
         let written = std::fs::write(&file, records);
         written.map_err(|e| StoreError::Other(file.clone(), e.to_string()))?;
-        let came = match lab_store::load(&file) {
-            Ok(came) if came.plan.as_ref() == Some(self.plan) => came,
-            Ok(_) => return self.lost(agent, "it measured another plan", run, on_progress),
-            Err(e) => return self.lost(agent, &e.to_string(), run, on_progress),
+        let received = match lab_store::load(&file) {
+            Ok(received) if received.plan.as_ref() == Some(self.plan) => received,
+            Ok(_) => return self.handle_loss(agent, "it measured another plan", run, on_progress),
+            Err(e) => return self.handle_loss(agent, &e.to_string(), run, on_progress),
         };
-        if let Some(why) = self.other_work(outcomes) {
-            return self.lost(agent, &why, run, on_progress);
+        if let Some(reason) = self.work_difference(outcomes) {
+            return self.handle_loss(agent, &reason, run, on_progress);
         }
         self.under_way.remove(&agent);
         let place = self.earlier + agent;
         run.writer.merge(&file, place)?;
-        run.run.pilots.extend(came.pilots);
-        run.run.settings.extend(came.settings);
-        for service in came.services {
+        run.run.pilots.extend(received.pilots);
+        run.run.settings.extend(received.settings);
+        for service in received.services {
             run.run.services.retain(|s| s.target != service.target);
             run.run.services.push(service);
         }
-        for failure in came.failures {
+        for failure in received.failures {
             run.participants.exclude(failure.subject, failure.point);
             run.run.failures.push(failure.clone());
             on_progress(Progress::Failed(failure));
         }
-        for mut block in came.blocks {
+        for mut block in received.blocks {
             block.agent = Some(place);
             if block.state == BlockState::Complete {
                 self.peaks.learn(self.plan, block.number, &block.slices);
@@ -182,50 +189,51 @@ impl<'a> BlockAgents<'a> {
         Ok(())
     }
 
-    /// Why a host's blocks cannot be compared with those of others, if so; else its outcomes are known.
-    fn other_work(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
-        let known = |own: &Outcome| self.outcomes.get(&(own.point, own.operations));
-        let unlike = outcomes.iter().find_map(|own| {
-            let known = known(own).filter(|known| *known != own)?;
-            Some((own, known))
+    /// Why a host's work differs from that of others; `None`: it is the same, and its outcomes are kept.
+    fn work_difference(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
+        let earlier_of =
+            |outcome: &Outcome| self.outcomes.get(&(outcome.point, outcome.operations));
+        let unlike = outcomes.iter().find_map(|outcome| {
+            let earlier = earlier_of(outcome).filter(|earlier| *earlier != outcome)?;
+            Some((outcome, earlier))
         });
-        let words = |o: &Outcome| format!("check={} units={}", o.check, o.units);
-        let why = unlike.map(|(own, known)| {
+        let text = |o: &Outcome| format!("check={} units={}", o.check, o.units);
+        let reason = unlike.map(|(outcome, earlier)| {
             format!(
                 "it does other work than the hosts before it: {} for {} operations at {}, where they have {}",
-                words(own),
-                own.operations,
-                self.plan.label(own.point),
-                words(known)
+                text(outcome),
+                outcome.operations,
+                self.plan.label(outcome.point),
+                text(earlier)
             )
         });
-        if why.is_none() {
-            self.keep(outcomes);
+        if reason.is_none() {
+            self.keep_outcomes(outcomes);
         }
-        why
+        reason
     }
 
-    fn keep(&mut self, outcomes: Vec<Outcome>) {
+    fn keep_outcomes(&mut self, outcomes: Vec<Outcome>) {
         let by_place = outcomes.into_iter().map(|o| ((o.point, o.operations), o));
         self.outcomes.extend(by_place);
     }
 
-    /// What an agent was at is done elsewhere.
-    fn lost(
+    /// Records that an agent was lost. Its block is measured elsewhere.
+    fn handle_loss(
         &mut self,
         agent: AgentId,
-        why: &str,
+        reason: &str,
         run: &mut RunContext,
         on_progress: OnProgress,
     ) -> Result<(), Stop> {
         let name = self.agents.name(agent).to_owned();
         if self.agents.lost(agent).is_none() {
-            self.agents.exclude(agent, why.to_owned());
+            self.agents.exclude(agent, reason.to_owned());
         }
         let place = self.earlier + agent;
-        run.writer.agent_lost(place, why)?;
-        if let Some(known) = run.run.agents.get_mut(place) {
-            known.lost = Some(why.to_owned());
+        run.writer.agent_lost(place, reason)?;
+        if let Some(record) = run.run.agents.get_mut(place) {
+            record.lost = Some(reason.to_owned());
         }
         let block = self.under_way.remove(&agent).flatten();
         let redone = match block {
@@ -243,11 +251,11 @@ impl<'a> BlockAgents<'a> {
             }
             None => String::new(),
         };
-        let text = format!("the host {name} was lost: {why}{redone}");
+        let text = format!("the host {name} was lost: {reason}{redone}");
         on_progress(Progress::Note(&text));
         if self.strict {
             return Err(Stop::AgentsLost(format!(
-                "the host {name} was lost, and --strict was given: {why}"
+                "the host {name} was lost, and --strict was given: {reason}"
             )));
         }
         Ok(())
@@ -268,14 +276,14 @@ impl Executor for BlockAgents<'_> {
         self.agents.present().len().max(1) as u32
     }
 
-    /// They come with what the hosts measured.
+    /// They come with the blocks of the hosts.
     fn metrics(&self) -> Vec<Metric> {
         Vec::new()
     }
 
     /// One host pilots for all, so that a batch has the same operations on each.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
-        self.keep(run.writer.outcomes()?);
+        self.keep_outcomes(run.writer.outcomes()?);
         if run.run.complete_blocks().next().is_some() {
             return Ok(());
         }

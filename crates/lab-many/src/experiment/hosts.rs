@@ -6,13 +6,13 @@ use crate::agents::{Agents, StartError, Starting};
 use crate::work::Work;
 use lab_model::{Agent, AgentId, ClockOffset, Host};
 
-/// How hosts are had.
+/// How to start hosts.
 pub struct HostsStart {
-    /// Where, and how long they may be silent.
+    /// What starts their agents, and how long these may be silent.
     pub starting: Starting,
-    /// What each must have.
+    /// What each host must have.
     pub wanted: HostRequirements,
-    /// Agents that the run file knows from before.
+    /// How many agents of earlier sessions are in the run file.
     pub earlier: usize,
 }
 
@@ -25,8 +25,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts an agent on each and makes it ready. `tell`: what they say meanwhile. Error: one cannot be had, or is not
-    /// what it must be; then none is left.
+    /// Starts an agent on each host and makes the host ready. `tell` gets their lines. Error: one cannot be started, or
+    /// does not meet the requirements; then none is left.
     pub fn start(start: HostsStart, tell: &mut dyn FnMut(&str)) -> Result<Hosts, StartError> {
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
@@ -53,9 +53,9 @@ impl Hosts {
             .answers(self.stops, tell, &mut |agent, head, _| {
                 match serde_json::from_value(head) {
                     Ok(Report::Ready(mut host)) => {
-                        let own = &mut described[agent].host;
-                        host.facts.append(&mut own.facts);
-                        *own = host;
+                        let known = &mut described[agent].host;
+                        host.facts.append(&mut known.facts);
+                        *known = host;
                     }
                     _ => return Err("the agent's words are not understood".into()),
                 }
@@ -63,7 +63,7 @@ impl Hosts {
             })
     }
 
-    /// What the run file keeps of them, with the places that they have in it.
+    /// What the run file keeps of the hosts, with their indexes in it.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let described = self.described.iter().enumerate();
         described.map(|(agent, described)| (self.earlier + agent, described))
@@ -76,7 +76,7 @@ fn describe(agents: &Agents, clocks: &[Option<(ClockOffset, ClockOffset)>]) -> V
     (0..agents.len()).map(describe).collect()
 }
 
-/// What tells each agent's machine from the others; its name is the last resort.
+/// An identification of each agent's machine; its name is the last resort.
 fn machines(agents: &Agents) -> Vec<&str> {
     let machine = |agent| {
         let hello = agents.hello(agent);
@@ -85,11 +85,11 @@ fn machines(agents: &Agents) -> Vec<&str> {
     (0..agents.len()).map(machine).collect()
 }
 
-/// Which part of its machine's cores each agent has: those of one machine share them.
+/// Each agent's part of its machine's cores, and of how many: agents on one machine share them.
 fn parts(machines: &[&str]) -> Vec<(usize, usize)> {
     let part = |(agent, machine): (usize, &&str)| {
-        let on_it = |all: &[&str]| all.iter().filter(|other| *other == machine).count();
-        (on_it(&machines[..agent]), on_it(machines))
+        let count = |all: &[&str]| all.iter().filter(|other| *other == machine).count();
+        (count(&machines[..agent]), count(machines))
     };
     machines.iter().enumerate().map(part).collect()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks of an experiment that several hosts measure, each whole blocks, with the lab's own driver of blocks.
 //!
-//! What comes of a piece of work is a run file: the coordinator takes its records into the run's own.
+//! The result of a piece of work is a run file, whose records the coordinator adds to the run's own.
 
 pub mod agent;
 mod blocks;
@@ -16,36 +16,36 @@ use lab_stats::load::peaks::Peaks;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a host must have, and be.
+/// What a host must be and have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostRequirements {
     /// The plan.
     pub plan: Plan,
     /// The project's folder on the coordinator's machine.
     pub folder: PathBuf,
-    /// What each subject was made from there: name and SHA-256.
+    /// Name of each subject, and SHA-256 of what it was built from on the coordinator's machine.
     pub hashes: Vec<(String, String)>,
-    /// Subjects that cannot run there.
+    /// Subjects that cannot run on the coordinator's machine.
     pub failures: Vec<Failure>,
-    /// Where databases live; `None`: in memory.
+    /// The folder for databases; `None`: in memory.
     pub scratch: Option<PathBuf>,
-    /// A host that is not fit to measure is refused.
+    /// Whether a host that is not fit to measure is refused.
     pub strict: bool,
 }
 
-/// A host that is ready: what the lab starts for a run is started.
+/// A host that is ready: the servers for a run are started.
 pub struct Bench {
     /// The project's folder.
     pub folder: PathBuf,
-    /// Where its databases live.
+    /// The folder for its databases.
     pub scratch: Scratch,
-    /// Those that subjects use.
+    /// The servers that subjects use.
     pub servers: Servers,
     /// The host.
     pub host: Host,
 }
 
-/// Makes the agent's host ready. Error: it is not what is wanted, in words for people.
+/// Makes the agent's host ready. Error: why it does not meet the requirements, in words for people.
 pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
 /// What an agent is to do.
@@ -55,7 +55,7 @@ pub enum Order {
     Ready {
         /// What it must have.
         wanted: Box<HostRequirements>,
-        /// Which part of its machine's cores it has, from 0, and of how many.
+        /// Its part of its machine's cores, from 0, and of how many.
         part: (usize, usize),
     },
     /// Measure.
@@ -65,22 +65,22 @@ pub enum Order {
 /// A piece of work for a host that is ready.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// Until now.
+    /// What the run knows so far.
     pub known: RunKnowledge,
-    /// The block's number, and how often it was begun before; `None`: no more than what a run needs before its first.
+    /// The block's number, and how often it was begun before; `None`: what a run needs before its first block.
     pub block: Option<(u32, u32)>,
 }
 
-/// What the run knows, and agents need.
+/// What the run knows and agents need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunKnowledge {
-    /// What the pilot found.
+    /// What the pilots found.
     pub pilots: Vec<Pilot>,
-    /// Settings that were read back.
+    /// Settings that subjects reported.
     pub settings: Vec<Setting>,
-    /// What failed.
+    /// Failures so far.
     pub failures: Vec<Failure>,
-    /// What servers serve at the most.
+    /// The peaks of servers.
     pub peaks: Peaks,
 }
 
@@ -104,7 +104,7 @@ impl RunKnowledge {
     }
 }
 
-/// What came of it.
+/// The result of an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The host is ready.
@@ -127,9 +127,9 @@ pub enum Step {
         subject: SubjectId,
         /// The point.
         point: PointId,
-        /// Trials that are behind it.
+        /// Trials that are done.
         done: usize,
-        /// Of so many.
+        /// Trials in all.
         of: usize,
     },
     /// See [`lab_bench::Progress::Point`].
@@ -140,9 +140,9 @@ pub enum Step {
         point: PointId,
         /// The subject that warms up for it; `None`: all take turns.
         subject: Option<SubjectId>,
-        /// Points that are behind it.
+        /// Points that are done.
         done: usize,
-        /// Of so many.
+        /// Points in all.
         of: usize,
     },
 }

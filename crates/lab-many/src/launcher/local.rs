@@ -12,7 +12,7 @@ pub struct Local {
 }
 
 impl Local {
-    /// So many.
+    /// So many agents.
     pub fn new(agents: usize) -> Local {
         Local {
             places: places("local", agents),

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long agents may take to start, copies of the program over slow lines included.
+/// How long agents may take to start, including copies of the program over slow lines.
 const START: Duration = Duration::from_secs(120);
 
 /// Starts agents at places. An agent speaks over the standard input and output of the command that starts it, so that
@@ -22,19 +22,20 @@ pub trait Launcher: Send + Sync {
     /// `local`, `ssh`, …
     fn name(&self) -> &'static str;
 
-    /// The places, each of which gets an agent, as people call them.
+    /// The names of the places, each of which gets an agent.
     fn places(&self) -> &[String];
 
-    /// Ways to start an agent at a place, by its number; those after the first are tried if that one fails. Error: the
-    /// own program cannot be read.
+    /// Ways to start an agent at a place, by its number; later ones are tried if the first fails. Error: this program
+    /// cannot be read.
     fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>>;
 
-    /// How long an agent may take to start; `None`: as long as what starts it has it wait, such as in a queue.
+    /// How long an agent may take to start; `None`: without limit, such as in a queue.
     fn patience(&self) -> Option<Duration> {
         Some(START)
     }
 
-    /// What ends an agent's process that does not answer any more; `None`: to end the command is enough.
+    /// The command that kills an agent's process when it does not answer any more; `None`: ending its launcher is
+    /// enough.
     fn kill(&self, _place: usize, _pid: i32) -> Option<Command> {
         None
     }
@@ -42,15 +43,15 @@ pub trait Launcher: Send + Sync {
 
 /// A way to start an agent.
 pub struct Attempt {
-    /// It is connected to the agent's standard input and output.
+    /// The command; its standard input and output are the agent's.
     pub command: Command,
-    /// What goes to its standard input before any message.
+    /// Bytes that go to its standard input before any message.
     pub sends: Option<Arc<[u8]>>,
-    /// The SHA-256 that its program must have; `None`: it is the coordinator's own file.
+    /// The SHA-256 that its program must have; `None`: it runs the coordinator's file.
     pub sha256: Option<String>,
 }
 
-/// The words of an agent's command line behind the program.
+/// The words of an agent's command line after the program.
 const AGENT: [&str; 2] = ["agent", "--hash"];
 
 /// The kinds that [`parse`] reads.
@@ -58,8 +59,8 @@ pub const KINDS: [&str; 5] = ["local", "ssh", "netns", "slurm", "k8s"];
 
 /// Reads `local:4`, `ssh:gen1,gen2`, `netns:a,b`, `slurm:8`, `k8s:8`, `k8s:8,job.yaml`.
 pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
-    let wanted = "WHERE is local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
-    let (kind, places) = text.split_once(':').ok_or(wanted)?;
+    let syntax = "WHERE is local:4, ssh:HOST,HOST, netns:NAME,NAME, slurm:8 or k8s:8";
+    let (kind, places) = text.split_once(':').ok_or(syntax)?;
     match kind {
         "local" => Ok(Arc::new(local::Local::new(number(places)?))),
         "ssh" => Ok(Arc::new(ssh::Ssh::new(names(places)?))),
@@ -73,66 +74,66 @@ pub fn parse(text: &str) -> Result<Arc<dyn Launcher>, String> {
             let agents = number(agents)?;
             Ok(Arc::new(kubernetes::Kubernetes::new(agents, manifest)))
         }
-        _ => Err(wanted.into()),
+        _ => Err(syntax.into()),
     }
 }
 
-/// Agents at the most.
-const MOST: usize = 10_000;
+/// The most agents.
+const MAX_AGENTS: usize = 10_000;
 
 fn number(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|n| (1..=MOST).contains(n));
+    let number = text.parse().ok().filter(|n| (1..=MAX_AGENTS).contains(n));
     number.ok_or(format!(
-        "a number of agents from 1 to {MOST} is wanted behind the colon"
+        "a number of agents from 1 to {MAX_AGENTS} is wanted behind the colon"
     ))
 }
 
-/// The names of so many places that have none of their own.
+/// Names of so many places without names of their own.
 fn places(kind: &str, agents: usize) -> Vec<String> {
     (1..=agents).map(|n| format!("{kind} {n}")).collect()
 }
 
-/// A client by the words of an environment variable, or else by its name alone.
-fn client(variable: &str, usual: &str) -> Command {
+/// A client that an environment variable names, with words for it; otherwise the default one.
+fn client(variable: &str, default: &str) -> Command {
     let words = std::env::var(variable).unwrap_or_default();
     let mut words = words.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or(usual));
+    let mut command = Command::new(words.next().unwrap_or(default));
     command.args(words);
     command
 }
 
-/// Names; one that comes again gets a number.
+/// Pairs of a label and a name; the label of a repeated name gets a number.
 fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut all: Vec<(String, String)> = Vec::new();
     for name in text.split(',') {
-        // One that begins with a dash would be an option.
-        let odd = |c: char| c.is_whitespace() || c.is_control();
-        if name.is_empty() || name.starts_with('-') || name.contains(odd) {
-            let shown = name.escape_default();
-            return Err(format!("`{shown}` is no name of a host"));
+        // A name that begins with a dash would be an option.
+        let is_invalid = |c: char| c.is_whitespace() || c.is_control();
+        if name.is_empty() || name.starts_with('-') || name.contains(is_invalid) {
+            let printable = name.escape_default();
+            return Err(format!("`{printable}` is no name of a host"));
         }
-        let before = all.iter().filter(|(_, given)| given == name).count();
-        let shown = match before {
+        let before = all.iter().filter(|(_, earlier)| earlier == name).count();
+        let label = match before {
             0 => name.to_owned(),
             n => format!("{name}#{}", n + 1),
         };
-        all.push((shown, name.to_owned()));
+        all.push((label, name.to_owned()));
     }
     Ok(all)
 }
 
-/// What a shell elsewhere does to run the program that comes on its standard input before the messages. The program
-/// deletes its own file as soon as it runs. It has no quote, so that it can be put in single ones.
+/// A shell script that receives the program on its standard input, before the messages, and runs it. The program
+/// deletes its own file as soon as it runs. The script has no quotes, so that it can be put in single ones.
 fn receive_and_run(bytes: usize) -> String {
     script(&format!("head -c {bytes}"))
 }
 
-/// The same where it is to end if the program does not come within so many seconds.
+/// The same script, which ends if the program does not come within so many seconds.
 fn receive_within(seconds: u32, bytes: usize) -> String {
     script(&format!("timeout {seconds} head -c {bytes}"))
 }
 
-/// Where the time is over, GNU's `timeout` ends with 124 and BusyBox's with 143.
+/// After its time GNU's `timeout` ends with 124, and BusyBox's with 143.
 fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(
@@ -178,7 +179,7 @@ mod tests {
         }
     }
 
-    /// The line was cut: half a program cannot run, and nobody reads what the shell says of it.
+    /// A cut line: half a program cannot run, and nobody reads the shell's message.
     #[test]
     fn half_a_program_is_not_left_behind() {
         let folder = tempfile::tempdir().unwrap();
@@ -208,12 +209,12 @@ mod tests {
             .spawn()
             .unwrap();
         let stdin = child.stdin.take();
-        let ended = child.wait_with_output().unwrap();
+        let output = child.wait_with_output().unwrap();
         drop(stdin);
-        assert_eq!(ended.stderr, b"the program did not come in time\n");
+        assert_eq!(output.stderr, b"the program did not come in time\n");
     }
 
-    /// The commands as words, so that what is quoted where is seen.
+    /// The commands as words, so that the quoting is visible.
     #[test]
     fn no_shell_stands_before_an_agent_but_the_one_that_ssh_asks_for() {
         let words = |text: &str| {
@@ -227,10 +228,10 @@ mod tests {
             words.collect::<Vec<_>>()
         };
         assert_eq!(words("local:1"), [["/proc/self/exe", "agent"]]);
-        let own = format!("/proc/{}/exe", std::process::id());
+        let executable = format!("/proc/{}/exe", std::process::id());
         assert_eq!(
             words("netns:a"),
-            [["ip", "netns", "exec", "a", &own, "agent"]]
+            [["ip", "netns", "exec", "a", &executable, "agent"]]
         );
         let ssh = words("ssh:gen1");
         assert_eq!(ssh[0][1..6], ["-T", "-o", "BatchMode=yes", "--", "gen1"]);

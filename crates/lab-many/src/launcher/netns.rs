@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents on this machine, each in a network namespace that is there (ip-netns(8)).
+//! Agents on this machine, each in an existing network namespace (ip-netns(8)).
 
 use super::{Attempt, Launcher};
 use crate::program::Program;
@@ -13,7 +13,7 @@ pub struct Netns {
 }
 
 impl Netns {
-    /// In these: how they are shown, and what they are called.
+    /// In these namespaces: pairs of a label and a name.
     pub fn new(names: Vec<(String, String)>) -> Netns {
         let (places, namespaces) = names.into_iter().unzip();
         Netns { places, namespaces }
@@ -32,7 +32,7 @@ impl Launcher for Netns {
     fn attempts(&self, place: usize, _: &Program) -> io::Result<Vec<Attempt>> {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespaces[place]]);
-        // To `ip` its own program would be /proc/self/exe.
+        // For `ip`, /proc/self/exe would be its own program.
         command.arg(format!("/proc/{}/exe", std::process::id()));
         command.arg("agent");
         Ok(vec![Attempt {

@@ -10,18 +10,18 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-/// What Slurm tells those that run in an allocation: its number.
+/// Slurm's variable with the number of the allocation that a process runs in.
 const ALLOCATION: &str = "SLURM_JOB_ID";
 
 /// Starts agents on a cluster's nodes.
 pub struct Slurm {
     places: Vec<String>,
-    /// The coordinator is in an allocation: its nodes are those of the agents.
+    /// Whether the coordinator is in an allocation: its nodes are the agents'.
     has_nodes: bool,
 }
 
 impl Slurm {
-    /// So many, each on a node of its own.
+    /// So many agents, each on a node of its own.
     pub fn new(agents: usize) -> Slurm {
         Slurm {
             places: places("slurm", agents),
@@ -39,13 +39,14 @@ impl Launcher for Slurm {
         &self.places
     }
 
-    /// A copy: nodes may share no folder. Slurm ends the task when `srun` ends (srun(1), SIGNALS AND ESCAPE SEQUENCES).
+    /// Copies the program: nodes may share no folder. Slurm ends the task with `srun` (srun(1), SIGNALS AND ESCAPE
+    /// SEQUENCES).
     fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
         command.args(["--job-name=benchlab", "--nodes=1", "--ntasks=1"]);
         if self.has_nodes {
-            // A step that asks for no part of a node has all of it.
+            // A step that requests no part of a node gets all of it.
             command.arg(format!("--relative={place}"));
         } else {
             command.arg("--exclusive");

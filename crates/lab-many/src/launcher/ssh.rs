@@ -6,7 +6,7 @@ use crate::program::Program;
 use std::io;
 use std::process::Command;
 
-/// The words that call OpenSSH's client, if not `ssh` alone: such as `ssh -F lab.conf`.
+/// The environment variable with the words of the client's call, if not `ssh` alone: `ssh -F lab.conf`.
 const WORDS: &str = "BENCHLAB_SSH";
 
 /// Starts agents on other machines.
@@ -16,16 +16,23 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// On these: how they are shown, and what ssh is told.
+    /// On these hosts: pairs of a label and ssh's destination.
     pub fn new(names: Vec<(String, String)>) -> Ssh {
         let (places, hosts) = names.into_iter().unzip();
         Ssh { places, hosts }
     }
 
-    /// What is said to a machine's shell. Several hosts cannot ask for passwords at once, so none does.
-    fn command(&self, place: usize, said: &str) -> Command {
+    /// A command for a host's shell. Several hosts cannot ask for passwords at once, so none does.
+    fn command(&self, place: usize, shell_command: &str) -> Command {
         let mut command = client(WORDS, "ssh");
-        command.args(["-T", "-o", "BatchMode=yes", "--", &self.hosts[place], said]);
+        command.args([
+            "-T",
+            "-o",
+            "BatchMode=yes",
+            "--",
+            &self.hosts[place],
+            shell_command,
+        ]);
         command
     }
 }
@@ -39,7 +46,7 @@ impl Launcher for Ssh {
         &self.places
     }
 
-    /// The one that is installed there if it is the same, else a copy.
+    /// Runs the installed program if it is the same as this one, else a copy.
     fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));
@@ -59,7 +66,7 @@ impl Launcher for Ssh {
         ])
     }
 
-    /// The end of the connection ends an agent that can hear of it; one that is frozen cannot.
+    /// The end of the connection ends an agent, unless it is frozen.
     fn kill(&self, place: usize, pid: i32) -> Option<Command> {
         Some(self.command(place, &format!("kill -9 {pid}")))
     }

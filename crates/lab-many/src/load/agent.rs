@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The agent's end of a load: lab-load's engine, which begins when it is told to.
+//! The agent's end of a load: lab-load's engine, which begins at the coordinator's time.
 
 use super::{Order, Report, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// How long it sleeps at most before it looks whether the load is still wanted.
-const LOOK: Duration = Duration::from_millis(20);
+/// The longest sleep before it checks whether the load is still requested.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The servers that an agent loads, and the generators that are connected to them.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub struct LoadAgent {
     engines: HashMap<SubjectId, Engine>,
 }
 
-/// A load that was asked for.
+/// A load that the coordinator requests.
 struct RequestedLoad {
     number: u64,
     begin_ns: i64,
@@ -30,18 +30,18 @@ struct RequestedLoad {
 }
 
 impl LoadAgent {
-    /// Does what is asked for. Error: it cannot be done, in words for people.
-    pub fn carry_out(&mut self, order: Order, to: &Coordinator) -> Result<(), String> {
+    /// Does what an order requests. Error: it cannot be done, in words for people.
+    pub fn carry_out(&mut self, order: Order, coordinator: &Coordinator) -> Result<(), String> {
         match order {
-            Order::Find { servers, share } => self.find(&servers, &share, to),
+            Order::Find { servers, share } => self.find(&servers, &share, coordinator),
             Order::Open { server, share } => {
-                // The connections before are closed first: a server may take only so many.
+                // Earlier connections are closed first: a server may accept only so many.
                 self.engines.remove(&server);
                 let mut engine = self.server(server)?.engine(&share)?;
                 engine.stop_when(is_stopped);
                 self.engines.insert(server, engine);
                 give_back();
-                to.say(&Report::Opened, &[])
+                coordinator.say(&Report::Opened, &[])
             }
             Order::Load {
                 number,
@@ -50,13 +50,13 @@ impl LoadAgent {
                 length_ns,
                 slice_ns,
             } => {
-                let wanted = RequestedLoad {
+                let request = RequestedLoad {
                     number,
                     begin_ns,
                     length: Duration::from_nanos(length_ns),
                     slice: Duration::from_nanos(slice_ns),
                 };
-                self.load(server, &wanted, to)
+                self.load(server, &request, coordinator)
             }
             Order::Close { server } => {
                 self.engines.remove(&server);
@@ -66,65 +66,71 @@ impl LoadAgent {
     }
 
     fn server(&self, server: SubjectId) -> Result<&LoadedServer, String> {
-        let found = self.servers.get(server);
-        found.ok_or_else(|| format!("there is no server {server}"))
+        let known = self.servers.get(server);
+        known.ok_or_else(|| format!("there is no server {server}"))
     }
 
     fn find(
         &mut self,
         servers: &[ServerRequests],
         share: &LoadShare,
-        to: &Coordinator,
+        coordinator: &Coordinator,
     ) -> Result<(), String> {
-        let found = servers.iter().map(LoadedServer::find);
-        self.servers = found.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
-        let asked = self.servers.iter().map(|server| server.ask(share));
-        let first = asked.map(|came| came.map(|record| errors(&record)));
+        let servers = servers.iter().map(LoadedServer::find);
+        self.servers = servers
+            .collect::<Result<_, _>>()
+            .map_err(|e| e.to_string())?;
+        let answers = self.servers.iter().map(|server| server.ask(share));
+        let first = answers.map(|answer| answer.map(|record| errors(&record)));
         let first = first.collect::<Result<_, _>>()?;
         let host = host::inspect(1);
-        to.say(&Report::Found { host, first }, &[])
+        coordinator.say(&Report::Found { host, first }, &[])
     }
 
     fn load(
         &mut self,
         server: SubjectId,
-        wanted: &RequestedLoad,
-        to: &Coordinator,
+        request: &RequestedLoad,
+        coordinator: &Coordinator,
     ) -> Result<(), String> {
-        let number = wanted.number;
+        let number = request.number;
         begin_work(number);
         let engine = self.engines.get_mut(&server);
         let engine = engine.ok_or("no connections are open to that server")?;
-        wait_until(wanted.begin_ns);
-        let late_ns = Reading::now().monotonic_ns - wanted.begin_ns;
+        wait_until(request.begin_ns);
+        let late_ns = Reading::now().monotonic_ns - request.begin_ns;
         let late_ns = u64::try_from(late_ns).unwrap_or(0);
-        let mut told = Ok(());
+        let mut sent = Ok(());
         if !is_stopped() {
-            let loaded = engine.load(wanted.length, wanted.slice, &mut |record| {
-                told = tell(record, (number, late_ns), to);
-                told.is_ok() && !is_stopped()
+            let loaded = engine.load(request.length, request.slice, &mut |record| {
+                sent = send_slice(record, (number, late_ns), coordinator);
+                sent.is_ok() && !is_stopped()
             });
             loaded.map_err(|e| e.to_string())?;
         }
-        told?;
-        to.say(&Report::Ended { number }, &[])
+        sent?;
+        coordinator.say(&Report::Ended { number }, &[])
     }
 }
 
-/// Until that time of CLOCK_MONOTONIC, or until the work is not wanted any more.
+/// Waits until that time of CLOCK_MONOTONIC, ns, or until the work is stopped.
 fn wait_until(begin_ns: i64) {
     loop {
         let left_ns = begin_ns - Reading::now().monotonic_ns;
         match u64::try_from(left_ns) {
             Ok(left) if left > 0 && !is_stopped() => {
-                thread::sleep(Duration::from_nanos(left).min(LOOK));
+                thread::sleep(Duration::from_nanos(left).min(POLL_INTERVAL));
             }
             _ => return,
         }
     }
 }
 
-fn tell(record: &Record, (number, late_ns): (u64, u64), to: &Coordinator) -> Result<(), String> {
+fn send_slice(
+    record: &Record,
+    (number, late_ns): (u64, u64),
+    coordinator: &Coordinator,
+) -> Result<(), String> {
     let mut slice = record.slice(0, 0, 0);
     let body = bytes::take(&mut slice)?;
     let report = Report::Slice {
@@ -133,14 +139,14 @@ fn tell(record: &Record, (number, late_ns): (u64, u64), to: &Coordinator) -> Res
         slice: Box::new(slice),
         errors: first_errors(record),
     };
-    to.say(&report, &body)
+    coordinator.say(&report, &body)
 }
 
-/// The kinds of errors that happened, with what there is to say of the first of each.
+/// The kinds of errors that happened, with a description of the first of each.
 fn errors(record: &Record) -> Vec<(ErrorKind, Option<String>)> {
     let kinds = ErrorKind::ALL.into_iter();
-    let happened = kinds.filter(|kind| record.errors[*kind as usize] > 0);
-    happened
+    let occurred = kinds.filter(|kind| record.errors[*kind as usize] > 0);
+    occurred
         .map(|kind| (kind, record.words[kind as usize].clone()))
         .collect()
 }

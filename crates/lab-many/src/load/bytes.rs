@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Distributions as bytes: as a run file has them, so that the coordinator keeps what agents tell as it comes.
+//! Distributions as bytes, in the form of run files, so that the coordinator keeps what agents report unchanged.
 
 use lab_model::Slice;
 use lab_store::histogram;
 
-/// Takes the distributions of a slice out of it, as bytes: each behind its length, as four bytes, the highest first.
+/// Moves the distributions of a slice into bytes: each after its length, as four bytes in big-endian order.
 ///
 /// # Errors
 /// A time is too long for a histogram, in words.
@@ -19,14 +19,14 @@ pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Puts them back.
+/// Puts the distributions back into a slice.
 ///
 /// # Errors
-/// These are no such bytes, in words.
+/// The bytes are not of this form, in words.
 pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
     for times in [&mut slice.response, &mut slice.service, &mut slice.lag] {
-        let blob = behind_length(&mut rest).ok_or("a distribution of times is cut off")?;
+        let blob = length_prefixed(&mut rest).ok_or("a distribution of times is cut off")?;
         *times = histogram::packed(blob)?;
     }
     match rest {
@@ -35,10 +35,10 @@ pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-fn behind_length<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
-    let (length, behind) = rest.split_first_chunk::<4>()?;
-    let (blob, behind) = behind.split_at_checked(u32::from_be_bytes(*length) as usize)?;
-    *rest = behind;
+fn length_prefixed<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (length, after) = rest.split_first_chunk::<4>()?;
+    let (blob, after) = after.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    *rest = after;
     Some(blob)
 }
 
@@ -63,24 +63,24 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost_on_the_way(response in times(), service in times(), lag in times()) {
-            let whole = Slice { response, service, lag, ..Slice::default() };
-            let mut slice = whole.clone();
+            let original = Slice { response, service, lag, ..Slice::default() };
+            let mut slice = original.clone();
             let bytes = take(&mut slice).unwrap();
             prop_assert_eq!(&slice, &Slice::default());
             put_back(&mut slice, &bytes).unwrap();
-            prop_assert_eq!(slice, whole);
+            prop_assert_eq!(slice, original);
         }
 
         #[test]
         fn what_is_damaged_is_refused_or_a_distribution(
-            whole in times(),
+            times in times(),
             damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             length in any::<prop::sample::Index>(),
         ) {
-            let mut bytes = take(&mut Slice { response: whole, ..Slice::default() }).unwrap();
-            for (at, byte) in damage {
-                let at = at.index(bytes.len());
-                bytes[at] = byte;
+            let mut bytes = take(&mut Slice { response: times, ..Slice::default() }).unwrap();
+            for (index, byte) in damage {
+                let index = index.index(bytes.len());
+                bytes[index] = byte;
             }
             bytes.truncate(length.index(bytes.len() + 1));
             let mut slice = Slice::default();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What agents report of their slices, put together slice by slice.
+//! Combines what agents report of their slices, slice by slice.
 
 use lab_bench::Piece;
 use lab_model::{AgentId, AgentSlice, Arrivals, ErrorKind, Slice};
@@ -10,7 +10,7 @@ pub struct Gather {
     parts: Vec<Part>,
     slice_ns: u64,
     length_ns: u64,
-    /// Slices that are put together.
+    /// Slices that are combined.
     done: u64,
 }
 
@@ -18,7 +18,7 @@ struct Part {
     agent: AgentId,
     arrivals: Arrivals,
     state: State,
-    /// Reported, and not put together yet.
+    /// Slices that are reported and not combined yet.
     waiting: VecDeque<ReportedSlice>,
 }
 
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Gather {
-    /// Of a load of that length, in which each of these agents has arrivals of its own.
+    /// For a load of that length, in which each of these agents has arrivals of its own.
     pub fn new(shares: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
         let part = |(agent, arrivals)| Part {
             agent,
@@ -52,7 +52,7 @@ impl Gather {
         }
     }
 
-    /// An agent reports its next slice.
+    /// Adds the next slice that an agent reports.
     pub fn slice(
         &mut self,
         agent: AgentId,
@@ -70,21 +70,21 @@ impl Gather {
         }
     }
 
-    /// An agent has reported all its slices.
-    pub fn ended(&mut self, agent: AgentId) {
+    /// Called when an agent has reported all its slices.
+    pub fn end(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent).filter(|p| p.state == State::Going) {
             part.state = State::Ended;
         }
     }
 
-    /// An agent reports nothing more.
-    pub fn lost(&mut self, agent: AgentId) {
+    /// Called when an agent will report nothing more.
+    pub fn lose(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent) {
             part.state = State::Lost;
         }
     }
 
-    /// Nothing more is reported, and all is put together.
+    /// Whether nothing more will be reported, and all slices are combined.
     pub fn is_over(&self) -> bool {
         let is_over = |p: &Part| p.state != State::Going && p.waiting.is_empty();
         self.parts.iter().all(is_over)
@@ -94,17 +94,17 @@ impl Gather {
         self.parts.iter_mut().find(|part| part.agent == agent)
     }
 
-    /// The requests of an agent that are due in the slice that is put together next.
+    /// The requests of an agent that are due in the next combined slice.
     fn due(&self, part: &Part) -> u64 {
-        let at = |slices: u64| {
+        let due_until = |slices: u64| {
             let until_ns = (slices * self.slice_ns).min(self.length_ns);
             part.arrivals.due(until_ns).round() as u64
         };
-        at(self.done + 1).saturating_sub(at(self.done))
+        due_until(self.done + 1).saturating_sub(due_until(self.done))
     }
 }
 
-/// The next slice of all agents together, once all have reported it that still can.
+/// The next slice of all agents together, once all agents that still can have reported it.
 impl Iterator for Gather {
     type Item = Piece;
 
@@ -117,17 +117,17 @@ impl Iterator for Gather {
         let (mut slice, mut errors) = (Slice::default(), Vec::<(ErrorKind, String)>::new());
         for (part, due) in self.parts.iter_mut().zip(dues) {
             match part.waiting.pop_front() {
-                Some(told) => {
-                    slice.add(&told.slice);
+                Some(reported) => {
+                    slice.add(&reported.slice);
                     slice.agents.push(AgentSlice {
                         agent: part.agent,
-                        late_ns: told.late_ns,
+                        late_ns: reported.late_ns,
                         not_sent: 0,
-                        slice: told.slice,
+                        slice: reported.slice,
                     });
-                    let known: Vec<ErrorKind> = errors.iter().map(|(k, _)| *k).collect();
-                    let new = told.errors.into_iter();
-                    errors.extend(new.filter(|(k, _)| !known.contains(k)));
+                    let kinds: Vec<ErrorKind> = errors.iter().map(|(k, _)| *k).collect();
+                    let new = reported.errors.into_iter();
+                    errors.extend(new.filter(|(k, _)| !kinds.contains(k)));
                 }
                 None if part.state == State::Lost => slice.agents.push(AgentSlice {
                     agent: part.agent,
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    fn two(length_s: u64) -> Gather {
+    fn two_agents(length_s: u64) -> Gather {
         Gather::new(
             vec![(0, rate(10.0)), (1, rate(10.5))],
             length_s * SECOND,
@@ -182,33 +182,33 @@ mod tests {
         )
     }
 
-    fn told(gather: &mut Gather, agent: AgentId, served: u64) {
+    fn report(gather: &mut Gather, agent: AgentId, served: u64) {
         gather.slice(agent, 7, slice(served, 100 + agent as u64), Vec::new());
     }
 
     #[test]
-    fn a_slice_is_whole_when_all_have_told_of_it() {
-        let mut gather = two(2);
-        told(&mut gather, 0, 3);
-        told(&mut gather, 0, 4);
+    fn a_slice_is_complete_when_all_have_reported_it() {
+        let mut gather = two_agents(2);
+        report(&mut gather, 0, 3);
+        report(&mut gather, 0, 4);
         assert!(gather.next().is_none());
-        told(&mut gather, 1, 5);
+        report(&mut gather, 1, 5);
         let first = gather
             .next()
             .and_then(|p| p.slice)
-            .expect("both told of the first");
+            .expect("both reported the first");
         assert_eq!((first.served, first.wall_ns), (8, SECOND));
         assert_eq!(*first.response.counts(), Counts(vec![(100, 3), (101, 5)]));
-        let of: Vec<_> = first
+        let parts: Vec<_> = first
             .agents
             .iter()
             .map(|a| (a.agent, a.late_ns, a.slice.served))
             .collect();
-        assert_eq!(of, [(0, 7, 3), (1, 7, 5)]);
+        assert_eq!(parts, [(0, 7, 3), (1, 7, 5)]);
         assert!(gather.next().is_none() && !gather.is_over());
-        told(&mut gather, 1, 6);
-        gather.ended(0);
-        gather.ended(1);
+        report(&mut gather, 1, 6);
+        gather.end(0);
+        gather.end(1);
         assert_eq!(
             gather.next().and_then(|p| p.slice).map(|s| s.served),
             Some(10)
@@ -216,16 +216,16 @@ mod tests {
         assert!(gather.is_over() && gather.next().is_none());
     }
 
-    /// What was due and not sent adds up, fractions included.
+    /// Requests that were due and not sent add up, fractions included.
     #[test]
     fn the_share_of_an_agent_that_is_lost_is_not_sent() {
-        let mut gather = two(5);
-        told(&mut gather, 1, 10);
+        let mut gather = two_agents(5);
+        report(&mut gather, 1, 10);
         for _ in 0..5 {
-            told(&mut gather, 0, 10);
+            report(&mut gather, 0, 10);
         }
-        gather.lost(1);
-        gather.ended(0);
+        gather.lose(1);
+        gather.end(0);
         let slices: Vec<Slice> = gather.by_ref().filter_map(|p| p.slice).collect();
         let not_sent: Vec<u64> = slices.iter().map(|s| s.not_sent()).collect();
         // Due are 10.5 a second: 10.5, 21, 31.5, 42, 52.5 of which the first were sent.
@@ -237,29 +237,29 @@ mod tests {
 
     #[test]
     fn nothing_is_told_when_all_are_lost() {
-        let mut gather = two(5);
-        gather.lost(0);
+        let mut gather = two_agents(5);
+        gather.lose(0);
         assert!(!gather.is_over() && gather.next().is_none());
-        gather.lost(1);
+        gather.lose(1);
         assert!(gather.is_over() && gather.next().is_none());
     }
 
     /// A load that was stopped has as many slices as its longest part.
     #[test]
     fn agents_may_stop_in_different_slices() {
-        let mut gather = two(5);
-        told(&mut gather, 0, 1);
-        told(&mut gather, 0, 2);
-        told(&mut gather, 1, 4);
-        gather.ended(0);
-        gather.ended(1);
+        let mut gather = two_agents(5);
+        report(&mut gather, 0, 1);
+        report(&mut gather, 0, 2);
+        report(&mut gather, 1, 4);
+        gather.end(0);
+        gather.end(1);
         let served: Vec<u64> = gather.filter_map(|p| p.slice).map(|s| s.served).collect();
         assert_eq!(served, [5, 2]);
     }
 
     #[test]
     fn of_each_kind_of_error_one_is_told() {
-        let mut gather = two(1);
+        let mut gather = two_agents(1);
         let words = |text: &str| vec![(ErrorKind::Reset, text.to_owned())];
         gather.slice(0, 0, slice(1, 1), words("a"));
         gather.slice(1, 0, slice(1, 1), words("b"));

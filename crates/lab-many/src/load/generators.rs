@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The coordinator's end of a load: a generator that is many.
+//! The coordinator's end of a load: a generator that consists of many.
 
 use super::gather::Gather;
 use super::{Order, Report, bytes};
@@ -13,37 +13,37 @@ use lab_model::{Agent, AgentId, Arrivals, ClockOffset, ErrorKind, Load, Plan, Po
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// So long before a load begins all agents know of it, besides the way there.
+/// How long before its begin a load is announced to all agents, ns, without the time on the way.
 const LEAD_NS: i64 = 50_000_000;
 
-/// How long it listens before it is asked whether to stop.
+/// How long it listens at a time, before it checks whether to stop.
 const LISTEN: Duration = Duration::from_millis(100);
 
 /// Agents that put a run's load on.
 pub struct LoadAgents<'a> {
     plan: &'a Plan,
-    how: &'a Load,
+    load: &'a Load,
     shared: Arc<Mutex<Shared>>,
-    /// In the run file; none of the first.
+    /// The agents as the run file keeps them.
     described: Vec<Agent>,
-    /// What each server first answered, as each agent tells it.
+    /// For each agent, the errors of its first request to each server.
     first: Vec<Vec<FirstAnswer>>,
 }
 
 /// The errors of one request, in words.
 pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
 
-/// How a load's agents are started.
+/// How to start a load's agents.
 pub struct LoadStart<'a> {
     /// The plan, with a load.
     pub plan: &'a Plan,
-    /// Where, and how long they may be silent.
+    /// What starts them, and how long they may be silent.
     pub starting: Starting,
-    /// What is asked of each of the plan's subjects.
+    /// The requests to each of the plan's subjects.
     pub servers: Vec<ServerRequests>,
-    /// Agents that the run file knows from before.
+    /// How many agents of earlier sessions are in the run file.
     pub earlier: usize,
-    /// The loss of one ends the load.
+    /// Whether the loss of an agent ends the load.
     pub strict: bool,
 }
 
@@ -52,38 +52,38 @@ struct Shared {
     loads: u64,
     earlier: usize,
     strict: bool,
-    /// What a reader must know, and no slice has told of yet.
+    /// What a reader must know, and no slice has reported yet.
     notes: Vec<String>,
     lost: Vec<(AgentId, String)>,
 }
 
 impl<'a> LoadAgents<'a> {
-    /// Starts them and has each ask every server once. Errors: fewer connections than agents, one cannot be had, one
-    /// does not find a server.
+    /// Starts the agents and has each send one request to every server. Errors: fewer connections than agents; one
+    /// cannot be started, or does not find a server.
     pub fn start(start: LoadStart<'a>) -> Result<LoadAgents<'a>, StartError> {
-        let (plan, how) = (start.plan, start.plan.load().expect("a plan with a load"));
+        let (plan, load) = (start.plan, start.plan.load().expect("a plan with a load"));
         let places = start.starting.launcher.places().len();
-        let least = (0..plan.points.len())
+        let fewest = (0..plan.points.len())
             .map(|point| plan.connections(point))
             .min();
-        if least.is_some_and(|least| least < places) {
+        if fewest.is_some_and(|fewest| fewest < places) {
             return Err(StartError::Refused(format!(
                 "{} connections are too few for {places} agents: each needs one; raise --connections",
-                least.unwrap_or(0)
+                fewest.unwrap_or(0)
             )));
         }
         let mut agents = Agents::start(&start.starting)?;
         let clocks = agents.compare_clocks();
-        let whole = LoadShare::all(plan, how, 0, 0);
+        let share = LoadShare::all(plan, load, 0, 0);
         let orders = (0..agents.len()).map(|agent| {
             let servers = start.servers.iter().map(|server| ServerRequests {
-                // Not all in step.
+                // Agents do not send the same requests in step.
                 seed: server.seed.wrapping_add(agent as u64),
                 ..server.clone()
             });
             Order::Find {
                 servers: servers.collect(),
-                share: whole.of(agent, places),
+                share: share.of(agent, places),
             }
         });
         let orders: Vec<Order> = orders.collect();
@@ -98,39 +98,43 @@ impl<'a> LoadAgents<'a> {
             notes: Vec::new(),
             lost: Vec::new(),
         };
-        let found = shared.answers()?;
+        let answers = shared.answers()?;
         let (mut described, mut first) = (Vec::new(), Vec::new());
-        for (agent, report) in found {
-            let Report::Found { host, first: own } = report else {
-                return Err(shared.odd(agent));
+        for (agent, report) in answers {
+            let Report::Found {
+                host,
+                first: first_answers,
+            } = report
+            else {
+                return Err(shared.unexpected_report(agent));
             };
             let utc = clocks[agent].map(|(_, utc)| utc);
             described.push(shared.agents.described(agent, utc, host));
-            first.push(own);
+            first.push(first_answers);
         }
         Ok(LoadAgents {
             plan,
-            how,
+            load,
             shared: Arc::new(Mutex::new(shared)),
             described,
             first,
         })
     }
 
-    /// What the run file keeps of them, with the places that they have in it.
+    /// What the run file keeps of the agents, with their indexes in it.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let earlier = lock(&self.shared).earlier;
         let described = self.described.iter().enumerate();
         described.map(move |(agent, described)| (earlier + agent, described))
     }
 
-    /// What each server first answered, agent by agent.
+    /// For each agent, its name and its first answers.
     pub fn first_answers(&self) -> impl Iterator<Item = (&str, &[FirstAnswer])> {
         let names = self.described.iter().map(|agent| agent.name.as_str());
         names.zip(self.first.iter().map(Vec::as_slice))
     }
 
-    /// Whether one was lost by now, and how many there were.
+    /// How many agents were lost by now, and how many there were.
     pub fn lost(&self) -> (usize, usize) {
         let shared = lock(&self.shared);
         let all = shared.agents.len();
@@ -147,8 +151,8 @@ impl Generators for LoadAgents<'_> {
     ) -> Result<Box<dyn Generator>, LoadFault> {
         let mut shared = lock(&self.shared);
         let all = shared.agents.len();
-        let whole = LoadShare::all(self.plan, self.how, point, block);
-        let shares: Vec<LoadShare> = (0..all).map(|agent| whole.of(agent, all)).collect();
+        let share = LoadShare::all(self.plan, self.load, point, block);
+        let shares: Vec<LoadShare> = (0..all).map(|agent| share.of(agent, all)).collect();
         for agent in shared.agents.present() {
             let share = shares[agent].clone();
             let order = Order::Open {
@@ -162,7 +166,7 @@ impl Generators for LoadAgents<'_> {
         Ok(Box::new(AgentsGenerator {
             shared: self.shared.clone(),
             server: subject,
-            whole: whole.arrivals,
+            whole: share.arrivals,
             shares: shares.into_iter().map(|share| share.arrivals).collect(),
         }))
     }
@@ -172,8 +176,9 @@ impl Generators for LoadAgents<'_> {
 struct AgentsGenerator {
     shared: Arc<Mutex<Shared>>,
     server: SubjectId,
+    /// The arrivals of the whole load.
     whole: Arrivals,
-    /// Of each agent.
+    /// The arrivals of each agent.
     shares: Vec<Arrivals>,
 }
 
@@ -192,11 +197,11 @@ impl Generator for AgentsGenerator {
         let number = self.begin(shared, length_ns, slice_ns);
         for agent in 0..shared.agents.len() {
             if shared.agents.lost(agent).is_some() {
-                gather.lost(agent);
+                gather.lose(agent);
             }
         }
         let mut stop = false;
-        let mut failed = None;
+        let mut failure = None;
         loop {
             for piece in gather.by_ref() {
                 stop |= !each(shared.complete(piece));
@@ -207,25 +212,25 @@ impl Generator for AgentsGenerator {
             if gather.is_over() {
                 break;
             }
-            stop |= interrupt::requested() || failed.is_some();
+            stop |= interrupt::requested() || failure.is_some();
             if stop {
                 shared.agents.stop(number);
             }
             let Some((agent, event)) = shared.agents.next(LISTEN) else {
                 continue;
             };
-            let heard = shared.hear(agent, event, number, &mut gather);
-            failed = failed.or(heard.err());
+            let outcome = shared.handle_event(agent, event, number, &mut gather);
+            failure = failure.or(outcome.err());
         }
-        match failed {
+        match failure {
             None if !shared.agents.present().is_empty() => Ok(()),
-            failed => Err(shared.fault(failed.unwrap_or_default())),
+            failure => Err(shared.fault(failure.unwrap_or_default())),
         }
     }
 }
 
 impl AgentsGenerator {
-    /// Has all begin at the same moment, and gives back the load's number.
+    /// Has all agents begin at the same moment. Returns the load's number.
     fn begin(&self, shared: &mut Shared, length_ns: u64, slice_ns: u64) -> u64 {
         let clocks = shared.agents.compare_clocks();
         shared.loads += 1;
@@ -252,7 +257,7 @@ impl AgentsGenerator {
         number
     }
 
-    /// Where all requests are due at equal distances, those of agents come one after the other.
+    /// The delay of an agent's begin, ns: where requests are due at equal distances, those of the agents alternate.
     fn after_ns(&self, agent: AgentId) -> i64 {
         match &self.whole {
             Arrivals::Open {
@@ -267,7 +272,7 @@ impl AgentsGenerator {
     }
 }
 
-/// The agents close their connections.
+/// Has the agents close their connections.
 impl Drop for AgentsGenerator {
     fn drop(&mut self) {
         let shared = lock(&self.shared);
@@ -281,12 +286,12 @@ impl Drop for AgentsGenerator {
 }
 
 impl Shared {
-    /// An answer of each agent that is there. Errors: one cannot do it, or was lost where all must be there.
+    /// An answer of each present agent. Errors: one cannot do it, or was lost where none may be.
     fn answers(&mut self) -> Result<Vec<(AgentId, Report)>, StartError> {
-        let refused = |agent: &str, why: &str| StartError::Refused(format!("{agent}: {why}"));
-        let mut waited_for = self.agents.present();
+        let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
+        let mut pending = self.agents.present();
         let mut answers = Vec::new();
-        while !waited_for.is_empty() {
+        while !pending.is_empty() {
             if interrupt::requested() {
                 return Err(StartError::Stopped);
             }
@@ -297,16 +302,16 @@ impl Shared {
             match event {
                 Event::Work(head, _) => {
                     let report = serde_json::from_value(head);
-                    answers.push((agent, report.map_err(|_| self.odd(agent))?));
-                    waited_for.retain(|&a| a != agent);
+                    answers.push((agent, report.map_err(|_| self.unexpected_report(agent))?));
+                    pending.retain(|&a| a != agent);
                 }
-                Event::Failed(why) => return Err(refused(&name, &why)),
-                Event::Lost(why) if self.loads == 0 || self.strict => {
-                    return Err(refused(&name, &format!("the agent was lost: {why}")));
+                Event::Failed(reason) => return Err(refusal(&name, &reason)),
+                Event::Lost(reason) if self.loads == 0 || self.strict => {
+                    return Err(refusal(&name, &format!("the agent was lost: {reason}")));
                 }
-                Event::Lost(why) => {
-                    self.note_loss(agent, &why);
-                    waited_for.retain(|&a| a != agent);
+                Event::Lost(reason) => {
+                    self.note_loss(agent, &reason);
+                    pending.retain(|&a| a != agent);
                 }
                 Event::Line(line) => self.notes.push(format!("{name}: {line}")),
                 Event::Clock(_) => {}
@@ -316,36 +321,34 @@ impl Shared {
         Ok(answers)
     }
 
-    /// What ends the load: that agents are gone, or else why one cannot go on.
-    fn fault(&self, why: String) -> LoadFault {
+    /// The fault that ends the load: lost agents, or else `message`.
+    fn fault(&self, message: String) -> LoadFault {
         let (all, present) = (self.agents.len(), self.agents.present().len());
-        let why_lost = if why.is_empty() {
+        let reason = if message.is_empty() {
             "the report says why"
         } else {
-            &why
+            &message
         };
         match all - present {
-            lost if lost == all => {
-                LoadFault::AgentsLost(format!("all agents were lost: {why_lost}"))
-            }
+            lost if lost == all => LoadFault::AgentsLost(format!("all agents were lost: {reason}")),
             lost if lost > 0 && self.strict => LoadFault::AgentsLost(format!(
-                "{lost} of {all} agents lost, and --strict was given: {why_lost}"
+                "{lost} of {all} agents lost, and --strict was given: {reason}"
             )),
             // Before the first load there is nothing to go on with.
             lost if lost > 0 && self.loads == 0 => {
-                LoadFault::AgentsLost(format!("{lost} of {all} agents lost: {why_lost}"))
+                LoadFault::AgentsLost(format!("{lost} of {all} agents lost: {reason}"))
             }
-            _ => LoadFault::Failed(why),
+            _ => LoadFault::Failed(message),
         }
     }
 
-    fn odd(&self, agent: AgentId) -> StartError {
+    fn unexpected_report(&self, agent: AgentId) -> StartError {
         let name = self.agents.name(agent);
         StartError::Refused(format!("{name}: the agent's words are not understood"))
     }
 
-    /// Takes in what came during a load. Error: the load is to end.
-    fn hear(
+    /// Handles an event during a load. Error: the load is to end.
+    fn handle_event(
         &mut self,
         agent: AgentId,
         event: Event,
@@ -366,20 +369,20 @@ impl Shared {
                         bytes::put_back(&mut slice, &body).map_err(|e| format!("{name}: {e}"))?;
                         gather.slice(agent, late_ns, *slice, errors);
                     }
-                    Report::Ended { number } if number == current => gather.ended(agent),
+                    Report::Ended { number } if number == current => gather.end(agent),
                     _ => {}
                 }
                 Ok(())
             }
-            Event::Failed(why) => {
-                gather.ended(agent);
-                Err(format!("{name}: {why}"))
+            Event::Failed(reason) => {
+                gather.end(agent);
+                Err(format!("{name}: {reason}"))
             }
-            Event::Lost(why) => {
-                gather.lost(agent);
-                self.note_loss(agent, &why);
+            Event::Lost(reason) => {
+                gather.lose(agent);
+                self.note_loss(agent, &reason);
                 if self.strict {
-                    Err(format!("the agent {name} was lost: {why}"))
+                    Err(format!("the agent {name} was lost: {reason}"))
                 } else {
                     Ok(())
                 }
@@ -392,20 +395,20 @@ impl Shared {
         }
     }
 
-    fn note_loss(&mut self, agent: AgentId, why: &str) {
+    fn note_loss(&mut self, agent: AgentId, reason: &str) {
         let name = self.agents.name(agent);
         self.notes.push(format!(
-            "the agent {name} was lost: {why}; from here on its share of the load is not sent"
+            "the agent {name} was lost: {reason}; from here on its share of the load is not sent"
         ));
-        self.lost.push((agent, why.to_owned()));
+        self.lost.push((agent, reason.to_owned()));
     }
 
-    /// There is something to tell before the next slice.
+    /// Whether there is something to report before the next slice.
     fn has_news(&self) -> bool {
         !self.notes.is_empty() || !self.lost.is_empty()
     }
 
-    /// A slice with what else there is to tell, its agents by their places in the run file.
+    /// Adds notes and losses to a piece, and turns its agents into their indexes in the run file.
     fn complete(&mut self, mut piece: Piece) -> Piece {
         let slices = piece.slice.iter_mut();
         for part in slices.flat_map(|slice| &mut slice.agents) {
@@ -413,7 +416,9 @@ impl Shared {
         }
         let earlier = self.earlier;
         let lost = std::mem::take(&mut self.lost).into_iter();
-        piece.lost = lost.map(|(agent, why)| (earlier + agent, why)).collect();
+        piece.lost = lost
+            .map(|(agent, reason)| (earlier + agent, reason))
+            .collect();
         piece.notes = std::mem::take(&mut self.notes);
         piece
     }

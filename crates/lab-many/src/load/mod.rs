@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load that several agents put on together, as one generator: the rate and the connections are divided, all begin at
-//! the same moment, and what they measured is added up.
+//! the same moment, and their results are added up.
 
 pub mod agent;
 pub mod bytes;
@@ -19,64 +19,64 @@ use serde::{Deserialize, Serialize};
 pub enum Order {
     /// Find the servers, and ask each once.
     Find {
-        /// In the order of the plan's subjects.
+        /// The servers, in the order of the plan's subjects.
         servers: Vec<ServerRequests>,
         /// Its share of the load, for the one request.
         share: LoadShare,
     },
     /// Open the connections to a server.
     Open {
-        /// Which.
+        /// The server.
         server: SubjectId,
-        /// How much of the load is its own.
+        /// The agent's share of the load.
         share: LoadShare,
     },
     /// Put load on a server whose connections are open.
     Load {
-        /// From 1, ascending.
+        /// The load's number, from 1, ascending.
         number: u64,
-        /// Which server.
+        /// The server.
         server: SubjectId,
         /// When it begins, ns, by the agent's CLOCK_MONOTONIC.
         begin_ns: i64,
-        /// How long it lasts.
+        /// How long it lasts, ns.
         length_ns: u64,
-        /// In slices of this length.
+        /// The length of its slices, ns.
         slice_ns: u64,
     },
     /// Close the connections to a server.
     Close {
-        /// Which.
+        /// The server.
         server: SubjectId,
     },
 }
 
-/// What came of it.
+/// The result of an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// The servers were found, and what each first answered.
+    /// The servers were found.
     Found {
-        /// Of the agent.
+        /// The agent's host.
         host: Host,
         /// For each server the errors of the one request, in words.
         first: Vec<Vec<(ErrorKind, Option<String>)>>,
     },
-    /// The connections are open, or will be tried again.
+    /// The connections are open; failed ones are tried again later.
     Opened,
     /// A slice of load; its distributions are the body.
     Slice {
-        /// Of which load.
+        /// The load's number.
         number: u64,
         /// How much later than planned the load began, ns.
         late_ns: u64,
-        /// Without its distributions.
+        /// The slice without its distributions.
         slice: Box<Slice>,
         /// The first error of each kind.
         errors: Vec<(ErrorKind, String)>,
     },
     /// A load has ended.
     Ended {
-        /// Which.
+        /// The load's number.
         number: u64,
     },
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The end of an agent that is beside a server.
+//! The agent's end of the watch over a server's processes.
 
 use super::{Order, Report, listening};
 use crate::agent::Coordinator;
@@ -13,8 +13,8 @@ pub struct UsageAgent {
 }
 
 impl UsageAgent {
-    /// Does what is asked for. Error: it cannot be done, in words for people.
-    pub fn carry_out(&mut self, order: Order, to: &Coordinator) -> Result<(), String> {
+    /// Does what an order requests. Error: it cannot be done, in words for people.
+    pub fn carry_out(&mut self, order: Order, coordinator: &Coordinator) -> Result<(), String> {
         let report = match order {
             Order::Process(pid) => self.watch(&[Pid::from_raw(pid)])?,
             Order::Port(port) => self.watch(&listening::on(port)?)?,
@@ -23,10 +23,10 @@ impl UsageAgent {
                 Report::Used(ServerWatch::read(watch)?)
             }
         };
-        to.say(&report, &[])
+        coordinator.say(&report, &[])
     }
 
-    /// What cannot be read now is told now.
+    /// Begins to watch. Error: the processes cannot be read.
     fn watch(&mut self, processes: &[Pid]) -> Result<Report, String> {
         let mut watch = Watch::of(processes);
         ServerWatch::read(&mut watch)?;

@@ -9,8 +9,8 @@ use std::fs;
 /// A listening socket in /proc/net/tcp.
 const LISTEN: &str = "0A";
 
-/// The processes that listen on a TCP port; of a process and its descendants only the first. Error: there is none that
-/// this user may see.
+/// The processes that listen on a TCP port; of a process and its descendants only the first. Error: this user can see
+/// none.
 pub fn on(port: u16) -> Result<Vec<Pid>, String> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
@@ -30,12 +30,12 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
             .into_iter()
             .any(|link| sockets.contains(&*link.to_string_lossy()))
     };
-    let all: Vec<Pid> = procfs::all().into_iter().filter(holds).collect();
+    let holders: Vec<Pid> = procfs::all().into_iter().filter(holds).collect();
     let is_first = |pid: &Pid| {
-        let mut above = std::iter::successors(procfs::parent(*pid), |pid| procfs::parent(*pid));
-        !above.any(|ancestor| all.contains(&ancestor))
+        let mut ancestors = std::iter::successors(procfs::parent(*pid), |pid| procfs::parent(*pid));
+        !ancestors.any(|ancestor| holders.contains(&ancestor))
     };
-    let first: Vec<Pid> = all.iter().copied().filter(is_first).collect();
+    let first: Vec<Pid> = holders.iter().copied().filter(is_first).collect();
     if first.is_empty() {
         Err(format!(
             "who listens on port {port} there belongs to another user, and may not be seen: name its process with \
@@ -48,12 +48,12 @@ pub fn on(port: u16) -> Result<Vec<Pid>, String> {
 
 /// The sockets of a table that listen on a port, as links to open files name them.
 fn sockets(table: &str, port: u16) -> Vec<String> {
-    let end = format!(":{port:04X}");
+    let suffix = format!(":{port:04X}");
     let lines = table.lines().skip(1);
     let listening = lines.filter_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let is_it = fields.get(1)?.ends_with(&end) && *fields.get(3)? == LISTEN;
-        is_it.then(|| fields.get(9).map(|inode| format!("socket:[{inode}]")))?
+        let is_match = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == LISTEN;
+        is_match.then(|| fields.get(9).map(|inode| format!("socket:[{inode}]")))?
     });
     listening.collect()
 }
@@ -64,7 +64,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn who_listens_is_found() {
+    fn listeners_are_found() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         assert_eq!(on(port).unwrap(), [Pid::this()]);

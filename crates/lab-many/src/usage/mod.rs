@@ -16,32 +16,35 @@ use std::time::{Duration, Instant};
 /// How long an answer may take, until the slice goes on without it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long it listens before it looks at the time.
+/// How long it listens at a time, before it checks the time.
 const LISTEN: Duration = Duration::from_millis(20);
 
 /// A server's processes, watched by an agent beside it.
 pub struct RemoteWatch {
     agents: Agents,
-    /// Why nothing is known any more.
-    gone: Option<String>,
+    /// Why nothing is known any more; `None`: the watch goes on.
+    failure: Option<String>,
 }
 
 impl RemoteWatch {
-    /// Starts the agent, which finds the processes. Errors: it cannot be had, or finds none.
-    pub fn start(starting: &Starting, which: Order) -> Result<RemoteWatch, StartError> {
+    /// Starts the agent, which finds the processes. Errors: it cannot be started, or finds none.
+    pub fn start(starting: &Starting, order: Order) -> Result<RemoteWatch, StartError> {
         let agents = Agents::start(starting)?;
-        let mut watch = RemoteWatch { agents, gone: None };
-        match watch.ask(which, starting.stops) {
+        let mut watch = RemoteWatch {
+            agents,
+            failure: None,
+        };
+        match watch.ask(order, starting.stops) {
             Ok(_) => {
                 watch.agents.forget_lines();
                 Ok(watch)
             }
             Err(_) if (starting.stops)() => Err(StartError::Stopped),
-            Err(why) => Err(StartError::Refused(why)),
+            Err(reason) => Err(StartError::Refused(reason)),
         }
     }
 
-    /// What tells the server's machine from others; `None`: it cannot tell.
+    /// An identification of the server's machine; `None`: there is none.
     pub fn machine_id(&self) -> Option<&str> {
         self.agents.hello(0).machine_id.as_deref()
     }
@@ -55,10 +58,10 @@ impl RemoteWatch {
                 Some((_, Event::Work(head, _))) => {
                     return serde_json::from_value(head).map_err(|e| format!("{name}: {e}"));
                 }
-                Some((_, Event::Failed(why))) => return Err(format!("{name}: {why}")),
-                Some((_, Event::Lost(why))) => {
+                Some((_, Event::Failed(reason))) => return Err(format!("{name}: {reason}")),
+                Some((_, Event::Lost(reason))) => {
                     return Err(format!(
-                        "the agent beside the server, on {name}, was lost: {why}"
+                        "the agent beside the server, on {name}, was lost: {reason}"
                     ));
                 }
                 Some((_, Event::Line(_) | Event::Clock(_))) | None => {}
@@ -70,19 +73,19 @@ impl RemoteWatch {
 
 impl ServerWatch for RemoteWatch {
     fn read(&mut self) -> Result<Usage, String> {
-        if let Some(why) = &self.gone {
-            return Err(why.clone());
+        if let Some(message) = &self.failure {
+            return Err(message.clone());
         }
         let read = match self.ask(Order::Read, || false) {
             Ok(Report::Used(usage)) => Ok(usage),
             Ok(Report::Watched) => Err("the agent's words are not understood".into()),
-            Err(why) => Err(why),
+            Err(message) => Err(message),
         };
-        read.map_err(|why| {
-            let words = "from here on the server's CPU time and memory are not known";
-            let why = format!("{why}; {words}");
-            self.gone = Some(why.clone());
-            why
+        read.map_err(|message| {
+            let consequence = "from here on the server's CPU time and memory are not known";
+            let message = format!("{message}; {consequence}");
+            self.failure = Some(message.clone());
+            message
         })
     }
 }

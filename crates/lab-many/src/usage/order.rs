@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an agent beside a server is asked for, and tells.
+//! What an agent beside a server is asked to do, and its reports.
 
 use lab_bench::Usage;
 use serde::{Deserialize, Serialize};
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 /// What an agent beside a server is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
-    /// From now on watch this process and all that descend from it.
+    /// Watch this process and its descendants.
     Process(i32),
-    /// From now on watch those that listen on this port, and all that descend from them.
+    /// Watch the processes that listen on this port, and their descendants.
     Port(u16),
-    /// Tell what they have used.
+    /// Report what they have used.
     Read,
 }
 
-/// What came of it.
+/// The result of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Report {
-    /// They are watched.
+    /// The processes are watched.
     Watched,
     /// What they have used by now.
     Used(Usage),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs on several machines: each agent counts those that are beside it, and what was counted is put together.
+//! Logs on several machines: each agent counts those on its machine, and the counts are combined.
 
 pub mod agent;
 mod order;
@@ -17,7 +17,7 @@ pub struct WatchAgents {
 }
 
 impl WatchAgents {
-    /// Starts them. Error: one cannot be had.
+    /// Starts the agents. Error: one cannot be started.
     pub fn start(starting: &Starting) -> Result<WatchAgents, StartError> {
         Ok(WatchAgents {
             agents: Agents::start(starting)?,
@@ -25,8 +25,8 @@ impl WatchAgents {
         })
     }
 
-    /// Has all read, and puts together what they counted, in the order of the places: what was read, and what could not
-    /// be. Errors: an agent was lost, or cannot do it.
+    /// Has all agents read, and combines their counts in the order of the places. Returns what was read, and what could
+    /// not be. Errors: an agent was lost, or cannot do it.
     pub fn read(
         mut self,
         order: &Order,
@@ -44,7 +44,7 @@ impl WatchAgents {
                 reports[agent] = Some((report, TallyPart::unpack(&body)?));
                 Ok(())
             })?;
-        let (mut all, mut failed) = (LogsRead::default(), Vec::new());
+        let (mut logs, mut failed) = (LogsRead::default(), Vec::new());
         for (agent, report) in reports.into_iter().enumerate() {
             let Some((report, part)) = report else {
                 continue;
@@ -54,10 +54,15 @@ impl WatchAgents {
             for source in &mut read.sources {
                 source.name = format!("{name}:{}", source.name);
             }
-            all.merge(read);
-            failed.extend(report.failed.into_iter().map(|why| format!("{name}:{why}")));
+            logs.merge(read);
+            failed.extend(
+                report
+                    .failed
+                    .into_iter()
+                    .map(|reason| format!("{name}:{reason}")),
+            );
             tally.merge(part);
         }
-        Ok((all, failed))
+        Ok((logs, failed))
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What agents beside logs are asked for, and tell.
+//! What agents beside logs are asked to do, and their reports.
 
 use lab_watch::LogsRead;
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 /// What an agent is to read, in the words of the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// Files.
+    /// The files.
     pub logs: Vec<String>,
-    /// Their rotated predecessors, too.
+    /// Whether to read their rotated predecessors, too.
     pub rotated: bool,
-    /// Their format; `None`: it is found out.
+    /// Their format; `None`: it is detected.
     pub format: Option<String>,
-    /// The unit of durations where the format does not tell it, ns.
+    /// The unit of durations where the format does not state it, ns.
     pub unit: Option<u64>,
-    /// Of times without an offset.
+    /// The time zone of times without an offset.
     pub zone: Option<String>,
     /// The text of a file of rules.
     pub rules: Option<String>,
 }
 
-/// What came of it; what was counted is the body.
+/// The result of an order; the counts are the body.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// The logs.
+    /// The logs that were read.
     pub read: LogsRead,
-    /// Those that could not be read to their end, and why.
+    /// Logs that could not be read to their end, and why.
     pub failed: Vec<String>,
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The process between a coordinator and an agent's container: it makes the Job, waits for its pod, and becomes the client
-//! that is attached to the container.
+//! The process between a coordinator and an agent's container: it creates the Job, waits for its pod, and becomes the
+//! client that is attached to the container.
 
 use super::super::receive_within;
 use super::kubectl::{self, Name};
-use super::manifest::{self, USUAL};
+use super::manifest::{self, DEFAULT};
 use super::pod::{Stage, stage};
 use lab_bench::interrupt;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -18,53 +18,53 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Seconds that a container waits for the program: its coordinator may be gone before anything is attached to it.
+/// How long a container waits for the program, s: its coordinator may be gone before anything is attached to it.
 const PATIENCE_S: u32 = 300;
 
-/// Before pods are asked for again.
-const AGAIN: Duration = Duration::from_secs(1);
+/// How long to wait before pods are listed again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Between two looks whether the coordinator is there.
-const LOOK: Duration = Duration::from_millis(100);
+/// Between two checks whether the coordinator is still there.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Makes a Job of this name for an agent whose program has so many bytes, and becomes its client. Returns why it cannot;
-/// then the Job is deleted.
+/// Creates a Job of this name for an agent whose program has so many bytes, and becomes its client. Returns why it
+/// cannot; then the Job is deleted.
 pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
-    let (name, container) = match make(job, bytes, manifest) {
-        Ok(made) => made,
-        Err(why) => return why,
+    let (name, container) = match create(job, bytes, manifest) {
+        Ok(created) => created,
+        Err(message) => return message,
     };
-    let why = match wait_for_pod(&name, &container) {
+    let message = match wait_for_pod(&name, &container) {
         Ok(pod) => format!("kubectl: {}", name.attach(&pod, &container).exec()),
-        Err(why) => why,
+        Err(message) => message,
     };
-    // What it says is the reader's only hint that something is left.
+    // Its standard error is the reader's only hint that something is left.
     let _ = name.delete().status();
-    why
+    message
 }
 
-/// Becomes the client that ends a Job that was made so. Returns why it cannot.
+/// Becomes the client that deletes a Job that [`connect`] created. Returns why it cannot.
 pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     match read(manifest) {
-        Ok(object) => format!("kubectl: {}", named(job, &object).delete().exec()),
-        Err(why) => why,
+        Ok(object) => format!("kubectl: {}", job_name(job, &object).delete().exec()),
+        Err(message) => message,
     }
 }
 
-/// A manifest as an object, of which the client tells the namespace too.
+/// A manifest as an object, in which the client fills in the namespace.
 fn read(manifest: Option<&Path>) -> Result<Value, String> {
     let text = match manifest {
-        None => USUAL.to_owned(),
+        None => DEFAULT.to_owned(),
         Some(path) => {
             let text = std::fs::read_to_string(path);
             text.map_err(|e| format!("{}: {e}", path.display()))?
         }
     };
-    // What is wrong in it the cluster says when the Job is made.
+    // The cluster validates it when the Job is created.
     kubectl::create(&text, &["--dry-run=client", "--validate=false"])
 }
 
-fn named(job: &str, object: &Value) -> Name {
+fn job_name(job: &str, object: &Value) -> Name {
     let namespace = object["metadata"]["namespace"].as_str();
     Name {
         namespace: namespace.unwrap_or_default().into(),
@@ -72,38 +72,38 @@ fn named(job: &str, object: &Value) -> Name {
     }
 }
 
-/// Makes the Job: its name, and that of the agent's container.
-fn make(job: &str, bytes: usize, manifest: Option<&Path>) -> Result<(Name, String), String> {
+/// Creates the Job. Returns its name, and that of the agent's container.
+fn create(job: &str, bytes: usize, manifest: Option<&Path>) -> Result<(Name, String), String> {
     interrupt::watch().map_err(|e| e.to_string())?;
     let object = read(manifest)?;
-    let name = named(job, &object);
+    let name = job_name(job, &object);
     let script = receive_within(PATIENCE_S, bytes);
     let job = manifest::job(object, job, &["sh", "-c", &script])?;
     kubectl::create(&job.object.to_string(), &[])?;
     Ok((name, job.container))
 }
 
-/// The name of the Job's pod once its container runs. Error: it never will, or nobody waits for it any more.
+/// The name of the Job's pod once its container runs. Error: it never will, or the coordinator is gone.
 fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
-    let mut said = String::new();
+    let mut reported = String::new();
     loop {
-        let (_following, pods) = Following::start(job).map_err(|e| format!("kubectl: {e}"))?;
+        let (_watch, pods) = PodWatch::start(job).map_err(|e| format!("kubectl: {e}"))?;
         loop {
             if is_over() {
                 return Err("stopped".into());
             }
-            let pod = match pods.recv_timeout(LOOK) {
+            let pod = match pods.recv_timeout(POLL_INTERVAL) {
                 Ok(pod) => pod,
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             match stage(&pod, container) {
-                Stage::Failed(why) => return Err(why),
-                Stage::Waits(why) if why == said => {}
-                Stage::Waits(why) => {
-                    // A coordinator that is gone reads it no more: `eprintln` would panic, and the Job would stay.
-                    let _ = writeln!(io::stderr(), "{why}");
-                    said = why;
+                Stage::Failed(message) => return Err(message),
+                Stage::Waits(message) if message == reported => {}
+                Stage::Waits(message) => {
+                    // If the coordinator is gone, `eprintln` would panic and the Job would stay.
+                    let _ = writeln!(io::stderr(), "{message}");
+                    reported = message;
                 }
                 Stage::Runs => {
                     let name = pod["metadata"]["name"].as_str();
@@ -111,32 +111,32 @@ fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
                 }
             }
         }
-        thread::sleep(AGAIN);
+        thread::sleep(RETRY_AFTER);
     }
 }
 
 /// Whether the coordinator is gone, or wants this process to end.
 fn is_over() -> bool {
     let stdin = io::stdin();
-    // Only whether it hangs up is asked for: what comes is the agent's.
+    // Only a hang-up is waited for: the input belongs to the agent.
     let mut ends = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
     let polled = poll(&mut ends, PollTimeout::ZERO);
     interrupt::requested() || polled.is_ok_and(|n| n > 0)
 }
 
-/// A client that follows a Job's pods; it ends with this.
-struct Following(Child);
+/// A client that reports a Job's pods; dropping this ends it.
+struct PodWatch(Child);
 
-impl Following {
-    fn start(job: &Name) -> io::Result<(Following, Receiver<Value>)> {
+impl PodWatch {
+    fn start(job: &Name) -> io::Result<(PodWatch, Receiver<Value>)> {
         let mut child = job.watch_pods().stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take();
-        let following = Following(child);
+        let watch = PodWatch(child);
         let stdout = stdout.ok_or_else(|| io::Error::other("it has no output"))?;
         let (sender, pods) = channel();
         thread::spawn(move || {
             let pods = serde_json::Deserializer::from_reader(BufReader::new(stdout));
-            // Whatever ends the stream, it is asked for again.
+            // Whatever ends the stream, it is started again.
             let pods = pods.into_iter::<Value>().map_while(Result::ok);
             for pod in pods {
                 if sender.send(pod).is_err() {
@@ -144,13 +144,13 @@ impl Following {
                 }
             }
         });
-        Ok((following, pods))
+        Ok((watch, pods))
     }
 }
 
-impl Drop for Following {
+impl Drop for PodWatch {
     fn drop(&mut self) {
-        // One that has ended needs no more.
+        // Ending one that has ended already is no error.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -5,14 +5,16 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// The words that call it, if not `kubectl` alone: such as `kubectl --context lab --namespace perf`.
+/// The environment variable with the words of its call, if not `kubectl` alone: `kubectl --context lab --namespace
+/// perf`.
 const WORDS: &str = "BENCHLAB_KUBECTL";
 
 fn command() -> Command {
     super::super::client(WORDS, "kubectl")
 }
 
-/// Makes an object of its text, here alone or in the cluster: the object. Error: what the client says.
+/// Creates an object from its text, on the client alone or in the cluster. Returns the object. Error: the client's
+/// message.
 pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     let mut command = command();
     command.args(["create", "--filename=-", "--output=json"]);
@@ -21,39 +23,39 @@ pub fn create(text: &str, words: &[&str]) -> Result<Value, String> {
     command.stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| format!("kubectl: {e}"))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that reads nothing says why.
+        // If it reads nothing, its standard error says why.
         let _ = stdin.write_all(text.as_bytes());
     }
-    let ended = child.wait_with_output().map_err(|e| e.to_string())?;
-    if ended.status.success() {
-        serde_json::from_slice(&ended.stdout).map_err(|e| format!("kubectl: {e}"))
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    if output.status.success() {
+        serde_json::from_slice(&output.stdout).map_err(|e| format!("kubectl: {e}"))
     } else {
-        Err(why(&String::from_utf8_lossy(&ended.stderr)))
+        Err(message(&String::from_utf8_lossy(&output.stderr)))
     }
 }
 
-/// What the client says, without its own log, if that is not all. Each line of the log has the time, and a letter and
-/// the date before it.
-fn why(said: &str) -> String {
+/// The client's message, without its log, unless there is nothing else. A line of the log begins with a letter and the
+/// date.
+fn message(stderr: &str) -> String {
     let is_logged = |line: &&str| {
         let mut start = line.chars();
         let has_level = start.next().is_some_and(|level| "IWEF".contains(level));
         has_level && start.take(4).filter(char::is_ascii_digit).count() == 4
     };
-    let all = said.trim();
+    let all = stderr.trim();
     let lines: Vec<&str> = all.lines().filter(|line| !is_logged(line)).collect();
     match lines.join("\n").trim() {
         "" => format!("kubectl: {all}"),
-        why => format!("kubectl: {why}"),
+        text => format!("kubectl: {text}"),
     }
 }
 
 /// A Job in its namespace.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// Empty: that of the client's context.
+    /// The namespace; empty: that of the client's context.
     pub namespace: String,
-    /// Its own.
+    /// The Job's own name.
     pub job: String,
 }
 
@@ -66,7 +68,7 @@ impl Name {
         command
     }
 
-    /// Follows the Job's pods: prints each as JSON whenever it changes.
+    /// Watches the Job's pods: prints each as JSON whenever it changes.
     pub fn watch_pods(&self) -> Command {
         let mut command = self.command();
         let selector = format!("--selector=job-name={}", self.job);
@@ -75,7 +77,7 @@ impl Name {
         command
     }
 
-    /// Connects standard input and output to a container's of one of its pods.
+    /// Connects standard input and output to those of a container in one of its pods.
     pub fn attach(&self, pod: &str, container: &str) -> Command {
         let mut command = self.command();
         let container = format!("--container={container}");
@@ -83,7 +85,7 @@ impl Name {
         command
     }
 
-    /// Ends the Job, with its pod and whatever that does.
+    /// Ends the Job, with its pod.
     pub fn delete(&self) -> Command {
         let mut command = self.command();
         command.args(["delete", "job", &self.job, "--now", "--wait=false"]);
@@ -98,11 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clients_log_is_not_what_it_says() {
-        let said = "E1126 17:46:26.632489   15251 memcache.go:265] \"Unhandled Error\"\n\
+    fn the_clients_log_is_not_its_message() {
+        let stderr = "E1126 17:46:26.632489   15251 memcache.go:265] \"Unhandled Error\"\n\
                     error: no cluster is there\nEither way\n";
-        assert_eq!(why(said), "kubectl: error: no cluster is there\nEither way");
+        assert_eq!(
+            message(stderr),
+            "kubectl: error: no cluster is there\nEither way"
+        );
         let all = "F1126 17:46:26.632489   15251 main.go:1] no configuration\n";
-        assert_eq!(why(all), format!("kubectl: {}", all.trim()));
+        assert_eq!(message(all), format!("kubectl: {}", all.trim()));
     }
 }

@@ -3,15 +3,15 @@
 
 use serde_json::{Map, Value, json};
 
-/// The usual one, in YAML.
-pub const USUAL: &str = include_str!("manifest.yaml");
+/// The default manifest, in YAML.
+pub const DEFAULT: &str = include_str!("manifest.yaml");
 
-/// The container in which the agent is, where there are several.
+/// The name of the agent's container in a Job with several.
 const CONTAINER: &str = "benchlab";
 
 /// A Job that runs an agent.
 pub struct Job {
-    /// As the API takes it.
+    /// As the API accepts it.
     pub object: Value,
     /// The name of the agent's container.
     pub container: String,
@@ -23,16 +23,16 @@ pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, Strin
     if !is_job {
         return Err("the manifest is none of a Job (apiVersion: batch/v1, kind: Job)".into());
     }
-    let of = |object: &mut Value, path: &str| -> Result<Map<String, Value>, String> {
+    let take = |object: &mut Value, path: &str| -> Result<Map<String, Value>, String> {
         let part = object.pointer_mut(path).and_then(Value::as_object_mut);
         part.map(std::mem::take)
             .ok_or_else(|| format!("the manifest has no {}", path.replace('/', ".")))
     };
-    let mut metadata = of(&mut object, "/metadata")?;
+    let mut metadata = take(&mut object, "/metadata")?;
     metadata.remove("generateName");
     metadata.insert("name".into(), name.into());
     object["metadata"] = metadata.into();
-    let mut spec = of(&mut object, "/spec")?;
+    let mut spec = take(&mut object, "/spec")?;
     // One agent, which is never started again.
     for (key, value) in [("completions", 1), ("parallelism", 1), ("backoffLimit", 0)] {
         spec.insert(key.into(), value.into());
@@ -82,14 +82,14 @@ mod tests {
             {"name": "proxy", "image": "p"},
             {"name": "benchlab", "image": "i", "args": ["x"], "tty": true},
         ]);
-        let made = job(manifest(containers), "b-1", &["sh", "-c", "true"]).unwrap();
-        assert_eq!(made.container, "benchlab");
-        let Value::Object(metadata) = &made.object["metadata"] else {
+        let created = job(manifest(containers), "b-1", &["sh", "-c", "true"]).unwrap();
+        assert_eq!(created.container, "benchlab");
+        let Value::Object(metadata) = &created.object["metadata"] else {
             panic!("none");
         };
         assert_eq!(metadata.len(), 1);
         assert_eq!(metadata["name"], "b-1");
-        let spec = &made.object["spec"];
+        let spec = &created.object["spec"];
         assert_eq!(
             (&spec["parallelism"], &spec["backoffLimit"]),
             (&json!(1), &json!(0))
@@ -99,11 +99,11 @@ mod tests {
         assert_eq!(pod["nodeSelector"]["disk"], "ssd");
         assert_eq!(pod["restartPolicy"], "Never");
         assert_eq!(pod["containers"][0], json!({"name": "proxy", "image": "p"}));
-        let own = json!({
+        let expected = json!({
             "name": "benchlab", "image": "i", "command": ["sh", "-c", "true"],
             "stdin": true, "stdinOnce": true, "tty": false,
         });
-        assert_eq!(pod["containers"][1], own);
+        assert_eq!(pod["containers"][1], expected);
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let refused = |object: Value| job(object, "b-1", &[]).err().expect("refused");
         assert!(refused(json!({"kind": "Pod", "apiVersion": "v1"})).contains("none of a Job"));
         assert!(refused(json!({"kind": "Job", "apiVersion": "batch/v1"})).contains("no .metadata"));
-        let two = json!([{"name": "a"}, {"name": "b"}]);
-        assert!(refused(manifest(two)).contains("named `benchlab`"));
+        let nameless = json!([{"name": "a"}, {"name": "b"}]);
+        assert!(refused(manifest(nameless)).contains("named `benchlab`"));
     }
 }

@@ -2,16 +2,16 @@
 //! Agents in a Kubernetes cluster, by its own client: each is the container of a Job. `kubectl` has the reader's
 //! configuration, contexts and logins.
 //!
-//! [`job`] is a process of this program for each agent: it makes the Job, waits for its pod and becomes `kubectl attach`.
-//! A container's standard input is open from its start and ends with what is attached (`stdinOnce`); what `kubectl exec`
-//! starts would outlive it, and `kubectl logs` goes one way.
+//! [`job`] is a process of this program for each agent: it creates the Job, waits for its pod and becomes
+//! `kubectl attach`. A container's standard input is open from its start and ends with the attached client
+//! (`stdinOnce`); what `kubectl exec` starts would outlive it, and `kubectl logs` goes one way.
 
 pub mod job;
 mod kubectl;
 mod manifest;
 mod pod;
 
-pub use manifest::USUAL as MANIFEST;
+pub use manifest::DEFAULT as MANIFEST;
 
 use super::{Attempt, Launcher, places};
 use crate::program::{OWN, Program};
@@ -29,10 +29,10 @@ pub struct Kubernetes {
 }
 
 impl Kubernetes {
-    /// So many, made as a manifest says; `None`: as the usual one does.
+    /// So many agents, by a manifest; `None`: the default one.
     pub fn new(agents: usize, manifest: Option<PathBuf>) -> Kubernetes {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.map_or(0, |since| since.as_secs());
+        let now = now.map_or(0, |elapsed| elapsed.as_secs());
         Kubernetes {
             places: places("k8s", agents),
             run: format!("benchlab-{now:x}-{}", std::process::id()),
@@ -40,7 +40,7 @@ impl Kubernetes {
         }
     }
 
-    /// This program, as the process that has to do with a place's Job.
+    /// This program, as the process that creates or deletes a place's Job.
     fn command(&self, place: usize) -> Command {
         let mut command = Command::new(OWN);
         command.arg("kubernetes-job");

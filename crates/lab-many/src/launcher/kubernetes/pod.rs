@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How far a pod is, of what the API says of it (v1).
+//! How far a pod is, from its description in the API (v1).
 
 use serde_json::Value;
 
 /// How far the container of an agent is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It does not run yet; why, if that is known.
+    /// It does not run yet; the reason, if it is known.
     Waits(String),
     /// It runs.
     Runs,
-    /// It never will, and why.
+    /// It will never run; the reason.
     Failed(String),
 }
 
-/// Reasons that no waiting mends; the kubelet's words.
+/// Reasons for which waiting is pointless, in the kubelet's words.
 const HOPELESS: [&str; 7] = [
     "ImagePullBackOff",
     "InvalidImageName",
@@ -25,7 +25,7 @@ const HOPELESS: [&str; 7] = [
     "CrashLoopBackOff",
 ];
 
-/// That of a pod.
+/// The stage of a pod's container.
 pub fn stage(pod: &Value, container: &str) -> Stage {
     let status = &pod["status"];
     let containers = items(&status["containerStatuses"]);
@@ -33,12 +33,15 @@ pub fn stage(pod: &Value, container: &str) -> Stage {
         .iter()
         .find(|c| c["name"] == container)
         .map_or(&Value::Null, |c| &c["state"]);
-    if let Some(ended) = state.get("terminated") {
-        let code = &ended["exitCode"];
-        return Stage::Failed(format!("its container ended ({code}){}", why(ended)));
+    if let Some(terminated) = state.get("terminated") {
+        let code = &terminated["exitCode"];
+        return Stage::Failed(format!(
+            "its container ended ({code}){}",
+            explanation(terminated)
+        ));
     }
     if matches!(status["phase"].as_str(), Some("Failed" | "Succeeded")) {
-        return Stage::Failed(format!("its pod ended{}", why(status)));
+        return Stage::Failed(format!("its pod ended{}", explanation(status)));
     }
     if state.get("running").is_some() {
         return Stage::Runs;
@@ -50,25 +53,28 @@ pub fn stage(pod: &Value, container: &str) -> Stage {
         .chain([waiting])
         .any(|w| HOPELESS.iter().any(|reason| w["reason"] == *reason))
     {
-        return Stage::Failed(format!("its container cannot be started{}", why(waiting)));
+        return Stage::Failed(format!(
+            "its container cannot be started{}",
+            explanation(waiting)
+        ));
     }
     let conditions = items(&status["conditions"]);
-    let refused = conditions
+    let unscheduled = conditions
         .iter()
         .find(|c| c["status"] == "False" && c["type"] == "PodScheduled");
-    Stage::Waits(match refused {
-        Some(condition) => format!("its pod has no node yet{}", why(condition)),
-        None => format!("its container does not run yet{}", why(waiting)),
+    Stage::Waits(match unscheduled {
+        Some(condition) => format!("its pod has no node yet{}", explanation(condition)),
+        None => format!("its container does not run yet{}", explanation(waiting)),
     })
 }
 
-fn items(of: &Value) -> &[Value] {
-    of.as_array().map_or(&[], Vec::as_slice)
+fn items(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Reason and message, as far as there are any.
-fn why(of: &Value) -> String {
-    let words = ["reason", "message"].map(|key| of[key].as_str().unwrap_or_default());
+fn explanation(object: &Value) -> String {
+    let words = ["reason", "message"].map(|key| object[key].as_str().unwrap_or_default());
     let words = words.into_iter().filter(|word| !word.is_empty());
     words.map(|word| format!(": {}", word.trim())).collect()
 }
@@ -78,7 +84,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(status: Value) -> Stage {
+    fn stage_of(status: Value) -> Stage {
         stage(&json!({"status": status}), "benchlab")
     }
 
@@ -92,33 +98,36 @@ mod tests {
             "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
             "message": "0/2 nodes are available: 2 Insufficient cpu.",
         }]});
-        let said =
+        let message =
             "its pod has no node yet: Unschedulable: 0/2 nodes are available: 2 Insufficient cpu.";
-        assert_eq!(of(unscheduled), Stage::Waits(said.into()));
+        assert_eq!(stage_of(unscheduled), Stage::Waits(message.into()));
         let pulled = container(json!({"waiting": {"reason": "ContainerCreating"}}));
-        let said = "its container does not run yet: ContainerCreating";
+        let message = "its container does not run yet: ContainerCreating";
         assert_eq!(
-            of(json!({"phase": "Pending", "containerStatuses": pulled})),
-            Stage::Waits(said.into())
+            stage_of(json!({"phase": "Pending", "containerStatuses": pulled})),
+            Stage::Waits(message.into())
         );
         let running = container(json!({"running": {"startedAt": "2026-11-25T10:00:00Z"}}));
         assert_eq!(
-            of(json!({"phase": "Running", "containerStatuses": running})),
+            stage_of(json!({"phase": "Running", "containerStatuses": running})),
             Stage::Runs
         );
         let absent =
             container(json!({"waiting": {"reason": "ImagePullBackOff", "message": "no x"}}));
-        let said = "its container cannot be started: ImagePullBackOff: no x";
+        let message = "its container cannot be started: ImagePullBackOff: no x";
         assert_eq!(
-            of(json!({"phase": "Pending", "containerStatuses": absent})),
-            Stage::Failed(said.into())
+            stage_of(json!({"phase": "Pending", "containerStatuses": absent})),
+            Stage::Failed(message.into())
         );
         let ended = container(json!({"terminated": {"exitCode": 1, "reason": "Error"}}));
         assert_eq!(
-            of(json!({"phase": "Failed", "containerStatuses": ended})),
+            stage_of(json!({"phase": "Failed", "containerStatuses": ended})),
             Stage::Failed("its container ended (1): Error".into())
         );
         let evicted = json!({"phase": "Failed", "reason": "Evicted"});
-        assert_eq!(of(evicted), Stage::Failed("its pod ended: Evicted".into()));
+        assert_eq!(
+            stage_of(evicted),
+            Stage::Failed("its pod ended: Evicted".into())
+        );
     }
 }
