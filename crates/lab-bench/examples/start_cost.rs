@@ -65,7 +65,7 @@ fn spawn_and_wait(program: &[String]) -> f64 {
     let mut argv: Vec<*mut libc::c_char> = words.iter().map(|w| w.as_ptr().cast_mut()).collect();
     argv.push(std::ptr::null_mut());
     let mut pid = 0;
-    let began = monotonic_ns();
+    let began_ns = monotonic_ns();
     // SAFETY: all pointers are to live values; argv ends with a null pointer.
     unsafe {
         unsafe extern "C" {
@@ -80,5 +80,5 @@ fn spawn_and_wait(program: &[String]) -> f64 {
             0
         );
     }
-    (monotonic_ns() - began) as f64 / 1000.0
+    (monotonic_ns() - began_ns) as f64 / 1000.0
 }

@@ -235,8 +235,8 @@ impl<'a> CommandWorkload<'a> {
     /// Where the commands run: on one core, unless one of them was seen to use several at once.
     fn cores_of_commands(&self) -> Cores {
         let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
-        let all = batches.any(is_parallel);
-        let default_cores = if all { Cores::All } else { Cores::One };
+        let any_parallel = batches.any(is_parallel);
+        let default_cores = if any_parallel { Cores::All } else { Cores::One };
         self.options.cores.unwrap_or(default_cores)
     }
 

@@ -30,14 +30,14 @@ impl Expected {
 
     /// All outcomes.
     pub fn outcomes(&self) -> Vec<Outcome> {
-        let all = self.outcomes.iter();
-        let all = all.map(|(&(point, operations), &(check, units))| Outcome {
+        let outcomes = self.outcomes.iter();
+        let outcomes = outcomes.map(|(&(point, operations), &(check, units))| Outcome {
             point,
             operations,
             check,
             units,
         });
-        all.collect()
+        outcomes.collect()
     }
 
     /// Compares what a subject's first operation left in its target with what it must leave.
@@ -52,9 +52,9 @@ impl Expected {
     }
 
     /// Compares a batch with what it must yield.
-    pub fn compare(&self, point: PointId, ran: &BatchResult) -> SubjectResult<()> {
-        match self.outcomes.get(&(point, ran.operations)) {
-            Some(&wanted) => compare(wanted, (ran.check, ran.units), ran.operations),
+    pub fn compare(&self, point: PointId, result: &BatchResult) -> SubjectResult<()> {
+        match self.outcomes.get(&(point, result.operations)) {
+            Some(&wanted) => compare(wanted, (result.check, result.units), result.operations),
             None => Ok(()),
         }
     }

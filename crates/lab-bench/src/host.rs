@@ -127,13 +127,13 @@ fn findings(machine: &Machine) -> Vec<(String, Finding)> {
         rules.iter().find(has_id).map(|rule| rule.measuring) == Some(Measuring::Unfit)
     };
     objections
-        .map(|found| {
+        .map(|judgement| {
             let finding = Finding {
-                unfit: unfit(&found.rule),
-                what: clause(&found.seen),
-                advice: advice(&found.fixes),
+                unfit: unfit(&judgement.rule),
+                what: clause(&judgement.seen),
+                advice: advice(&judgement.fixes),
             };
-            (found.rule, finding)
+            (judgement.rule, finding)
         })
         .collect()
 }
@@ -299,8 +299,9 @@ fn cpu_field(cpuinfo: &str, name: &str) -> String {
 
 /// The word in brackets of `always [madvise] never`.
 fn chosen(path: &str) -> String {
-    let all = text(path);
-    all.split_once('[')
+    let options = text(path);
+    options
+        .split_once('[')
         .and_then(|(_, rest)| rest.split_once(']'))
         .map_or("", |(word, _)| word)
         .to_owned()

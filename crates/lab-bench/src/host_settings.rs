@@ -206,9 +206,9 @@ pub fn restore_abandoned() -> Vec<String> {
             match value_of(path) {
                 Some(current) if current == value => {}
                 current => {
-                    let done = write(path, value);
-                    is_all_restored &= done.is_ok() || current.is_none();
-                    let outcome = match done {
+                    let written = write(path, value);
+                    is_all_restored &= written.is_ok() || current.is_none();
+                    let outcome = match written {
                         Ok(()) => format!("put back to {value}"),
                         Err(e) => format!("it could not be put back to {value}: {e}"),
                     };
@@ -244,7 +244,7 @@ fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
 fn is_at_work(note: &Path) -> bool {
     let name = note.file_name().and_then(|name| name.to_str());
     let pid = name.and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
-    pid.is_some_and(|pid| procfs::began(Pid::from_raw(pid)).is_some())
+    pid.is_some_and(|pid| procfs::start_ticks(Pid::from_raw(pid)).is_some())
 }
 
 /// The originals of settings, written before the first change. It is locked while its lab lives.
@@ -407,16 +407,19 @@ mod tests {
 
     #[test]
     fn two_forms_of_a_limit_are_one() {
-        let of = |name| limit(Path::new(name));
+        let limit_of = |name| limit(Path::new(name));
         assert_eq!(
-            of("/proc/sys/vm/dirty_bytes"),
-            of("/proc/sys/vm/dirty_ratio")
+            limit_of("/proc/sys/vm/dirty_bytes"),
+            limit_of("/proc/sys/vm/dirty_ratio")
         );
         assert_ne!(
-            of("/proc/sys/vm/dirty_bytes"),
-            of("/proc/sys/vm/dirty_background_bytes")
+            limit_of("/proc/sys/vm/dirty_bytes"),
+            limit_of("/proc/sys/vm/dirty_background_bytes")
         );
-        assert_eq!(of("/proc/sys/vm/swappiness"), b"/proc/sys/vm/swappiness");
+        assert_eq!(
+            limit_of("/proc/sys/vm/swappiness"),
+            b"/proc/sys/vm/swappiness"
+        );
     }
 
     #[test]

@@ -73,26 +73,26 @@ impl Watch {
     /// What they have used by now. Error: the process is not there, or not there any more.
     pub fn read(&mut self) -> Result<Usage, ProcessGone> {
         let mut processes = Vec::new();
-        for (pid, first_began) in &mut self.mains {
+        for (pid, known_start) in &mut self.mains {
             let gone = ProcessGone {
                 pid: *pid,
-                has_existed: first_began.is_some(),
+                has_existed: known_start.is_some(),
             };
-            let began = procfs::began(*pid).ok_or(gone)?;
-            if *first_began.get_or_insert(began) != began {
+            let start_ticks = procfs::start_ticks(*pid).ok_or(gone)?;
+            if *known_start.get_or_insert(start_ticks) != start_ticks {
                 return Err(gone);
             }
             processes.extend(procfs::with_descendants(*pid));
         }
         let clock_ns = |pid: &Pid| CpuClock::of(*pid)?.now_ns();
         // A process whose clock cannot be read has just ended.
-        let living: u64 = processes.iter().flat_map(clock_ns).sum();
-        let ended: u64 = processes
+        let living_ns: u64 = processes.iter().flat_map(clock_ns).sum();
+        let ended_ns: u64 = processes
             .iter()
             .map(|pid| procfs::waited_for_ns(*pid))
             .sum();
         Ok(Usage {
-            cpu_ns: living + ended,
+            cpu_ns: living_ns + ended_ns,
             bytes: bytes(&processes),
             threads: processes.iter().map(|pid| procfs::threads(*pid)).sum(),
         })

@@ -74,17 +74,17 @@ fn allowed_set() -> io::Result<CpuSet> {
 /// where they are too few. Must come before the cores are first asked for.
 pub fn keep_to_part(part: usize, parts: usize) -> io::Result<()> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
-    let all = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
-    let all: Vec<usize> = all.collect();
-    if all.len() >= parts {
-        pin(Pid::from_raw(0), &all[part_of(all.len(), part, parts)])
+    let cores = (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false));
+    let cores: Vec<usize> = cores.collect();
+    if cores.len() >= parts {
+        pin(Pid::from_raw(0), &cores[part_of(cores.len(), part, parts)])
     } else {
         Ok(())
     }
 }
 
-fn part_of(all: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
-    part * all / parts..(part + 1) * all / parts
+fn part_of(cores: usize, part: usize, parts: usize) -> std::ops::Range<usize> {
+    part * cores / parts..(part + 1) * cores / parts
 }
 
 /// For a new process between fork and exec: gives it all the cores again, so that a subject's

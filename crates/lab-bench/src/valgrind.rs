@@ -159,9 +159,9 @@ pub fn valgrind(
     let total = waiting.len();
     let at_once = allowed_cores()?.len().max(1);
     let mut running: Vec<Running> = Vec::new();
-    let mut ended = Vec::new();
+    let mut results = Vec::new();
     let began = Instant::now();
-    while ended.len() < total {
+    while results.len() < total {
         if interrupt::requested() {
             return Ok(None);
         }
@@ -173,10 +173,10 @@ pub fn valgrind(
         let mut still_running = Vec::new();
         for mut run in running {
             match run.child.try_wait()? {
-                Some(status) => ended.push(run.result(Some(status).filter(|_| !run.stopped))?),
+                Some(status) => results.push(run.result(Some(status).filter(|_| !run.stopped))?),
                 None if run.began.elapsed() > limit + GRACE => {
                     run.kill();
-                    ended.push(run.result(None)?);
+                    results.push(run.result(None)?);
                 }
                 None => {
                     if run.began.elapsed() > limit && !run.stopped {
@@ -191,11 +191,11 @@ pub fn valgrind(
             .iter()
             .map(|run| format!("{} of {}", run.tool.title(), run.command + 1));
         let names: Vec<String> = names.collect();
-        let step = format!("valgrind {}/{total}  {}", ended.len(), names.join(", "));
+        let step = format!("valgrind {}/{total}  {}", results.len(), names.join(", "));
         progress(&step, began.elapsed());
         std::thread::sleep(POLL_INTERVAL);
     }
-    Ok(Some(ended))
+    Ok(Some(results))
 }
 
 /// A run. Dropping it kills it with all processes that it started.

@@ -104,12 +104,12 @@ impl Worktrees {
         };
         let mut worktrees =
             Worktrees::with_padding(&std::env::temp_dir(), folder, &repeated, padding)?;
-        let all = std::mem::take(&mut worktrees.revisions);
+        let checked_out = std::mem::take(&mut worktrees.revisions);
         if builds == 1 {
-            worktrees.revisions = all;
+            worktrees.revisions = checked_out;
             return Ok(worktrees);
         }
-        worktrees.revisions = all
+        worktrees.revisions = checked_out
             .chunks(builds)
             .map(|group| Revision {
                 builds: group.iter().map(|build| build.folder.clone()).collect(),

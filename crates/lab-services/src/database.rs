@@ -103,11 +103,11 @@ impl dyn Database + '_ {
     /// Its version, and the values of recorded and given settings.
     pub(crate) fn read_back(
         &mut self,
-        given: &[(String, String)],
+        settings: &[(String, String)],
     ) -> Result<Vec<(String, String)>, ServiceError> {
         let names = self.facts().iter().map(|&name| name.to_owned());
-        let given = given.iter().map(|(name, _)| name.clone());
-        let names: Vec<String> = names.chain(given).collect();
+        let settings = settings.iter().map(|(name, _)| name.clone());
+        let names: Vec<String> = names.chain(settings).collect();
         let mut facts = vec![("version".to_owned(), self.value("SELECT version()")?)];
         facts.extend(self.settings(&names)?);
         Ok(facts)
@@ -157,28 +157,28 @@ impl Refusal {
         let software = address.software;
         let (place, user) = (address.to_string(), address.user.clone());
         match self {
-            Refusal::Unreachable(why) => ServiceError::Unreachable {
+            Refusal::Unreachable(reason) => ServiceError::Unreachable {
                 software,
                 place,
-                why,
+                reason,
             },
-            Refusal::Login(words) => ServiceError::Login {
+            Refusal::Login(message) => ServiceError::Login {
                 software,
                 place,
                 user,
-                words,
+                message,
                 hint,
             },
-            Refusal::Tls(words) => ServiceError::Tls {
+            Refusal::Tls(message) => ServiceError::Tls {
                 software,
                 place,
                 user,
-                words,
+                message,
             },
-            Refusal::Other(why) => ServiceError::Rights {
+            Refusal::Other(reason) => ServiceError::Rights {
                 software,
                 place,
-                why,
+                reason,
             },
         }
     }
@@ -188,17 +188,17 @@ impl Refusal {
 /// where it is of another make.
 pub(crate) fn check_version(
     address: &Address,
-    found: &str,
+    banner: &str,
     other_make: &str,
 ) -> Result<(), ServiceError> {
     let software = address.software;
-    let version = (software.version)(found);
+    let version = (software.version)(banner);
     if version.is_some_and(|version| software.supports(version)) {
         return Ok(());
     }
     let make = if version.is_none() {
         other_make.to_owned()
-    } else if found.starts_with(software.title) {
+    } else if banner.starts_with(software.title) {
         String::new()
     } else {
         format!("{} ", software.title)
@@ -206,7 +206,7 @@ pub(crate) fn check_version(
     Err(ServiceError::Version {
         software,
         place: address.to_string(),
-        found: format!("{make}{found}"),
+        version: format!("{make}{banner}"),
     })
 }
 

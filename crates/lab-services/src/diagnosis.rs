@@ -57,7 +57,7 @@ impl Folder {
         let line = lines.find(|line| self.complains(line) && names_a_setting(line))?;
         Some(ServiceError::Setting {
             software: self.software,
-            words: line.trim().to_owned(),
+            message: line.trim().to_owned(),
         })
     }
 
@@ -66,7 +66,7 @@ impl Folder {
         self.logged(words).then(|| {
             ServiceError::Missing(Missing {
                 software: self.software,
-                found: vec![missing.into()],
+                unusable: vec![missing.into()],
             })
         })
     }

@@ -16,14 +16,14 @@ pub enum ServiceError {
     #[error("interrupted")]
     Interrupted,
     /// A folder cannot be used.
-    #[error("{software} cannot use the folder {}: {why}", folder.display())]
+    #[error("{software} cannot use the folder {}: {reason}", folder.display())]
     Folder {
         /// Which daemon.
         software: &'static Software,
         /// The folder.
         folder: PathBuf,
         /// What is wrong, and what to do.
-        why: String,
+        reason: String,
     },
     /// Its data directory has no room left.
     #[error(
@@ -49,12 +49,12 @@ pub enum ServiceError {
         tried: Vec<u16>,
     },
     /// It does not accept a setting.
-    #[error("{software} refuses a setting of `--service-set`: {words}")]
+    #[error("{software} refuses a setting of `--service-set`: {message}")]
     Setting {
         /// Which daemon.
         software: &'static Software,
         /// The server's own words, or the lab's.
-        words: String,
+        message: String,
     },
     /// It ended although nobody asked for it.
     #[error("{software} ended with {status}{log}")]
@@ -77,27 +77,27 @@ pub enum ServiceError {
         log: Log,
     },
     /// An address that is none.
-    #[error("`--service {}=URL`: {why}; it has the form {form}", software.name)]
+    #[error("`--service {}=URL`: {reason}; it has the form {form}", software.name)]
     Url {
         /// Which daemon.
         software: &'static Software,
         /// The form of its addresses.
         form: &'static str,
         /// What is wrong.
-        why: String,
+        reason: String,
     },
     /// Nobody answers there, or not as this kind of server does.
-    #[error("no {software} server at {place}: {why}")]
+    #[error("no {software} server at {place}: {reason}")]
     Unreachable {
         /// Which daemon.
         software: &'static Software,
         /// Where.
         place: String,
         /// What the connection met.
-        why: String,
+        reason: String,
     },
     /// The server refuses the user or the password.
-    #[error("{software} at {place} refuses the login of `{user}`: {words}{hint}")]
+    #[error("{software} at {place} refuses the login of `{user}`: {message}{hint}")]
     Login {
         /// Which daemon.
         software: &'static Software,
@@ -106,7 +106,7 @@ pub enum ServiceError {
         /// Who.
         user: String,
         /// The server's own words.
-        words: String,
+        message: String,
         /// What else they can mean; may be empty.
         hint: &'static str,
     },
@@ -114,7 +114,7 @@ pub enum ServiceError {
     #[error(
         "{software} at {place} takes no connection without TLS, and the experiment measures without: \
          allow user `{user}` to connect in the clear, or leave `--service` out and a private server \
-         is started ({words})"
+         is started ({message})"
     )]
     Tls {
         /// Which daemon.
@@ -124,43 +124,43 @@ pub enum ServiceError {
         /// Who.
         user: String,
         /// The server's own words.
-        words: String,
+        message: String,
     },
     /// A server of another make, or too old.
-    #[error("the server at {place} is {found}: benchlab needs {}", software.needed())]
+    #[error("the server at {place} is {version}: benchlab needs {}", software.needed())]
     Version {
         /// What was asked for.
         software: &'static Software,
         /// Where.
         place: String,
         /// What it says of itself.
-        found: String,
+        version: String,
     },
     /// The user may not do what the experiment needs.
-    #[error("{software} at {place}: {why}")]
+    #[error("{software} at {place}: {reason}")]
     Rights {
         /// Which daemon.
         software: &'static Software,
         /// Where.
         place: String,
         /// What is missing, and what to do.
-        why: String,
+        reason: String,
     },
     /// The server refused a statement, or the connection broke.
-    #[error("{software}: {words}")]
+    #[error("{software}: {message}")]
     Statement {
         /// Which daemon.
         software: &'static Software,
         /// The server's own words.
-        words: String,
+        message: String,
     },
     /// The operating system refused something.
-    #[error("{software}: {what}: {error}")]
+    #[error("{software}: {operation}: {error}")]
     System {
         /// Which daemon.
         software: &'static Software,
         /// What the lab was about to do.
-        what: String,
+        operation: String,
         /// Why not.
         error: io::Error,
     },

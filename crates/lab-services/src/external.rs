@@ -27,7 +27,7 @@ pub(crate) fn processes(database: &mut dyn Database) -> Option<Processes> {
 
 /// Seconds since a process started, with `btime` of `/proc/stat`.
 fn age(pid: Pid) -> Option<f64> {
-    let ticks = procfs::began(pid)? as f64;
+    let ticks = procfs::start_ticks(pid)? as f64;
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let mut lines = stat.lines();
     let boot = lines.find_map(|line| line.strip_prefix("btime "))?;

@@ -44,7 +44,7 @@ impl Folder {
         let folder_error = |operation: &str, error: io::Error| ServiceError::Folder {
             software,
             folder: parent.to_path_buf(),
-            why: format!("{operation}: {error}"),
+            reason: format!("{operation}: {error}"),
         };
         let parent =
             fs::canonicalize(parent).map_err(|e| folder_error("it cannot be entered", e))?;
@@ -219,7 +219,7 @@ fn check_traversable(
         Some(closed) => Err(ServiceError::Folder {
             software,
             folder: folder.to_path_buf(),
-            why: format!(
+            reason: format!(
                 "it runs as user `{}`, who may not enter {}; choose another folder with `--scratch`",
                 account.name,
                 closed.display()

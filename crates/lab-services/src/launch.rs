@@ -77,7 +77,7 @@ impl Launch {
         let software = self.software();
         let system_error = |error| ServiceError::System {
             software,
-            what: operation.to_owned(),
+            operation: operation.to_owned(),
             error,
         };
         self.folder

@@ -14,7 +14,7 @@ pub struct Processes {
     /// The process that started the others.
     pub(crate) main: Pid,
     /// What counts ended processes; `None`: `/proc` does, in ticks.
-    pub(crate) ended: Option<Arc<dyn EndedProcesses>>,
+    pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
     /// What serves the lab's own connection, whose CPU time does not count.
     pub(crate) lab_connection: Option<LabConnection>,
 }
@@ -42,7 +42,7 @@ impl Processes {
     pub fn of(main: Pid) -> Processes {
         Processes {
             main,
-            ended: None,
+            ended_processes: None,
             lab_connection: None,
         }
     }
@@ -75,8 +75,8 @@ impl Processes {
             let others: u64 = children.into_iter().filter_map(clock_ns).sum();
             Some(clock_ns(self.main)? + others)
         };
-        match &self.ended {
-            Some(ended) => ended.cpu_ns_with(&living),
+        match &self.ended_processes {
+            Some(ended_processes) => ended_processes.cpu_ns_with(&living),
             None => Some(procfs::waited_for_ns(self.main) + living()?),
         }
     }

@@ -160,7 +160,7 @@ pub fn parent(pid: Pid) -> Option<Pid> {
 }
 
 /// When a process began, in ticks since the machine did; `None`: it is gone, or a zombie.
-pub fn began(pid: Pid) -> Option<u64> {
+pub fn start_ticks(pid: Pid) -> Option<u64> {
     let stat = stat(pid);
     let fields = fields(&stat);
     let is_alive = !fields.first()?.starts_with(['Z', 'X']);

@@ -40,8 +40,8 @@ impl Request {
             } else {
                 continue;
             };
-            let words = format!("`{}.{name}` {reason}", software.name);
-            return Err(ServiceError::Setting { software, words });
+            let message = format!("`{}.{name}` {reason}", software.name);
+            return Err(ServiceError::Setting { software, message });
         }
         Ok(())
     }

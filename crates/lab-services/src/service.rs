@@ -30,7 +30,7 @@ impl Service {
     ) -> Result<Starting<dyn Database>, ServiceError> {
         let database = (kind.private)().map_err(|error| ServiceError::System {
             software: &kind.software,
-            what: "no password can be made".into(),
+            operation: "no password can be made".into(),
             error,
         })?;
         Starting::new(database, request)
@@ -58,12 +58,13 @@ impl Service {
 
     /// Connects to a running server, by a URL of the form in [`ServiceError::Url`]; subjects connect as the same user.
     pub fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
-        let address =
-            Address::parse(&kind.software, &kind.form, url).map_err(|why| ServiceError::Url {
+        let address = Address::parse(&kind.software, &kind.form, url).map_err(|reason| {
+            ServiceError::Url {
                 software: &kind.software,
                 form: kind.form.text,
-                why,
-            })?;
+                reason,
+            }
+        })?;
         let mut database = (kind.connect)(address)?;
         database.check_rights()?;
         let processes = external::processes(database.as_mut());

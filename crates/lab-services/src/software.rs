@@ -92,7 +92,7 @@ impl Software {
         }
         best.ok_or(Missing {
             software: self,
-            found: unusable,
+            unusable,
         })
     }
 
@@ -194,19 +194,19 @@ pub struct Missing {
     /// The daemon's software.
     pub software: &'static Software,
     /// What is installed instead: programs and their versions.
-    pub found: Vec<String>,
+    pub unusable: Vec<String>,
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Missing { software, found } = self;
-        match &found[..] {
+        let Missing { software, unusable } = self;
+        match &unusable[..] {
             [] => write!(f, "{software} is not installed")?,
-            found => write!(
+            unusable => write!(
                 f,
                 "{} is needed, and there is {}",
                 software.needed(),
-                found.join(", ")
+                unusable.join(", ")
             )?,
         }
         write!(

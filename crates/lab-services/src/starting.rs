@@ -41,7 +41,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
                     .and_then(|command| DaemonProcess::start(command, software.installer_ending));
                 Some(process.map_err(|error| ServiceError::System {
                     software,
-                    what: format!("{} cannot be started", program.display()),
+                    operation: format!("{} cannot be started", program.display()),
                     error,
                 })?)
             }

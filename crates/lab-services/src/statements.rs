@@ -35,10 +35,10 @@ pub fn statement_totals(
     url: &str,
 ) -> Result<Vec<StatementTotal>, ServiceError> {
     let address =
-        Address::parse(&kind.software, &kind.form, url).map_err(|why| ServiceError::Url {
+        Address::parse(&kind.software, &kind.form, url).map_err(|reason| ServiceError::Url {
             software: &kind.software,
             form: kind.form.text,
-            why,
+            reason,
         })?;
     let rows = (kind.connect)(address)?.statement_totals()?;
     Ok(rows.into_iter().filter_map(total).collect())

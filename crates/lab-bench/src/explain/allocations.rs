@@ -38,10 +38,10 @@ impl Explainer<'_> {
         }
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
             let before = library.read()?;
-            let ran = run(process)?;
+            let result = run(process)?;
             let after = library.read()?;
             if has_own_heap {
-                allocation_figures(ran.allocated)
+                allocation_figures(result.allocated)
             } else {
                 Ok(after.iter().zip(before).map(|(a, b)| a - b).collect())
             }

@@ -139,13 +139,13 @@ impl<'a> CommandExplainer<'a> {
 
     fn traced(&mut self, counted: &mut Counted, tracer: &Path) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
-        let mut all = Vec::new();
+        let mut traces = Vec::new();
         for _ in 0..UNDER_TOOLS {
             self.run(counted, &tracing(tracer, &file, &[]))?;
-            all.push(read_trace_file(&file)?);
+            traces.push(read_trace_file(&file)?);
         }
-        let rows: Vec<_> = all.iter().map(|calls| (calls.clone(), 1.0)).collect();
-        counted.messages = all.pop().map_or(Vec::new(), |calls| calls.messages);
+        let rows: Vec<_> = traces.iter().map(|calls| (calls.clone(), 1.0)).collect();
+        counted.messages = traces.pop().map_or(Vec::new(), |calls| calls.messages);
         counted.calls(&rows);
         Ok(())
     }

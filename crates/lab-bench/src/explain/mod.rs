@@ -150,9 +150,9 @@ impl<'a> Explainer<'a> {
         };
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
             let (before, events_before) = (usage(process)?, events()?);
-            let ran = run(process)?;
+            let result = run(process)?;
             let (events_after, after) = (events()?, usage(process)?);
-            let mut cost = used(ran.cpu_ns, &before, &after).to_vec();
+            let mut cost = used(result.cpu_ns, &before, &after).to_vec();
             cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
             Ok(cost)
         })?;
@@ -224,9 +224,9 @@ impl<'a> Explainer<'a> {
         let plan = self.plan;
         let mut one_ns = u64::MAX;
         for _ in 0..3 {
-            let ran = visit.run(process, plan, 1)?;
+            let result = visit.run(process, plan, 1)?;
             visit.check_work(plan)?;
-            one_ns = one_ns.min(ran.wall_ns.max(1));
+            one_ns = one_ns.min(result.wall_ns.max(1));
         }
         let (most, least) = OPERATIONS;
         let operations = requested.unwrap_or((BATCH_NS / one_ns).clamp(least, most));
@@ -319,7 +319,7 @@ static USED: [Metric; 5] = [
 /// CPU time, switches and faults between two readings, in the order of [`USED`].
 fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
     // A thread that ended takes its switches along.
-    let increase = |of: fn(&Usage) -> u64| of(after).saturating_sub(of(before)) as f64;
+    let increase = |figure: fn(&Usage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
     [
         cpu_ns as f64,
         increase(|u| u.voluntary_switches),

@@ -265,12 +265,12 @@ mod tests {
     fn echo(listener: UnixListener) {
         for connection in listener.incoming().flatten() {
             thread::spawn(move || {
-                let (mut all, mut room) = (0, [0; 4096]);
-                while let Ok(length @ 1..) = (&connection).read(&mut room) {
-                    all += length;
-                    let _ = (&connection).write_all(&room[..length]);
+                let (mut received, mut buffer) = (0, [0; 4096]);
+                while let Ok(length @ 1..) = (&connection).read(&mut buffer) {
+                    received += length;
+                    let _ = (&connection).write_all(&buffer[..length]);
                 }
-                let _ = (&connection).write_all(format!("{all} bytes").as_bytes());
+                let _ = (&connection).write_all(format!("{received} bytes").as_bytes());
             });
         }
     }

@@ -93,7 +93,7 @@ pub fn prove(
         address,
         tls,
         loaded: plan.loaded_examples(),
-        all: plan.all_examples(),
+        all_examples: plan.all_examples(),
         most_connections: plan.most_connections(),
         serving,
         files,
@@ -114,7 +114,7 @@ struct Prover<'a> {
     tls: Option<&'a Tls>,
     /// The requests of the load.
     loaded: Vec<Example>,
-    all: Vec<Example>,
+    all_examples: Vec<Example>,
     /// The most connections that are open at once.
     most_connections: usize,
     serving: &'a Serving,
@@ -167,7 +167,7 @@ impl Prover<'_> {
 
     /// Every example of every case, one after the other over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
-        for example in self.all.clone() {
+        for example in self.all_examples.clone() {
             let answer = self.exchange(connection, &example)?;
             if self.loaded.contains(&example) {
                 self.proven.bodies.push((example, answer.body));
@@ -247,8 +247,8 @@ impl Prover<'_> {
     fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded = self.loaded.clone();
         let twice = || loaded.iter().chain(&loaded);
-        let all: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
-        connection.send(&all)?;
+        let requests: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
+        connection.send(&requests)?;
         for example in twice() {
             let answer = connection.answer(false)?;
             self.check_answer(example, &answer, "pipelined")?;

@@ -24,15 +24,15 @@ pub fn carry_out(
     make_ready: MakeReady,
     coordinator: &Coordinator,
 ) -> Result<(), String> {
-    let Order::Ready { wanted, part } = order else {
+    let Order::Ready { requirements, part } = order else {
         return Err("this host was not made ready to measure".into());
     };
     end_within(END);
     keep_to_part(part.0, part.1).map_err(|e| format!("the cores cannot be divided: {e}"))?;
-    let bench = make_ready(&wanted)?;
+    let bench = make_ready(&requirements)?;
     coordinator.say(&Report::Ready(bench.host.clone()), &[])?;
     match next_task(coordinator)? {
-        Some(first) => measure(&wanted.plan, bench, first, coordinator),
+        Some(first) => measure(&requirements.plan, bench, first, coordinator),
         None => Ok(()),
     }
 }
@@ -59,12 +59,12 @@ fn measure(
         ..
     } = bench;
     let file = scratch.folder().join("sent.lab");
-    let (local_plan, run) = (on_these_cores(plan), first.known.run());
+    let (local_plan, run) = (on_these_cores(plan), first.knowledge.run());
     let workload: Result<Box<dyn Workload>, BenchError> = match local_plan.serving() {
         None => BatchWorkload::new(&local_plan, &folder, &run, scratch, servers)
             .map(|w| Box::new(w) as _),
         Some(serving) => {
-            let run_and_peaks = (&run, first.known.peaks.clone());
+            let run_and_peaks = (&run, first.knowledge.peaks.clone());
             ServerWorkload::new(&local_plan, serving, &folder, run_and_peaks, scratch)
                 .map(|w| Box::new(w) as _)
         }
@@ -115,7 +115,7 @@ impl BlockHost<'_> {
         let writer = RunWriter::create(self.file, VERSION, unix_seconds());
         let writer = writer.and_then(|writer| writer.plan(self.plan).map(|()| writer));
         let writer = writer.map_err(|e| e.to_string())?;
-        let mut run = task.known.run();
+        let mut run = task.knowledge.run();
         run.blocks = self.blocks.clone();
         let mut context = RunContext::new(self.plan, writer, run);
         self.work(task, &mut context).map_err(|stop| match stop {

@@ -66,7 +66,7 @@ impl<'a> BlockAgents<'a> {
 
     /// Gives an agent a piece of work, the first time with pilots and settings, which it keeps.
     fn give(&mut self, agent: AgentId, block: Option<(u32, u32)>, run: &RunContext) {
-        let known = if self.informed.insert(agent) {
+        let knowledge = if self.informed.insert(agent) {
             RunKnowledge::of(&run.run, &self.peaks)
         } else {
             RunKnowledge {
@@ -74,7 +74,7 @@ impl<'a> BlockAgents<'a> {
                 ..RunKnowledge::default()
             }
         };
-        let order = Order::Task(Task { known, block });
+        let order = Order::Task(Task { knowledge, block });
         self.agents.give(agent, &Work::Experiment(order));
         self.under_way.insert(agent, block);
     }

@@ -32,8 +32,8 @@ impl Hosts {
         let clocks = agents.compare_clocks();
         let parts = parts(&machines(&agents));
         for (agent, part) in parts.into_iter().enumerate() {
-            let wanted = Box::new(start.wanted.clone());
-            let order = Order::Ready { wanted, part };
+            let requirements = Box::new(start.wanted.clone());
+            let order = Order::Ready { requirements, part };
             agents.give(agent, &Work::Experiment(order));
         }
         let mut hosts = Hosts {

@@ -54,7 +54,8 @@ pub enum Order {
     /// Make the host ready.
     Ready {
         /// What it must have.
-        wanted: Box<HostRequirements>,
+        #[serde(rename = "wanted")]
+        requirements: Box<HostRequirements>,
         /// Its part of its machine's cores, from 0, and of how many.
         part: (usize, usize),
     },
@@ -66,7 +67,8 @@ pub enum Order {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     /// What the run knows so far.
-    pub known: RunKnowledge,
+    #[serde(rename = "known")]
+    pub knowledge: RunKnowledge,
     /// The block's number, and how often it was begun before; `None`: what a run needs before its first block.
     pub block: Option<(u32, u32)>,
 }

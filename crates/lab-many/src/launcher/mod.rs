@@ -104,7 +104,7 @@ fn client(variable: &str, default: &str) -> Command {
 
 /// Pairs of a label and a name; the label of a repeated name gets a number.
 fn names(text: &str) -> Result<Vec<(String, String)>, String> {
-    let mut all: Vec<(String, String)> = Vec::new();
+    let mut pairs: Vec<(String, String)> = Vec::new();
     for name in text.split(',') {
         // A name that begins with a dash would be an option.
         let is_invalid = |c: char| c.is_whitespace() || c.is_control();
@@ -112,14 +112,14 @@ fn names(text: &str) -> Result<Vec<(String, String)>, String> {
             let printable = name.escape_default();
             return Err(format!("`{printable}` is no name of a host"));
         }
-        let before = all.iter().filter(|(_, earlier)| earlier == name).count();
+        let before = pairs.iter().filter(|(_, earlier)| earlier == name).count();
         let label = match before {
             0 => name.to_owned(),
             n => format!("{name}#{}", n + 1),
         };
-        all.push((label, name.to_owned()));
+        pairs.push((label, name.to_owned()));
     }
-    Ok(all)
+    Ok(pairs)
 }
 
 /// A shell script that receives the program on its standard input, before the messages, and runs it. The program

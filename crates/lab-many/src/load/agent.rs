@@ -66,8 +66,8 @@ impl LoadAgent {
     }
 
     fn server(&self, server: SubjectId) -> Result<&LoadedServer, String> {
-        let known = self.servers.get(server);
-        known.ok_or_else(|| format!("there is no server {server}"))
+        let known_server = self.servers.get(server);
+        known_server.ok_or_else(|| format!("there is no server {server}"))
     }
 
     fn find(

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_kind_of_error_one_is_told() {
+    fn of_each_kind_of_error_one_is_reported() {
         let mut gather = two_agents(1);
         let words = |text: &str| vec![(ErrorKind::Reset, text.to_owned())];
         gather.slice(0, 0, slice(1, 1), words("a"));

@@ -137,8 +137,8 @@ impl<'a> LoadAgents<'a> {
     /// How many agents were lost by now, and how many there were.
     pub fn lost(&self) -> (usize, usize) {
         let shared = lock(&self.shared);
-        let all = shared.agents.len();
-        (all - shared.agents.present().len(), all)
+        let count = shared.agents.len();
+        (count - shared.agents.present().len(), count)
     }
 }
 
@@ -150,9 +150,9 @@ impl Generators for LoadAgents<'_> {
         block: u32,
     ) -> Result<Box<dyn Generator>, LoadFault> {
         let mut shared = lock(&self.shared);
-        let all = shared.agents.len();
+        let count = shared.agents.len();
         let share = LoadShare::all(self.plan, self.load, point, block);
-        let shares: Vec<LoadShare> = (0..all).map(|agent| share.of(agent, all)).collect();
+        let shares: Vec<LoadShare> = (0..count).map(|agent| share.of(agent, count)).collect();
         for agent in shared.agents.present() {
             let share = shares[agent].clone();
             let order = Order::Open {
@@ -166,7 +166,7 @@ impl Generators for LoadAgents<'_> {
         Ok(Box::new(AgentsGenerator {
             shared: self.shared.clone(),
             server: subject,
-            whole: share.arrivals,
+            total_arrivals: share.arrivals,
             shares: shares.into_iter().map(|share| share.arrivals).collect(),
         }))
     }
@@ -177,7 +177,7 @@ struct AgentsGenerator {
     shared: Arc<Mutex<Shared>>,
     server: SubjectId,
     /// The arrivals of the whole load.
-    whole: Arrivals,
+    total_arrivals: Arrivals,
     /// The arrivals of each agent.
     shares: Vec<Arrivals>,
 }
@@ -259,11 +259,11 @@ impl AgentsGenerator {
 
     /// The delay of an agent's begin, ns: where requests are due at equal distances, those of the agents alternate.
     fn after_ns(&self, agent: AgentId) -> i64 {
-        match &self.whole {
+        match &self.total_arrivals {
             Arrivals::Open {
                 poisson: false,
                 stages,
-            } if !self.whole.changes() => {
+            } if !self.total_arrivals.changes() => {
                 let rate = stages.first().map_or(0.0, |stage| stage.from);
                 (agent as f64 * 1e9 / rate.max(1e-3)) as i64
             }
@@ -323,20 +323,22 @@ impl Shared {
 
     /// The fault that ends the load: lost agents, or else `message`.
     fn fault(&self, message: String) -> LoadFault {
-        let (all, present) = (self.agents.len(), self.agents.present().len());
+        let (total, present) = (self.agents.len(), self.agents.present().len());
         let reason = if message.is_empty() {
             "the report says why"
         } else {
             &message
         };
-        match all - present {
-            lost if lost == all => LoadFault::AgentsLost(format!("all agents were lost: {reason}")),
+        match total - present {
+            lost if lost == total => {
+                LoadFault::AgentsLost(format!("all agents were lost: {reason}"))
+            }
             lost if lost > 0 && self.strict => LoadFault::AgentsLost(format!(
-                "{lost} of {all} agents lost, and --strict was given: {reason}"
+                "{lost} of {total} agents lost, and --strict was given: {reason}"
             )),
             // Before the first load there is nothing to go on with.
             lost if lost > 0 && self.loads == 0 => {
-                LoadFault::AgentsLost(format!("{lost} of {all} agents lost: {reason}"))
+                LoadFault::AgentsLost(format!("{lost} of {total} agents lost: {reason}"))
             }
             _ => LoadFault::Failed(message),
         }

@@ -356,14 +356,14 @@ impl Database for Mariadb {
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
         let (place, user) = (self.lab.to_string(), quoted(&self.lab.user));
-        let rights = |why: String| ServiceError::Rights {
+        let rights = |reason: String| ServiceError::Rights {
             software: &MARIADB.software,
             place,
-            why,
+            reason,
         };
         if self.value("SELECT @@performance_schema")? != "1" {
-            let why = "its performance schema is off: start it with performance_schema=ON";
-            return Err(rights(why.into()));
+            let reason = "its performance schema is off: start it with performance_schema=ON";
+            return Err(rights(reason.into()));
         }
         // Times are in ps.
         let totals = "SELECT DIGEST_TEXT, COUNT_STAR, SUM_ERRORS, SUM_TIMER_WAIT DIV 1000, \
@@ -386,7 +386,7 @@ impl Database for Mariadb {
         created.map_err(|error| ServiceError::Rights {
             software: &MARIADB.software,
             place: self.lab.to_string(),
-            why: format!(
+            reason: format!(
                 "user `{0}` may not create databases ({error}): GRANT ALL ON *.* TO {0}",
                 self.lab.user
             ),
@@ -525,7 +525,7 @@ fn message_of(error: mysql::Error) -> String {
 fn statement_error(error: mysql::Error) -> ServiceError {
     ServiceError::Statement {
         software: &MARIADB.software,
-        words: message_of(error),
+        message: message_of(error),
     }
 }
 

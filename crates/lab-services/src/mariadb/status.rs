@@ -102,8 +102,10 @@ impl Status {
         let aborted = global.get("Aborted_clients") + global.get("Aborted_connects");
         let (opened, open) = (global.get("Connections"), global.get("Threads_connected"));
         // Ending a connection is a question, too: COM_QUIT.
-        let ended = opened.wrapping_sub(open).wrapping_sub(aborted);
-        let explained = with_word.wrapping_add(ended).wrapping_add(*sent);
+        let ended_connections = opened.wrapping_sub(open).wrapping_sub(aborted);
+        let explained = with_word
+            .wrapping_add(ended_connections)
+            .wrapping_add(*sent);
         statements.insert(
             "other".into(),
             global.get("Questions").wrapping_sub(explained),

@@ -274,7 +274,7 @@ impl Daemon for Postgresql {
     fn processes(&mut self, main: Pid) -> Processes {
         Processes {
             main,
-            ended: self
+            ended_processes: self
                 .tally
                 .clone()
                 .filter(|tally| tally.is_loaded())
@@ -379,10 +379,10 @@ impl Database for Postgresql {
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {
         let place = self.lab.to_string();
-        let rights = |why: String| ServiceError::Rights {
+        let rights = |reason: String| ServiceError::Rights {
             software: &POSTGRESQL.software,
             place,
-            why,
+            reason,
         };
         let query = format!(
             "{} SELECT quote_ident(n.nspname) FROM pg_extension e \
@@ -419,10 +419,10 @@ impl Database for Postgresql {
     fn check_rights(&mut self) -> Result<(), ServiceError> {
         let (user, database) = (self.lab.user.clone(), self.lab.database.clone());
         let place = self.lab.to_string();
-        let rights_error = |why: String| ServiceError::Rights {
+        let rights_error = |reason: String| ServiceError::Rights {
             software: &POSTGRESQL.software,
             place: place.clone(),
-            why,
+            reason,
         };
         let can_create = "SELECT has_database_privilege(current_database(), 'CREATE')";
         if self.value(can_create)? != "t" {
@@ -570,6 +570,6 @@ fn message_of(error: &postgres::Error) -> String {
 fn statement_error(error: postgres::Error) -> ServiceError {
     ServiceError::Statement {
         software: &POSTGRESQL.software,
-        words: message_of(&error),
+        message: message_of(&error),
     }
 }

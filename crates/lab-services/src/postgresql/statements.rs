@@ -93,8 +93,11 @@ impl Statements {
         // The number of processes first: the statements of a process that has ended by then are all counted.
         let open = processes.map(|processes| processes.children().len() as u64);
         let mut counters = self.executed(client)?;
-        let ended = processes.and_then(|processes| processes.ended.as_deref());
-        (counters.connects, counters.open) = match (ended.map(|ended| ended.accepted()), open) {
+        let ended_processes = processes.and_then(|processes| processes.ended_processes.as_deref());
+        (counters.connects, counters.open) = match (
+            ended_processes.map(|ended_processes| ended_processes.accepted()),
+            open,
+        ) {
             (Some(accepted), Some(open)) => (Some(accepted), open),
             (_, open) => {
                 let (closed, counted) = self.sessions(client)?;

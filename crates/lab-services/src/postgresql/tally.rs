@@ -99,10 +99,10 @@ impl EndedProcesses for Tally {
         let page = self.page();
         for _ in 0..MOST_READINGS {
             let sequence = page.sequence.load(SeqCst);
-            let ended = page.cpu_us.load(SeqCst);
+            let ended_us = page.cpu_us.load(SeqCst);
             let sum = living();
             if sequence.is_multiple_of(2) && page.sequence.load(SeqCst) == sequence {
-                return Some(1000 * ended + sum?);
+                return Some(1000 * ended_us + sum?);
             }
             std::thread::yield_now();
         }

@@ -42,11 +42,11 @@ fn message(stderr: &str) -> String {
         let has_level = start.next().is_some_and(|level| "IWEF".contains(level));
         has_level && start.take(4).filter(char::is_ascii_digit).count() == 4
     };
-    let all = stderr.trim();
-    let lines: Vec<&str> = all.lines().filter(|line| !is_logged(line)).collect();
+    let text = stderr.trim();
+    let lines: Vec<&str> = text.lines().filter(|line| !is_logged(line)).collect();
     match lines.join("\n").trim() {
-        "" => format!("kubectl: {all}"),
-        text => format!("kubectl: {text}"),
+        "" => format!("kubectl: {text}"),
+        message => format!("kubectl: {message}"),
     }
 }
 
