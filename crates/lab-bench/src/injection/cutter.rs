@@ -2,75 +2,60 @@
 //! Has the server end connections of a subject, as an administrator does.
 
 use super::proxy::Proxy;
+use super::thread_state::ThreadState;
 use crate::random::random;
 use lab_services::Terminator;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 /// Ends connections until it is dropped.
-pub struct Cutter(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    is_at_work: AtomicBool,
-    is_over: AtomicBool,
-    failure: Mutex<Option<String>>,
-}
+pub struct Cutter(Arc<ThreadState>);
 
 impl Cutter {
     /// Ends one of a proxy's connections, chosen at random, so many times a second.
     pub fn start(terminator: Terminator, proxy: Arc<Proxy>, per_s: f64, seed: u64) -> Cutter {
-        let shared = Arc::new(Shared::default());
-        let cutting = shared.clone();
-        thread::spawn(move || {
-            if let Err(message) = cutting.cut(terminator, &proxy, per_s, seed) {
-                let failure = cutting.failure.lock();
-                *failure.unwrap_or_else(PoisonError::into_inner) = Some(message);
-            }
-        });
-        Cutter(shared)
+        let state = Arc::new(ThreadState::default());
+        let cutter = Cutter(state.clone());
+        thread::spawn(move || state.keep_failure(cut(&state, terminator, &proxy, per_s, seed)));
+        cutter
     }
 
     /// Whether connections are ended now.
     pub fn set_at_work(&self, is_at_work: bool) {
-        self.0.is_at_work.store(is_at_work, Ordering::Release);
+        self.0.set_at_work(is_at_work);
     }
 
     /// Why it cannot end connections; `None`: it can.
     pub fn failure(&self) -> Option<String> {
-        let failure = self.0.failure.lock();
-        failure.unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.failure()
     }
 }
 
 impl Drop for Cutter {
     fn drop(&mut self) {
-        self.0.is_over.store(true, Ordering::Release);
+        self.0.end();
     }
 }
 
-impl Shared {
-    fn cut(
-        &self,
-        terminator: Terminator,
-        proxy: &Proxy,
-        per_s: f64,
-        seed: u64,
-    ) -> Result<(), String> {
-        let mut server = terminator.connect().map_err(|e| e.to_string())?;
-        for cut in 0.. {
-            thread::sleep(Duration::from_secs_f64(1.0 / per_s));
-            if self.is_over.load(Ordering::Acquire) {
-                break;
-            }
-            let ports = proxy.server_ports();
-            if self.is_at_work.load(Ordering::Acquire) && !ports.is_empty() {
-                let chosen = random(seed, &[cut]) as usize % ports.len();
-                server.end(ports[chosen]).map_err(|e| e.to_string())?;
-            }
+fn cut(
+    state: &ThreadState,
+    terminator: Terminator,
+    proxy: &Proxy,
+    per_s: f64,
+    seed: u64,
+) -> Result<(), String> {
+    let mut server = terminator.connect().map_err(|e| e.to_string())?;
+    for number in 0.. {
+        thread::sleep(Duration::from_secs_f64(1.0 / per_s));
+        if state.is_over() {
+            break;
         }
-        Ok(())
+        let ports = proxy.server_ports();
+        if !state.is_at_rest() && !ports.is_empty() {
+            let chosen = random(seed, &[number]) as usize % ports.len();
+            server.end(ports[chosen]).map_err(|e| e.to_string())?;
+        }
     }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 
 use super::fault;
 use super::outage::{Dependency, Outages, Recovery};
+use super::thread_state::ThreadState;
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
 use crate::random::random;
@@ -12,8 +13,7 @@ use lab_model::Injection;
 use rusqlite::{Connection, ErrorCode};
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -62,10 +62,7 @@ impl FileInjector {
     /// Whether the subject is at work: the file is locked only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(locker) = &self.locker {
-            locker
-                .shared
-                .is_at_work
-                .store(is_at_work, Ordering::Release);
+            locker.state.set_at_work(is_at_work);
         }
     }
 
@@ -161,86 +158,65 @@ impl Dependency for LockedFile {
 
 /// A thread that takes the lock again and again, until it is dropped.
 struct Locker {
-    shared: Arc<Shared>,
+    state: Arc<ThreadState>,
     thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Shared {
-    is_at_work: AtomicBool,
-    is_over: AtomicBool,
-    failure: Mutex<Option<String>>,
 }
 
 impl Locker {
     /// Takes it after so many commits on average, each time for so long.
     fn start(lock: WriteLock, commits: f64, time: Duration, seed: u64) -> Locker {
-        let shared = Arc::new(Shared::default());
-        let locking = shared.clone();
+        let state = Arc::new(ThreadState::default());
+        let shared = state.clone();
         let thread = thread::spawn(move || {
             sys::leave_measured_core();
-            if let Err(message) = locking.lock_repeatedly(&lock, commits, time, seed) {
-                let failure = locking.failure.lock();
-                *failure.unwrap_or_else(PoisonError::into_inner) = Some(message);
-            }
+            shared.keep_failure(lock_repeatedly(&shared, &lock, commits, time, seed));
         });
         Locker {
-            shared,
+            state,
             thread: Some(thread),
         }
     }
 
     fn failure(&self) -> Option<String> {
-        let failure = self.shared.failure.lock();
-        failure.unwrap_or_else(PoisonError::into_inner).clone()
+        self.state.failure()
     }
 }
 
 impl Drop for Locker {
     fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Release);
-        // Its lock is gone before anyone closes the file: to close one takes the locks of a whole process away.
+        self.state.end();
+        // The lock must be gone before the file is closed: closing it releases all locks of the process.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-impl Shared {
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Acquire)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.is_over() || !self.is_at_work.load(Ordering::Acquire)
-    }
-
-    fn lock_repeatedly(
-        &self,
-        lock: &WriteLock,
-        commits: f64,
-        time: Duration,
-        seed: u64,
-    ) -> Result<(), String> {
-        for number in 0.. {
-            // A fault hits every call with the same chance: the calls between two are distributed exponentially.
-            let chance = (random(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
-            let wait = (-chance.min(1.0).ln() * commits) as u32;
-            let first = lock.commits()?;
-            while lock.commits()?.wrapping_sub(first) < wait && !self.is_over() {
+fn lock_repeatedly(
+    state: &ThreadState,
+    lock: &WriteLock,
+    commits: f64,
+    time: Duration,
+    seed: u64,
+) -> Result<(), String> {
+    for number in 0.. {
+        // A fault hits every call with the same chance: the calls between two are distributed exponentially.
+        let chance = (random(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
+        let wait = (-chance.min(1.0).ln() * commits) as u32;
+        let first = lock.commits()?;
+        while lock.commits()?.wrapping_sub(first) < wait && !state.is_over() {
+            thread::sleep(PAUSE);
+        }
+        if state.is_over() {
+            break;
+        }
+        if lock.take(|| state.is_at_rest())? {
+            let until = Instant::now() + time;
+            while Instant::now() < until && !state.is_at_rest() {
                 thread::sleep(PAUSE);
             }
-            if self.is_over() {
-                break;
-            }
-            if lock.take(|| self.is_at_rest())? {
-                let until = Instant::now() + time;
-                while Instant::now() < until && !self.is_at_rest() {
-                    thread::sleep(PAUSE);
-                }
-                lock.release()?;
-            }
+            lock.release()?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn lock_error(e: rusqlite::Error) -> String {

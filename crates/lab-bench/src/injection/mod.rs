@@ -6,6 +6,7 @@ mod cutter;
 mod locker;
 mod outage;
 mod proxy;
+mod thread_state;
 
 use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
