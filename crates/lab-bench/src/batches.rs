@@ -13,7 +13,7 @@ use crate::process::{BatchResult, SubjectProcess};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
 use crate::server::{Server, Servers};
-use crate::session::BenchError;
+use crate::session::{BenchError, usable_cores};
 use crate::sqlite::Files;
 use crate::sys;
 use crate::target::Target;
@@ -73,8 +73,7 @@ impl<'a> BatchWorkload<'a> {
         scratch: Scratch,
         servers: Servers,
     ) -> Result<BatchWorkload<'a>, BenchError> {
-        let cores = sys::allowed_cores()
-            .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
+        let cores = usable_cores()?;
         let targets = targets(plan, &scratch, servers)?;
         let pilots = run.pilots.iter();
         Ok(BatchWorkload {

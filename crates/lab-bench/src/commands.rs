@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::outputs::Outputs;
 use crate::random::random;
 use crate::scratch::Scratch;
-use crate::session::BenchError;
+use crate::session::{BenchError, usable_cores};
 use crate::starter::{Ended, Order, Starter};
 use crate::sys;
 use crate::workload::{Done, Turn, TurnResult, Workload};
@@ -70,12 +70,9 @@ impl<'a> CommandWorkload<'a> {
         run: &Run,
         scratch: Scratch,
     ) -> Result<CommandWorkload<'a>, BenchError> {
-        let system = |context: &str| {
-            let context = context.to_owned();
-            |e| BenchError::System(context, e)
-        };
-        let cores = sys::allowed_cores().map_err(system("the cores cannot be listed"))?;
-        let starter = Starter::new().map_err(system("the process that starts commands"))?;
+        let cores = usable_cores()?;
+        let starter =
+            Starter::new().map_err(BenchError::system("the process that starts commands"))?;
         let pilots = run.pilots.iter();
         let counters = Counters::of(starter.pid()).ok();
         Ok(CommandWorkload {

@@ -3,6 +3,7 @@
 
 use crate::context::{RunContext, Stop};
 use crate::executor::{Executor, LocalExecutor, OnProgress};
+use crate::sys;
 use crate::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};
@@ -28,6 +29,18 @@ pub enum BenchError {
     /// Agents that measure are gone: all of them, or one where none may be.
     #[error("{0}")]
     AgentsLost(String),
+}
+
+impl BenchError {
+    /// Says what failed in front of an error of the operating system.
+    pub(crate) fn system(what_failed: &str) -> impl FnOnce(std::io::Error) -> BenchError {
+        move |error| BenchError::System(what_failed.to_owned(), error)
+    }
+}
+
+/// The cores that the lab may use, ascending.
+pub(crate) fn usable_cores() -> Result<Vec<usize>, BenchError> {
+    sys::allowed_cores().map_err(BenchError::system("the cores cannot be listed"))
 }
 
 /// A run that is being carried out.

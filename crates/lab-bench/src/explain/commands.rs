@@ -3,21 +3,20 @@
 //! tool.
 
 use super::allocations::{Library, has_own_heap};
-use super::simulated::{FIGURES, by_function, by_library, most_costly, under_callgrind};
-use super::{Adding, REPEATS, USED, missing, read_trace_file, tracing};
+use super::simulated::{
+    FIGURES, by_function, by_library, most_costly, read_profile, under_callgrind,
+};
+use super::trace::read_all_calls;
+use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
 use crate::build::in_path;
 use crate::commands::order;
-use crate::fault::{Fault, SubjectResult};
+use crate::fault::SubjectResult;
 use crate::hardware::{COUNTED, Counters};
-use crate::process::connection_lost;
 use crate::scratch::Scratch;
 use crate::starter::{Ended, Order, Starter};
 use crate::sys;
 use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
-use lab_profile::read_callgrind;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 use std::time::Duration;
 
@@ -102,10 +101,6 @@ impl<'a> CommandExplainer<'a> {
     }
 
     fn untraced(&mut self, counted: &mut Counted) -> SubjectResult<()> {
-        let events = |counters: &Option<Counters>| match counters {
-            Some(counters) => counters.read().map_err(connection_lost),
-            None => Ok(Vec::new()),
-        };
         // Warm files.
         let first = self.run(counted, &[])?;
         let repeats = if Duration::from_nanos(first.wall_ns) > LONG {
@@ -115,9 +110,9 @@ impl<'a> CommandExplainer<'a> {
         };
         let mut rows = Vec::new();
         for _ in 0..repeats {
-            let before = events(&self.counters)?;
+            let before = read_events(self.counters.as_ref())?;
             let ended = self.run(counted, &[])?;
-            let after = events(&self.counters)?;
+            let after = read_events(self.counters.as_ref())?;
             let mut row = vec![
                 (ended.user_ns + ended.sys_ns) as f64,
                 ended.voluntary_switches as f64,
@@ -142,7 +137,7 @@ impl<'a> CommandExplainer<'a> {
         let mut traces = Vec::new();
         for _ in 0..UNDER_TOOLS {
             self.run(counted, &tracing(tracer, &file, &[]))?;
-            traces.push(read_trace_file(&file)?);
+            traces.push(read_trace_file(&file, read_all_calls)?);
         }
         let rows: Vec<_> = traces.iter().map(|calls| (calls.clone(), 1.0)).collect();
         counted.messages = traces.pop().map_or(Vec::new(), |calls| calls.messages);
@@ -182,9 +177,7 @@ impl<'a> CommandExplainer<'a> {
         }
         let file = self.scratch.folder().join("callgrind");
         self.run(counted, &under_callgrind(&file))?;
-        let failure = |message: String| Fault::Failed("callgrind", message);
-        let opened = File::open(&file).map_err(|e| failure(e.to_string()))?;
-        let profile = read_callgrind(BufReader::new(opened)).map_err(|e| failure(e.to_string()))?;
+        let profile = read_profile(&file)?;
         let figures = FIGURES.iter();
         let figures =
             figures.filter_map(|(metric, event)| Some((metric, profile.total_of(event)? as f64)));

@@ -20,8 +20,7 @@ use crate::hardware::{self, COUNTED, Counters};
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::scratch::Scratch;
 use crate::server::Servers;
-use crate::session::BenchError;
-use crate::sys;
+use crate::session::{BenchError, usable_cores};
 use crate::target::Target;
 use crate::visit::Visit;
 use lab_model::{Counted, CountedFigure, Direction, Metric, Plan, PointId, SubjectId, Unit};
@@ -30,7 +29,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use trace::{Calls, read_all_calls};
+use trace::Calls;
 
 /// Differences of which the median is taken. From the least to the greatest of six is an interval of the
 /// median at 1 - 2/2^6 = 96.9 %.
@@ -79,8 +78,7 @@ impl<'a> Explainer<'a> {
         scratch: Scratch,
         servers: Servers,
     ) -> Result<Explainer<'a>, BenchError> {
-        let cores = sys::allowed_cores()
-            .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
+        let cores = usable_cores()?;
         let targets = targets(plan, &scratch, servers)?;
         let core = cores[0];
         for server in targets.iter().filter_map(Target::server) {
@@ -144,10 +142,7 @@ impl<'a> Explainer<'a> {
             |process: &SubjectProcess| procfs::usage(process.pid()).map_err(connection_lost);
         let counters = self.has_hardware.then(|| Counters::of(process.pid()));
         let counters = counters.transpose().map_err(connection_lost)?;
-        let events = || match &counters {
-            Some(counters) => counters.read().map_err(connection_lost),
-            None => Ok(Vec::new()),
-        };
+        let events = || read_events(counters.as_ref());
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
             let (before, events_before) = (usage(process)?, events()?);
             let result = run(process)?;
@@ -256,10 +251,7 @@ impl<'a> Explainer<'a> {
         }
         process.close()?;
         process.quit()?;
-        let calls = File::open(&file)
-            .map_err(TraceError::from)
-            .and_then(|trace| read_trace(BufReader::new(trace)))
-            .map_err(|e| Fault::Failed("trace", e.to_string()))?;
+        let calls = read_trace_file(&file, read_trace)?;
         let expected = batches.warm_up as usize + 2 * REPEATS + 1;
         if calls.len() == expected {
             counted.add(batches, calls);
@@ -300,11 +292,22 @@ fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The calls of a whole trace.
-fn read_trace_file(file: &Path) -> SubjectResult<Calls> {
+/// Reads what is needed of a trace.
+fn read_trace_file<T>(
+    file: &Path,
+    read: impl FnOnce(BufReader<File>) -> Result<T, TraceError>,
+) -> SubjectResult<T> {
     let trace = File::open(file).map_err(TraceError::from);
-    let calls = trace.and_then(|trace| read_all_calls(BufReader::new(trace)));
-    calls.map_err(|e| Fault::Failed("trace", e.to_string()))
+    let content = trace.and_then(|trace| read(BufReader::new(trace)));
+    content.map_err(|e| Fault::Failed("trace", e.to_string()))
+}
+
+/// The processor's counts so far; empty where it has no counters.
+fn read_events(counters: Option<&Counters>) -> SubjectResult<Vec<f64>> {
+    match counters {
+        Some(counters) => counters.read().map_err(connection_lost),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// What the system says of a process.

@@ -3,19 +3,17 @@
 
 use super::allocations::{Library, has_own_heap};
 use super::trace::read_windows;
-use super::{Adding, REPEATS, TraceError, USED, missing, tracing, used};
+use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used};
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, Counters};
 use crate::process::connection_lost;
 use crate::scratch::Scratch;
 use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
-use crate::session::BenchError;
+use crate::session::{BenchError, usable_cores};
 use crate::sys;
 use lab_load::Engine;
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectId};
 use lab_services::procfs::{self, Usage};
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,8 +47,7 @@ impl<'a> ServerExplainer<'a> {
         folder: &'a Path,
         scratch: Scratch,
     ) -> Result<ServerExplainer<'a>, BenchError> {
-        let cores = sys::allowed_cores()
-            .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
+        let cores = usable_cores()?;
         let split = Split::of(&cores, plan.seed, 0);
         pin_lab(&split);
         Ok(ServerExplainer {
@@ -107,10 +104,7 @@ impl<'a> ServerExplainer<'a> {
         let process = loaded.server.process.pid();
         let counters = self.has_hardware.then(|| Counters::of(process));
         let counters = counters.transpose().map_err(connection_lost)?;
-        let events = || match &counters {
-            Some(counters) => counters.read().map_err(connection_lost),
-            None => Ok(Vec::new()),
-        };
+        let events = || read_events(counters.as_ref());
         let rows = loaded.stretches(|loaded| {
             let cpu_before = loaded.server.read()?.cpu_ns;
             let (before, events_before) = (usage(&loaded.server), events()?);
@@ -144,10 +138,7 @@ impl<'a> ServerExplainer<'a> {
             Ok(Vec::new())
         })?;
         loaded.end(self.serving)?;
-        let calls = File::open(&file)
-            .map_err(TraceError::from)
-            .and_then(|trace| read_windows(BufReader::new(trace), &windows))
-            .map_err(|e| Fault::Failed("trace", e.to_string()))?;
+        let calls = read_trace_file(&file, |trace| read_windows(trace, &windows))?;
         let served = served.into_iter().map(|served| served as f64);
         let each: Vec<_> = calls.into_iter().zip(served).collect();
         counted.calls(&each);

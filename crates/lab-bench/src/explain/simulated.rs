@@ -78,10 +78,15 @@ impl Explainer<'_> {
         visit.check_work(self.plan)?;
         process.close()?;
         process.quit()?;
-        let failure = |message: String| Fault::Failed("callgrind", message);
-        let opened = File::open(&file).map_err(|e| failure(e.to_string()))?;
-        read_callgrind(BufReader::new(opened)).map_err(|e| failure(e.to_string()))
+        read_profile(&file)
     }
+}
+
+/// Reads what Callgrind wrote.
+pub(super) fn read_profile(file: &Path) -> SubjectResult<CostProfile> {
+    let failure = |message: String| Fault::Failed("callgrind", message);
+    let file = File::open(file).map_err(|e| failure(e.to_string()))?;
+    read_callgrind(BufReader::new(file)).map_err(|e| failure(e.to_string()))
 }
 
 pub(super) fn under_callgrind(file: &Path) -> Vec<String> {

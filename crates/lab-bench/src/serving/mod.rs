@@ -15,7 +15,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::protocol::Reply;
 use crate::scratch::Scratch;
 use crate::server_usage::with_server;
-use crate::session::BenchError;
+use crate::session::{BenchError, usable_cores};
 use crate::sys;
 use crate::workload::{Done, Turn, TurnResult, Workload};
 pub(crate) use files::ServedFiles;
@@ -71,14 +71,11 @@ impl<'a> ServerWorkload<'a> {
         (run, peaks): (&Run, Peaks),
         scratch: Scratch,
     ) -> Result<ServerWorkload<'a>, BenchError> {
-        let system = |context: &str| {
-            let context = context.to_owned();
-            |e| BenchError::System(context, e)
-        };
-        let cores = sys::allowed_cores().map_err(system("the cores cannot be listed"))?;
+        let cores = usable_cores()?;
         let place = scratch.folder().join("files");
-        let files = ServedFiles::make(place, &serving.files, plan.seed)
-            .map_err(system("the files that servers serve cannot be made"))?;
+        let files = ServedFiles::make(place, &serving.files, plan.seed).map_err(
+            BenchError::system("the files that servers serve cannot be made"),
+        )?;
         let pilots = run.pilots.iter();
         let by_case = |p: &Pilot| ((p.subject, plan.points[p.point].case), p.clone());
         Ok(ServerWorkload {
