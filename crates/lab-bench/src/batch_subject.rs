@@ -14,13 +14,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What subjects are started with.
+/// How subjects are started.
 pub struct Starting<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The project's folder.
     pub folder: &'a Path,
-    /// For their temporary files.
+    /// The folder for their temporary files.
     pub temporary: PathBuf,
 }
 
@@ -94,7 +94,7 @@ pub struct RunningSubject {
 }
 
 impl RunningSubject {
-    /// With nothing open yet.
+    /// A subject with no point open.
     pub fn new(process: SubjectProcess) -> RunningSubject {
         RunningSubject {
             process,

@@ -37,15 +37,14 @@ const LEAD_IN: u64 = 10;
 /// The part of its warm-up that a process needs when it has visited another point of the case.
 const WARM_UP_AGAIN: u32 = 4;
 
-/// After so many mirrored pairs a fresh process takes the turns of a subject that starts at no cost. Where
-/// the system happens to put a process's code, stack and heap changes its speed by 2 % for as long as it
-/// lives; averaged over several processes that is a smaller part of a block's scatter.
+/// After so many mirrored pairs a fresh process takes the turns of a subject that starts at no cost: the random places
+/// of a process's code, stack and heap change its speed by 2 %, which averages out over several processes.
 const PAIRS_OF_A_PROCESS: u32 = 10;
 
 /// Start and warm-up of a process within this time cost nothing.
 const CHEAP_NS: u64 = 20_000_000;
 
-/// What numbers of operations yield.
+/// Numbers of operations and their outcomes.
 type Outcomes = Vec<(u64, Checked)>;
 
 /// The subjects of a run.
@@ -94,7 +93,7 @@ impl<'a> BatchWorkload<'a> {
         })
     }
 
-    /// Whose fault it is: a subject whose server is gone did nothing wrong.
+    /// Attributes a fault to the server of the target, if that is lost.
     fn attributed(&self, fault: Fault, point: PointId) -> Fault {
         let target = self.targets.get(self.plan.points[point].target);
         match (fault, target.and_then(Target::server)) {
@@ -282,7 +281,7 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// What every number of operations yields, and what one leaves in a fresh target.
+    /// The outcome of each number of operations, and the content that one leaves in a fresh target.
     fn outcomes_by(
         &self,
         trusted: SubjectId,
@@ -443,9 +442,8 @@ impl Workload for BatchWorkload<'_> {
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
-    /// Gives the turns of each subject that starts at no cost to a fresh process. They are started in the
-    /// random order of the coming pass: of two copies of one program, the one that was always started first
-    /// differed from the other by half a percent.
+    /// Gives the turns of each subject that starts at no cost to a fresh process. They are started in the random order
+    /// of the coming pass, because always starting one of two copies first made a difference of 0.5 %.
     fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
         let Turn {
             subject,

@@ -32,9 +32,9 @@ pub struct Unready {
 /// A build begins, or has ended, with the label of its subject.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'s> {
-    /// It begins.
+    /// A build begins.
     Begins(&'s str),
-    /// It has ended.
+    /// A build has ended.
     Ended(&'s str),
 }
 

@@ -27,7 +27,7 @@ pub enum Progress<'a> {
     },
     /// A block is at a point.
     Point {
-        /// Its number, from 0.
+        /// The block's number, from 0.
         block: u32,
         /// The point.
         point: PointId,
@@ -82,7 +82,7 @@ impl From<StoreError> for Stop {
 pub struct RunContext<'a> {
     /// The run file.
     pub writer: RunWriter,
-    /// What it holds, but the slices of blocks that are over.
+    /// The content of the file, without the slices of blocks that are over.
     pub run: Run,
     /// The subjects that still take part.
     pub participants: Participants,
@@ -175,7 +175,7 @@ pub enum Record {
     },
     /// A process that ended.
     Process {
-        /// As a batch of one operation.
+        /// The process as a batch of one operation.
         sample: Sample,
         /// What the system says of it.
         exit: Exit,

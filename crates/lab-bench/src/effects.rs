@@ -17,7 +17,7 @@ pub struct Calls {
     pub batch: u64,
     /// How many calls it had.
     pub calls: u64,
-    /// Those that failed.
+    /// The numbers of the calls that failed.
     pub failed: Failed,
 }
 
@@ -32,7 +32,7 @@ pub fn first(batches: &[Calls]) -> u64 {
     batches.first().map_or(0, |b| b.batch)
 }
 
-/// What became of calls. Each is in one of the four numbers at the most.
+/// How many calls had which effect. Each call is in one of the last four numbers at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// Calls.

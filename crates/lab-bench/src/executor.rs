@@ -78,7 +78,7 @@ impl<'a> LocalExecutor<'a> {
         LocalExecutor { machine, ..self }
     }
 
-    /// What its batches must yield.
+    /// The outcomes that its batches must have.
     pub fn outcomes(&self) -> Vec<Outcome> {
         self.workload.outcomes()
     }

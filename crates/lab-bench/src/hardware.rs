@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::FromRawFd;
 
-/// What is counted, in the order of the values.
+/// The metrics that are counted, in the order of the values.
 pub static COUNTED: [Metric; 4] = [
     Metric::INSTRUCTIONS,
     Metric::CYCLES,
@@ -46,7 +46,7 @@ struct Attributes {
 
 /// Counters of a process's threads, of the threads that they start, and of their child processes.
 pub struct Counters {
-    /// Of each thread, a file for each event.
+    /// For each thread, a file for each event.
     threads: Vec<Vec<File>>,
 }
 
@@ -65,7 +65,7 @@ impl Counters {
             let files = events.iter().map(|event| open(thread, *event));
             match files.collect::<io::Result<Vec<File>>>() {
                 Ok(files) => threads.push(files),
-                // It ended meanwhile.
+                // The thread has ended meanwhile.
                 Err(e) if e.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(e) => return Err(e),
             }
@@ -73,7 +73,7 @@ impl Counters {
         Ok(Counters { threads })
     }
 
-    /// What was counted so far, in the order of [`COUNTED`]; scaled up where counters took turns.
+    /// The counts so far, in the order of [`COUNTED`]; scaled up where counters took turns.
     pub fn read(&self) -> io::Result<Vec<f64>> {
         let width = self.threads.first().map_or(0, Vec::len);
         let mut sums = vec![0.0; width];

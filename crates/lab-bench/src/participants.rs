@@ -13,7 +13,7 @@ pub struct Participants {
 }
 
 impl Participants {
-    /// Those of a plan, without those that failed in a run that is resumed.
+    /// The participants of a plan, without those that failed in a run that is resumed.
     pub fn new(plan: &Plan, failures: &[Failure]) -> Participants {
         let mut participants = Participants::default();
         for subject in 0..plan.subjects.len() {
@@ -32,7 +32,7 @@ impl Participants {
         !self.excluded.contains(&subject) && !self.excluded_at.contains(&(subject, point))
     }
 
-    /// From now on a subject takes no part at a point; `None`: at any.
+    /// Excludes a subject from a point; `None`: from all points.
     pub fn exclude(&mut self, subject: SubjectId, point: Option<PointId>) {
         match point {
             Some(point) => self.excluded_at.insert((subject, point)),

@@ -15,9 +15,8 @@ const FIRST_LOOK: usize = 30;
 /// inserts 1,000 rows an operation looks steady for its first 60 batches, and then falls by a third.)
 const FIRST_LOOK_WITH_HELPERS: usize = 240;
 
-/// Helper threads that use more than this part of the measured time are still compiling: what they
-/// will change has not come yet, however steady the times look. (Measured on a Java subject: up to
-/// 100 % while its times still fell, below 20 % once they no longer did.)
+/// Helper threads that use more than this part of the measured time are still compiling, however steady the times are.
+/// (A Java subject's used up to 100 % while its times still fell, and below 20 % afterwards.)
 const STILL_COMPILING: f64 = 0.25;
 
 /// The longest batch of a pilot, ns, however long measured batches are: the pilots of an experiment with hundreds of

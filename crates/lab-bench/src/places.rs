@@ -16,7 +16,7 @@ const LEAST_FREE: u64 = 2 << 30;
 pub struct Place {
     /// The folder.
     pub folder: PathBuf,
-    /// Such as `ext4`.
+    /// Its type, such as `ext4`.
     pub filesystem: String,
     /// The name of the whole disk in `/sys/block`; `None`: the filesystem has none.
     pub disk: Option<String>,
@@ -122,7 +122,7 @@ fn mounts(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
-/// Without `\040` and the like.
+/// Replaces escapes such as `\040`.
 fn unescaped(word: &str) -> String {
     let escapes = [
         ("\\040", " "),

@@ -26,7 +26,7 @@ const LAST_LOG_LINES: usize = 10;
 /// The result of a batch, as the subject reports it and the lab's clocks measured it.
 #[derive(Clone, Debug)]
 pub struct BatchResult {
-    /// Between the subject's own clock readings.
+    /// Wall time between the subject's own clock readings.
     pub wall_ns: u64,
     /// CPU time of its process around the batch.
     pub cpu_ns: u64,
@@ -365,7 +365,7 @@ impl SubjectProcess {
         std::mem::take(&mut self.log)
     }
 
-    /// Its last log lines, whether they were taken or not.
+    /// Its last log lines, including those that were taken already.
     pub fn last_log(&self) -> Vec<String> {
         self.last_log.iter().cloned().collect()
     }

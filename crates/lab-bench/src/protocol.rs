@@ -13,7 +13,7 @@ const SPECIAL: &AsciiSet = &RESERVED.remove(b'/').remove(b':').remove(b',').remo
 /// A reply: its verb and its arguments, decoded, in the order in which they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Such as `ran`.
+    /// The verb, such as `ran`.
     pub verb: String,
     args: Vec<(String, String)>,
 }

@@ -9,7 +9,7 @@ use lab_model::Writes;
 pub struct Reported {
     /// Operations.
     pub operations: u64,
-    /// What they produced, in the case's unit.
+    /// Units that they produced.
     pub units: u64,
     /// Sum of the values.
     pub sum: u64,

@@ -127,7 +127,7 @@ fn is_ours(folder: &Path) -> bool {
     name.is_some_and(|n| n.starts_with(PREFIX))
 }
 
-/// At least 256 MiB free, and writable.
+/// Whether a folder is writable and has 256 MiB free.
 fn has_space(folder: &Path) -> bool {
     use nix::unistd::{AccessFlags, access};
     let free = nix::sys::statvfs::statvfs(folder).map(|s| s.blocks_available() * s.fragment_size());

@@ -58,19 +58,19 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Of a process and its descendants.
+    /// Watches a process and its descendants.
     pub fn new(pid: i32) -> Watch {
         Watch::of(&[Pid::from_raw(pid)])
     }
 
-    /// Of several, none a descendant of another.
+    /// Watches several processes with their descendants; none may be a descendant of another.
     pub fn of(pids: &[Pid]) -> Watch {
         Watch {
             mains: pids.iter().map(|&pid| (pid, None)).collect(),
         }
     }
 
-    /// What they have used by now. Error: the process is not there, or not there any more.
+    /// What they have used by now. Error: a process does not exist, or not any more.
     pub fn read(&mut self) -> Result<Usage, ProcessGone> {
         let mut processes = Vec::new();
         for (pid, known_start) in &mut self.mains {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn descendants_and_those_that_ended_count() {
         let burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
-        // What runs in the background has no standard input of its own.
+        // A shell's background jobs have no standard input.
         let script = format!("exec 3<&0; ( ({burn}); read x <&3 ) & ({burn}); wait");
         let mut server = shell(&script);
         let mut watch = Watch::new(server.id() as i32);

@@ -166,7 +166,7 @@ impl Database {
             })
     }
 
-    /// What makes its faults; `None`: it has none.
+    /// The injector of its faults; `None`: it has none.
     pub fn injector(&self) -> Option<&FileInjector> {
         self.injector.as_ref()
     }

@@ -23,9 +23,8 @@ impl Header {
         Ok(self.counters()?.unwrap_or_default().commits)
     }
 
-    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
-    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not: `None`. The schema cookie,
-    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
+    /// The change counter (bytes 24 to 27; SQLite file format, 1.3.7) and the schema cookie (bytes 40 to 43; 1.3.9).
+    /// `None`: in WAL mode (bytes 18 and 19 are 2) commits do not count.
     pub fn counters(&self) -> io::Result<Option<Counters>> {
         let mut header = [0; 44];
         self.0.read_exact_at(&mut header, 0)?;

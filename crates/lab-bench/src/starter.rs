@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// 64-bit numbers in an answer.
 const NUMBERS: usize = 12;
 
-/// What to start.
+/// An order to start a command.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     /// Program and arguments; a name without `/` is looked for in PATH.

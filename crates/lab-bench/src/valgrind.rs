@@ -214,7 +214,7 @@ impl Running {
         let name = tool.title().replace(' ', "-");
         let folder = folder.join(format!("{name}-{}", command + 1));
         std::fs::create_dir_all(&folder)?;
-        // Of a program that forks, each process writes a file of its own.
+        // Each process of a program that forks writes a file of its own.
         let out = folder.join("%p");
         let mut call = Command::new("valgrind");
         call.arg(NO_DEBUGGER)

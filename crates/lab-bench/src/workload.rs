@@ -40,7 +40,7 @@ pub trait Workload {
         Ok(())
     }
 
-    /// What batches must yield, as far as that is known.
+    /// The outcomes that batches must have, as far as they are known.
     fn outcomes(&self) -> Vec<Outcome> {
         Vec::new()
     }

@@ -45,9 +45,9 @@ pub struct Revision {
 /// A commit. Its texts are cleaned of control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its full name.
+    /// The full hash.
     pub id: String,
-    /// As much of it as is unique in the repository.
+    /// The shortest beginning of it that is unique in the repository.
     pub short: String,
     /// The first line of its message.
     pub subject: String,

@@ -32,7 +32,7 @@ const EXCHANGES: usize = 16;
 /// How agents are started.
 #[derive(Clone)]
 pub struct Starting {
-    /// What starts them, and where.
+    /// Starts the agents.
     pub launcher: Arc<dyn Launcher>,
     /// An agent that is silent for so long is lost.
     pub lost_after: Duration,
@@ -108,6 +108,7 @@ impl Agents {
 
     /// Waits until each agent that is present has answered once. `take` accepts an answer, or refuses it with a reason;
     /// `tell` gets the agents' lines.
+    ///
     /// # Errors
     /// `stops` says so, an agent was lost or cannot do its work, or an answer was refused.
     pub fn answers(

@@ -34,13 +34,13 @@ const KEPT_LINES: usize = 5;
 pub enum Event {
     /// The result of its work.
     Work(Value, Vec<u8>),
-    /// Its work cannot be done.
+    /// Its work cannot be done: why.
     Failed(String),
     /// The answer to a question for the time.
     Clock(Exchange),
     /// A line that it, or what started it, wrote on standard error.
     Line(String),
-    /// It was lost, and why.
+    /// It was lost: why.
     Lost(String),
 }
 
@@ -54,7 +54,7 @@ pub struct Link {
     shared: Arc<Shared>,
 }
 
-/// What is written to an agent.
+/// Something that is written to an agent.
 enum Outgoing {
     Raw(Arc<[u8]>),
     Message(ToAgent, Arc<[u8]>),

@@ -19,12 +19,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// Its bytes. Error: they cannot be read.
+    /// The program's bytes. Error: they cannot be read.
     pub fn bytes(&self) -> io::Result<Arc<[u8]>> {
         Ok(self.read()?.0.clone())
     }
 
-    /// Its SHA-256 in hexadecimal digits. Error: it cannot be read.
+    /// The program's SHA-256 in hexadecimal digits. Error: it cannot be read.
     pub fn sha256(&self) -> io::Result<&str> {
         Ok(&self.read()?.1)
     }

@@ -119,7 +119,7 @@ impl Address {
     }
 }
 
-/// Without user and password.
+/// Shows the address without user and password.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.host, &self.socket) {

@@ -34,7 +34,7 @@ pub type Rows = Vec<Vec<Option<String>>>;
 /// A SQL server with the lab's own connection: the superuser's to a private server, the given user's to
 /// another.
 pub trait Database: Daemon {
-    /// Which kind it is.
+    /// The kind of server.
     fn kind(&self) -> &'static DatabaseKind;
 
     /// Its address, for subjects.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Why there is no server, or no longer one.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// Its software is not there.
+    /// Its software is not installed.
     #[error(transparent)]
     Missing(#[from] Missing),
     /// The reader wants the lab to stop.
@@ -18,7 +18,7 @@ pub enum ServiceError {
     /// A folder cannot be used.
     #[error("{software} cannot use the folder {}: {reason}", folder.display())]
     Folder {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
         /// The folder.
         folder: PathBuf,
@@ -31,11 +31,11 @@ pub enum ServiceError {
         free_bytes >> 20, folder.display()
     )]
     Full {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
         /// Its folder.
         folder: PathBuf,
-        /// What is free there.
+        /// Free bytes there.
         free_bytes: u64,
         /// The last lines of its log.
         log: Log,
@@ -43,7 +43,7 @@ pub enum ServiceError {
     /// Every port that was free a moment ago was taken when the server wanted it.
     #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
         /// The ports.
         tried: Vec<u16>,
@@ -51,17 +51,17 @@ pub enum ServiceError {
     /// It does not accept a setting.
     #[error("{software} refuses a setting of `--service-set`: {message}")]
     Setting {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// The server's own words, or the lab's.
+        /// The server's message, or the lab's.
         message: String,
     },
-    /// It ended although nobody asked for it.
+    /// It ended by itself.
     #[error("{software} ended with {status}{log}")]
     Ended {
-        /// Which daemon, or which program of it.
+        /// The daemon's software.
         software: &'static Software,
-        /// How.
+        /// Its exit status or signal, in words.
         status: String,
         /// The last lines of its log.
         log: Log,
@@ -69,79 +69,79 @@ pub enum ServiceError {
     /// It does not answer in time.
     #[error("{software} has not answered within {seconds} s{log}")]
     Silent {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// So long.
+        /// How long it was waited for, s.
         seconds: u64,
         /// The last lines of its log.
         log: Log,
     },
-    /// An address that is none.
+    /// The URL is malformed.
     #[error("`--service {}=URL`: {reason}; it has the form {form}", software.name)]
     Url {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
         /// The form of its addresses.
         form: &'static str,
         /// What is wrong.
         reason: String,
     },
-    /// Nobody answers there, or not as this kind of server does.
+    /// No server of this kind answers there.
     #[error("no {software} server at {place}: {reason}")]
     Unreachable {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// Where.
+        /// Its address.
         place: String,
-        /// What the connection met.
+        /// The error of the connection.
         reason: String,
     },
     /// The server refuses the user or the password.
     #[error("{software} at {place} refuses the login of `{user}`: {message}{hint}")]
     Login {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// Where.
+        /// Its address.
         place: String,
-        /// Who.
+        /// The user.
         user: String,
-        /// The server's own words.
+        /// The server's message.
         message: String,
-        /// What else they can mean; may be empty.
+        /// What else the message can mean; may be empty.
         hint: &'static str,
     },
-    /// The server wants TLS, which the subjects do without.
+    /// The server requires TLS, which the subjects do not use.
     #[error(
         "{software} at {place} takes no connection without TLS, and the experiment measures without: \
          allow user `{user}` to connect in the clear, or leave `--service` out and a private server \
          is started ({message})"
     )]
     Tls {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// Where.
+        /// Its address.
         place: String,
-        /// Who.
+        /// The user.
         user: String,
-        /// The server's own words.
+        /// The server's message.
         message: String,
     },
     /// A server of another make, or too old.
     #[error("the server at {place} is {version}: benchlab needs {}", software.needed())]
     Version {
-        /// What was asked for.
+        /// The software that is needed.
         software: &'static Software,
-        /// Where.
+        /// Its address.
         place: String,
-        /// What it says of itself.
+        /// The version that the server reports, with its make.
         version: String,
     },
     /// The user may not do what the experiment needs.
     #[error("{software} at {place}: {reason}")]
     Rights {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// Where.
+        /// Its address.
         place: String,
         /// What is missing, and what to do.
         reason: String,
@@ -149,19 +149,19 @@ pub enum ServiceError {
     /// The server refused a statement, or the connection broke.
     #[error("{software}: {message}")]
     Statement {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
-        /// The server's own words.
+        /// The server's message.
         message: String,
     },
     /// The operating system refused something.
     #[error("{software}: {operation}: {error}")]
     System {
-        /// Which daemon.
+        /// The daemon's software.
         software: &'static Software,
         /// What the lab was about to do.
         operation: String,
-        /// Why not.
+        /// The system's error.
         error: io::Error,
     },
 }

@@ -19,7 +19,7 @@ const LONGEST_SOCKET: usize = 107;
 pub struct Folder {
     /// The daemon's software.
     pub software: &'static Software,
-    /// Its path.
+    /// The folder's path.
     pub path: PathBuf,
     /// The folder of its Unix sockets.
     pub sockets: PathBuf,

@@ -107,7 +107,7 @@ impl Service {
         Some((address.host.clone()?, address.port))
     }
 
-    /// What ends its connections, over a connection of its own.
+    /// Something that can end its connections from another thread.
     pub fn terminator(&self) -> Terminator {
         Terminator::new(self.kind(), self.database.address().clone())
     }
@@ -189,7 +189,7 @@ impl Service {
     pub fn stop(self) {}
 }
 
-/// Without the password.
+/// Shows kind and address without the password.
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}", self.kind(), self.database.address())

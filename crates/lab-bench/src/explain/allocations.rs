@@ -81,7 +81,7 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// In a folder; the counts begin at 0.
+    /// Writes library and counts into a folder; the counts begin at 0.
     pub(super) fn new(folder: &Path) -> SubjectResult<Library> {
         let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
         let counts = std::fs::write(&library, LIBRARY)

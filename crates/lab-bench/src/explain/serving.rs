@@ -240,7 +240,7 @@ impl Loaded {
     }
 }
 
-/// What all of its processes have used.
+/// The sum of the usage of a server's processes.
 fn usage(server: &RunningServer) -> Usage {
     // One that has just ended takes its switches along.
     let each = server

@@ -93,7 +93,7 @@ pub(super) fn read_windows(
     Ok(reader.batches)
 }
 
-/// What was read so far.
+/// The state of reading a trace.
 #[derive(Default)]
 struct Reader<'w> {
     batches: Vec<Calls>,
@@ -240,7 +240,7 @@ impl Calls {
 
     fn transfer(&mut self, name: &str, socket: u64, bytes: u64, arguments: &str) {
         let sent = SENDS.contains(&name);
-        // What is peeked at is received later.
+        // Bytes that are peeked at are received later.
         let received = RECEIVES.contains(&name) && !arguments.contains("MSG_PEEK");
         if bytes == 0 || !(sent || received) {
             return;

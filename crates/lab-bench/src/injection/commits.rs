@@ -26,7 +26,7 @@ pub enum Commits {
         /// Prepared statements that commit.
         prepared: HashSet<Vec<u8>>,
     },
-    /// Without compression.
+    /// MariaDB's protocol without compression.
     Mariadb {
         /// The current packet.
         packet: Message,

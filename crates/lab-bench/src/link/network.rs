@@ -7,7 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Of a packet the kernel counts the header of Ethernet too, bytes; a shape does not.
+/// The header of Ethernet, bytes: the kernel counts it as a part of a packet, and a shape does not.
 const ETHERNET: i32 = 14;
 
 /// How many networks this process has created.
@@ -36,7 +36,7 @@ impl Network {
     /// A network with a shape.
     ///
     /// # Errors
-    /// It takes root, iproute2 and the kernel's netem; in words.
+    /// A sentence that says what is missing: root, iproute2 or the kernel's netem.
     pub fn new(shape: &Shape) -> Result<Network, String> {
         let far = Namespace::new()?;
         let number = CREATED.fetch_add(1, Ordering::Relaxed);

@@ -22,7 +22,7 @@ pub trait Generator: Send {
 /// Why no load, or no more, is put on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadFault {
-    /// It cannot be: in words.
+    /// It cannot be put on: why.
     Failed(String),
     /// Agents are gone: all of them, or one where none may be; in a sentence.
     AgentsLost(String),

@@ -29,10 +29,10 @@ pub struct LoadWorkload<'a> {
     plan: &'a Plan,
     load: &'a Load,
     generators: &'a dyn Generators,
-    /// Those that were started for a point; they stay connected until another point is visited.
+    /// Generators that were started for a point; they stay connected until another point is visited.
     connected: HashMap<SubjectId, Box<dyn Generator>>,
     current_point: PointId,
-    /// What loads the only server without a pause.
+    /// The load without pauses on the only server.
     stretch: Option<RunningLoad>,
     usage: ServerUsage<'a>,
     local_parts: LocalParts,

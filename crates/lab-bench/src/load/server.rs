@@ -18,11 +18,11 @@ const CHECK: Duration = Duration::from_millis(1);
 pub struct LoadedServer {
     /// Its address.
     pub address: SocketAddr,
-    /// What TLS needs, if it is spoken.
+    /// The parameters of TLS; `None`: connections are not encrypted.
     pub tls: Option<Tls>,
     /// The requests that are sent.
     pub requests: Arc<Requests>,
-    /// What an answer must be.
+    /// What answers must be like.
     pub expect: Arc<Expect>,
 }
 
@@ -45,7 +45,7 @@ pub struct LoadShare {
     pub tick_ns: u64,
     /// A request that takes longer has failed.
     pub timeout_ns: u64,
-    /// Of random arrivals.
+    /// The seed of random arrivals.
     pub seed: u64,
 }
 

@@ -12,17 +12,16 @@ use std::time::Duration;
 /// The part of a round that is judged: as many connections as servers are compared with.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The part of a round over one connection, kept alive, and then over a new one for each request, as far as the case
-/// has both. A virtual machine compiles in threads that compete with those that serve: under full load it takes a
-/// minute to compile what else takes ten seconds.
+/// The part of a round over one connection, kept alive, and then over a new one for each request, if the case has both.
+/// Without it a virtual machine, whose compiler competes with full load, compiles for a minute instead of ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
 /// The idle end of a round: a server that computes now still compiles. It is shorter than the 50 ms after which
 /// HotSpot forgets to compile what is not called any more.
 const IDLE: Duration = Duration::from_millis(30);
-/// A server is quiet after so many rounds in a row in which it was idle at the end. Then it is kept on its own cores
-/// for as many rounds as it was busy for: what is called less often is compiled later, in pieces that no round shows.
-/// (Servers in Java were busy for 23 to 31 rounds, and got cheaper until the 50th.)
+
+/// A server is quiet after so many rounds in a row at whose end it was idle. Then it has as many rounds on its own
+/// cores as it was busy for. (Servers in Java were busy for 23 to 31 rounds, and got cheaper until the 50th.)
 const QUIET: usize = 8;
 
 /// Rounds after which the pilot looks whether the server is steady, where it may take so many; then at twice as

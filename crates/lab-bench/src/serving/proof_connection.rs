@@ -70,7 +70,7 @@ impl Write for Stream {
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// Such as 200.
+    /// The status code, such as 200.
     pub status: u16,
     /// Names in small letters.
     pub headers: Vec<(String, String)>,

@@ -29,7 +29,7 @@ const BUSY: f64 = 0.2;
 const WATCH: Duration = Duration::from_millis(1);
 const MOST_WATCHES: usize = 10;
 
-/// What servers are started with.
+/// How servers are started.
 pub struct ServerSetup<'a> {
     /// The plan.
     pub plan: &'a Plan,
@@ -37,7 +37,7 @@ pub struct ServerSetup<'a> {
     pub serving: &'a Serving,
     /// The project's folder.
     pub folder: &'a Path,
-    /// For their temporary files.
+    /// The folder for their temporary files.
     pub temporary: PathBuf,
     /// The files that they serve.
     pub files: ServedFiles,
@@ -229,9 +229,8 @@ impl RunningServer {
         Ok(has_computed || all.any(procfs::is_runnable))
     }
 
-    /// Ends its turn. A server that goes on computing is stopped, so that it does not disturb the turns of others. An
-    /// idle one is not: after being woken all its threads would compete for the next connection, which costs more than
-    /// in use.
+    /// Ends its turn. A server that goes on computing is frozen, so that it does not disturb other turns. An idle one
+    /// is not: when it is woken, all its threads compete for the next connection, which costs more than in use.
     pub fn rest(&mut self) -> SubjectResult<()> {
         for _ in 0..MOST_WATCHES {
             if !self.is_busy(WATCH)? {

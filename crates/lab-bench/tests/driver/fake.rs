@@ -39,11 +39,11 @@ pub enum Step {
 /// What a turn does.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// It takes so many ns.
+    /// It is a batch of so many ns.
     Batch(u64),
     /// It yields a reading.
     Reading { disturbed: bool },
-    /// It does not come about.
+    /// It fails.
     Fail(Fault),
 }
 

@@ -129,7 +129,7 @@ fn a_disturbed_slice_is_followed_by_another_one() {
     let run = file.run();
     assert_eq!((run.blocks.len(), run.complete_blocks().count()), (13, 12));
     assert_eq!(run.blocks[0].state, BlockState::Disturbed);
-    // Over the same connections.
+    // The connections are the same.
     assert_eq!(fakes.started.into_inner(), 1);
 }
 

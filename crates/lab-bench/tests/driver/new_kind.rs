@@ -87,7 +87,7 @@ fn its_readings_are_kept_redone_and_resumed() {
     }
 }
 
-/// Its only sentence, a table and the tidy rows.
+/// A document with one finding, a table and rows.
 fn document(run: &Run, results: &Results) -> Document {
     let plan = run.plan.as_ref().expect("a plan");
     let name = |id: SubjectId| plan.subjects[id].name.as_str();

@@ -35,7 +35,7 @@ pub struct BlockAgents<'a> {
     informed: HashSet<AgentId>,
     /// The peaks of servers, which blocks on one host found.
     peaks: Peaks,
-    /// What batches yielded on any host.
+    /// The outcomes of batches on any host.
     outcomes: HashMap<(PointId, u64), Outcome>,
     /// The folder for received files until they are merged.
     scratch: Scratch,

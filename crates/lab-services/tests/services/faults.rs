@@ -171,7 +171,7 @@ fn errors_tell_an_unreachable_server_from_a_refused_login() {
         // The subjects' role may not create schemas.
         let error = external(kind, target).err();
         match kind.name {
-            // It owns the database.
+            // The role owns the database.
             "postgresql" => assert!(error.is_none(), "{error:?}"),
             _ => {
                 let error = error.unwrap().to_string();
