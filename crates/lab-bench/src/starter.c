@@ -181,19 +181,17 @@ static int obey(const struct order *order, char *strings, char **words, struct a
     files[0] = opened(next(&strings), O_RDONLY);
     files[1] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
     files[2] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
+    int open_error = errno;
     char *variables = strings;
     for (uint64_t i = 0; i < order->variables; i++)
         putenv(next(&strings));
     for (uint32_t i = 0; i < order->words; i++)
         words[i] = next(&strings);
     words[order->words] = NULL;
-    if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
-        answer->error = errno;
-        return 1;
-    }
+    int are_open = files[0] >= 0 && files[1] >= 0 && files[2] >= 0;
     pid_t child = 0;
     int64_t began = now_ns();
-    answer->error = start(&child, words, folder, files);
+    answer->error = are_open ? start(&child, words, folder, files) : open_error;
     enum end end = ENDED;
     if (!answer->error) {
         int process = syscall(SYS_pidfd_open, child, 0);
