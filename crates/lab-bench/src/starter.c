@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Starts commands for the lab, waits for their end and says what they used; see starter.rs.
-   It is a program of its own, in C and statically linked, because a child inherits its parent's peak
-   memory (ru_maxrss of wait4(2)), and this one holds half a megabyte. */
+   Starts commands for the lab, waits for their end and reports what they used; see starter.rs. It is a program of
+   its own: a child inherits its parent's peak memory (ru_maxrss of wait4(2)), and this one holds half a megabyte. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +31,7 @@ struct order {
     uint64_t variables;
 };
 
-/* The answer to it. */
+/* The answer to an order. */
 struct answer {
     int64_t error; /* errno if it could not be started, else 0 */
     int64_t wall_ns, user_ns, sys_ns, peak_rss_bytes;
@@ -54,11 +53,11 @@ static int64_t ns(struct timeval t)
     return t.tv_sec * INT64_C(1000000000) + t.tv_usec * 1000;
 }
 
-/* Reads or writes all bytes; 0 at the end of the stream, and when the lab is gone. */
-static int all(ssize_t (*move)(int, void *, size_t), int fd, void *bytes, size_t count)
+/* Reads or writes all bytes. Returns 0 at the end of the stream, and when the lab is gone. */
+static int transfer_all(ssize_t (*transfer)(int, void *, size_t), int fd, void *bytes, size_t count)
 {
     for (char *at = bytes; count > 0;) {
-        ssize_t n = move(fd, at, count);
+        ssize_t n = transfer(fd, at, count);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -69,25 +68,24 @@ static int all(ssize_t (*move)(int, void *, size_t), int fd, void *bytes, size_t
     return 1;
 }
 
-static ssize_t put(int fd, void *bytes, size_t count)
+static ssize_t write_bytes(int fd, void *bytes, size_t count)
 {
     return write(fd, bytes, count);
 }
 
-static char *next(char **strings)
+static char *next_string(char **strings)
 {
     char *string = *strings;
     *strings += strlen(string) + 1;
     return string;
 }
 
-static int opened(const char *name, int flags)
+static int open_or_null(const char *name, int flags)
 {
     return open(*name ? name : "/dev/null", flags | O_CLOEXEC, 0600);
 }
 
-/* Kills all children and their process groups: what commands left running has become a child of
-   this process. */
+/* Kills all children and their process groups. Processes that commands left running are children of this one. */
 static void kill_children(void)
 {
     char path[64], list[4096];
@@ -106,7 +104,7 @@ static void kill_children(void)
     }
 }
 
-/* As many rounds as there are generations of processes. */
+/* Kills descendants, a generation in each round. */
 static void end_everything(void)
 {
     do
@@ -114,26 +112,26 @@ static void end_everything(void)
     while (wait(NULL) > 0 || errno == EINTR);
 }
 
-/* Buries children that have ended; whether others still run. */
-static int others_run(void)
+/* Reaps children that have ended. Returns whether others still run. */
+static int has_children(void)
 {
-    pid_t buried;
-    while ((buried = waitpid(-1, NULL, WNOHANG)) > 0)
+    pid_t reaped;
+    while ((reaped = waitpid(-1, NULL, WNOHANG)) > 0)
         ;
-    return buried == 0;
+    return reaped == 0;
 }
 
-/* Waits until the child has ended, its time is up, or there are no more orders: none comes before
-   the last one is carried out, so anything on standard input is its end. */
+/* Waits until the child has ended, its time is up, or the lab is gone: no order comes before the last one is carried
+   out, so that standard input is only ready at its end. */
 static enum end wait_for(int child, int64_t deadline)
 {
     struct pollfd ready[] = {{.fd = child, .events = POLLIN}, {.fd = 0, .events = POLLIN}};
     for (;;) {
-        int64_t left = deadline - now_ns();
-        if (left <= 0)
+        int64_t remaining = deadline - now_ns();
+        if (remaining <= 0)
             return TIME_UP;
-        struct timespec most = {left / 1000000000, left % 1000000000};
-        if (ppoll(ready, 2, &most, NULL) <= 0)
+        struct timespec timeout = {remaining / 1000000000, remaining % 1000000000};
+        if (ppoll(ready, 2, &timeout, NULL) <= 0)
             continue;
         return ready[0].revents ? ENDED : LAB_GONE;
     }
@@ -141,27 +139,27 @@ static enum end wait_for(int child, int64_t deadline)
 
 static int start(pid_t *child, char **words, const char *folder, const int files[3])
 {
-    posix_spawnattr_t how;
-    posix_spawn_file_actions_t first;
-    sigset_t every, none;
-    sigfillset(&every);
-    sigemptyset(&none);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setpgroup(&how, 0);
-    posix_spawnattr_setsigdefault(&how, &every);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_init(&first);
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    sigset_t all_signals, no_signals;
+    sigfillset(&all_signals);
+    sigemptyset(&no_signals);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigdefault(&attributes, &all_signals);
+    posix_spawnattr_setsigmask(&attributes, &no_signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&actions);
     for (int i = 0; i < 3; i++)
-        posix_spawn_file_actions_adddup2(&first, files[i], i);
-    posix_spawn_file_actions_addchdir_np(&first, folder);
-    int error = posix_spawnp(child, words[0], &first, &how, words, environ);
-    posix_spawn_file_actions_destroy(&first);
-    posix_spawnattr_destroy(&how);
+        posix_spawn_file_actions_adddup2(&actions, files[i], i);
+    posix_spawn_file_actions_addchdir_np(&actions, folder);
+    int error = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     return error;
 }
 
-static void keep_on(char *cores)
+static void set_cores(char *cores)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -171,32 +169,32 @@ static void keep_on(char *cores)
 }
 
 /* Runs a command to its end; 0 if the lab is gone. */
-static int obey(const struct order *order, char *strings, char **words, struct answer *answer)
+static int carry_out(const struct order *order, char *strings, char **words, struct answer *answer)
 {
     memset(answer, 0, sizeof *answer);
-    keep_on(next(&strings));
-    const char *folder = next(&strings);
+    set_cores(next_string(&strings));
+    const char *folder = next_string(&strings);
     setenv("PWD", folder, 1);
     int files[3];
-    files[0] = opened(next(&strings), O_RDONLY);
-    files[1] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
-    files[2] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
+    files[0] = open_or_null(next_string(&strings), O_RDONLY);
+    files[1] = open_or_null(next_string(&strings), O_WRONLY | O_CREAT | O_TRUNC);
+    files[2] = open_or_null(next_string(&strings), O_WRONLY | O_CREAT | O_TRUNC);
     int open_error = errno;
     char *variables = strings;
     for (uint64_t i = 0; i < order->variables; i++)
-        putenv(next(&strings));
+        putenv(next_string(&strings));
     for (uint32_t i = 0; i < order->words; i++)
-        words[i] = next(&strings);
+        words[i] = next_string(&strings);
     words[order->words] = NULL;
     int are_open = files[0] >= 0 && files[1] >= 0 && files[2] >= 0;
     pid_t child = 0;
-    int64_t began = now_ns();
+    int64_t start_ns = now_ns();
     answer->error = are_open ? start(&child, words, folder, files) : open_error;
     enum end end = ENDED;
     if (!answer->error) {
         int process = syscall(SYS_pidfd_open, child, 0);
-        end = wait_for(process, began + (int64_t)order->time_limit_ns);
-        answer->wall_ns = now_ns() - began;
+        end = wait_for(process, start_ns + (int64_t)order->time_limit_ns);
+        answer->wall_ns = now_ns() - start_ns;
         if (end != ENDED)
             kill_children();
         struct rusage used;
@@ -212,11 +210,11 @@ static int obey(const struct order *order, char *strings, char **words, struct a
         answer->involuntary_switches = used.ru_nivcsw;
         answer->wait_status = status;
         answer->timed_out = end == TIME_UP;
-        answer->left_running = others_run();
+        answer->left_running = has_children();
         close(process);
     }
     for (uint64_t i = 0; i < order->variables; i++) {
-        char *variable = next(&variables);
+        char *variable = next_string(&variables);
         char *name = strndup(variable, strcspn(variable, "="));
         if (name)
             unsetenv(name);
@@ -231,16 +229,16 @@ int main(void)
 {
     struct order order;
     struct answer answer;
-    /* What a command leaves running becomes a child of this process, and so can be ended. */
+    /* Processes that a command leaves running become children of this one, which can end them. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    while (all(read, 0, &order, sizeof order)) {
+    while (transfer_all(read, 0, &order, sizeof order)) {
         char *strings = malloc(order.bytes);
         char **words = malloc((order.words + 1) * sizeof *words);
-        int here = strings && words && all(read, 0, strings, order.bytes) &&
-                   obey(&order, strings, words, &answer) && all(put, 1, &answer, sizeof answer);
+        int is_answered = strings && words && transfer_all(read, 0, strings, order.bytes) &&
+                   carry_out(&order, strings, words, &answer) && transfer_all(write_bytes, 1, &answer, sizeof answer);
         free(words);
         free(strings);
-        if (!here)
+        if (!is_answered)
             break;
     }
     end_everything();

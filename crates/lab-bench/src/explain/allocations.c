@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts what a program allocates through the C library: how often, and how many bytes it asks for. It is loaded in
- * front of the library (ld.so(8), LD_PRELOAD). The counts lie in a file that the lab reads between batches. */
+/* Counts a program's allocations through the C library, and their bytes. It is loaded in front of that library
+ * (ld.so(8), LD_PRELOAD). The counts lie in a file that the lab reads between batches. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct counts {
     _Atomic uint64_t bytes;
 };
 
-/* Until the file is mapped. */
+/* The counts until the file is mapped. */
 static struct counts early;
 static struct counts *counts = &early;
 
@@ -77,9 +77,9 @@ int posix_memalign(void **block, size_t alignment, size_t size)
 {
     if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
         return EINVAL;
-    void *found = memalign(alignment, size);
-    if (found == NULL)
+    void *allocated = memalign(alignment, size);
+    if (allocated == NULL)
         return ENOMEM;
-    *block = found;
+    *block = allocated;
     return 0;
 }

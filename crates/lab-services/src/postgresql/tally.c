@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Preloaded into a private PostgreSQL server; see tally.rs. PostgreSQL forks a process for every
-   connection, and what one that ended has used is told to its parent alone. So the parent's waitpid()
-   asks for it too, and adds it up in a page that the lab reads. */
+   Preloaded into a private PostgreSQL server; see tally.rs. PostgreSQL forks a process for every connection. Only its
+   parent can ask what it has used when it ends: its waitpid() adds that up in a page that the lab reads. */
 
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -14,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As tally.rs reads it. The sequence is odd while a child is being waited for. */
+/* The page that tally.rs reads. The sequence is odd while a child is being waited for. */
 struct tally {
     _Atomic uint64_t present, sequence, cpu_us, accepted;
 };
@@ -22,8 +21,8 @@ struct tally {
 static struct tally *tally;
 static pid_t owner;
 
-/* The numbers of the page's file and of this library's own, which nobody needs any more. */
-__attribute__((constructor)) static void begin(void)
+/* The variable has the descriptors of the page and of this library, which are closed once they are mapped. */
+__attribute__((constructor)) static void map_tally(void)
 {
     const char *files = getenv("BENCHLAB_TALLY");
     int page, library;
@@ -37,13 +36,13 @@ __attribute__((constructor)) static void begin(void)
             tally->present = 1;
         }
     }
-    /* What the server starts is not counted. */
+    /* Programs that the server starts do not count. */
     unsetenv("LD_PRELOAD");
     unsetenv("BENCHLAB_TALLY");
 }
 
-/* The processes that the server forks have the library too. */
-static int counting(void)
+/* Whether this is the server's main process: those that it forks have the library too. */
+static int is_main_process(void)
 {
     return tally && getpid() == owner;
 }
@@ -53,10 +52,10 @@ static uint64_t us(struct timeval t)
     return t.tv_sec * UINT64_C(1000000) + t.tv_usec;
 }
 
-/* Called from the server's handler of SIGCHLD: only what is allowed there. */
+/* Called from the server's handler of SIGCHLD, so all calls in it must be async-signal-safe. */
 pid_t waitpid(pid_t which, int *status, int options)
 {
-    if (!counting())
+    if (!is_main_process())
         return wait4(which, status, options, NULL);
     struct rusage used;
     tally->sequence++;
@@ -71,7 +70,7 @@ pid_t waitpid(pid_t which, int *status, int options)
 int accept4(int listening, void *address, void *length, int flags)
 {
     int connection = syscall(SYS_accept4, listening, address, length, flags);
-    if (connection >= 0 && counting())
+    if (connection >= 0 && is_main_process())
         tally->accepted++;
     return connection;
 }
