@@ -94,7 +94,7 @@ impl<'a> BatchWorkload<'a> {
     }
 
     /// Attributes a fault to the server of the target, if that is lost.
-    fn attributed(&self, fault: Fault, point: PointId) -> Fault {
+    fn attribute(&self, fault: Fault, point: PointId) -> Fault {
         let target = self.targets.get(self.plan.points[point].target);
         match (fault, target.and_then(Target::server)) {
             (Fault::Failed(kind, message), Some(server)) => match server.lost() {
@@ -193,7 +193,7 @@ impl<'a> BatchWorkload<'a> {
         let (pilot, outcome, settings) = match trial {
             Ok(trial) => trial,
             Err(fault) => {
-                let fault = self.attributed(fault, point);
+                let fault = self.attribute(fault, point);
                 return Ok(Err(run.fail(
                     fault,
                     subject,
@@ -272,7 +272,7 @@ impl<'a> BatchWorkload<'a> {
                         break;
                     }
                     Err(fault) => {
-                        let fault = self.attributed(fault, point);
+                        let fault = self.attribute(fault, point);
                         drop(run.fail(fault, trusted, Some(point), None)?);
                     }
                 }
@@ -560,7 +560,7 @@ impl Workload for BatchWorkload<'_> {
         point: Option<PointId>,
     ) -> Result<(), Stop> {
         let fault = match point {
-            Some(point) => self.attributed(fault, point),
+            Some(point) => self.attribute(fault, point),
             None => fault,
         };
         let running = self.running.remove(&subject);

@@ -130,13 +130,13 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             let turns: Vec<Turn> = turns
                 .filter(|t| pass < OVERHEAD_PASSES || !rests(t))
                 .collect();
-            self.each(&turns, |run, turn| {
+            self.for_each_participant(&turns, |run, turn| {
                 let prepared = run
                     .workload
                     .before_pass(&mut run.block, turn, of - turn.pass);
                 run.settle(prepared, turn.subject, Some(point)).map(drop)
             })?;
-            self.each(&turns, |run, turn| {
+            self.for_each_participant(&turns, |run, turn| {
                 let outcome = run.turn(turn);
                 run.settle(outcome, turn.subject, Some(point)).map(drop)
             })?;
@@ -145,7 +145,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     /// Does something for each turn whose subject still takes part.
-    fn each(
+    fn for_each_participant(
         &mut self,
         turns: &[Turn],
         mut step: impl FnMut(&mut Self, Turn) -> Result<(), Stop>,

@@ -131,7 +131,7 @@ pub(crate) fn pairs(rows: Rows) -> Vec<(String, String)> {
     rows.into_iter().filter_map(pair).collect()
 }
 
-pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

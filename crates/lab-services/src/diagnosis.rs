@@ -2,7 +2,7 @@
 //! Why a private server does not work, by its log and its disk.
 
 use crate::folder::Folder;
-use crate::process::described;
+use crate::process::describe;
 use crate::{Log, Missing, ServiceError};
 use nix::sys::wait::WaitStatus;
 
@@ -32,7 +32,7 @@ impl Folder {
             .or_else(|| self.incomplete());
         cause.unwrap_or_else(|| ServiceError::Ended {
             software: self.software,
-            status: described(status),
+            status: describe(status),
             log: self.last_log(),
         })
     }

@@ -26,7 +26,7 @@ impl Launch {
     }
 
     /// Starts it and waits until it answers; `None`: the port was taken.
-    pub fn answering<D: Daemon + ?Sized>(
+    pub fn start_and_wait<D: Daemon + ?Sized>(
         &self,
         daemon: &mut D,
         port: u16,

@@ -71,7 +71,7 @@ impl DaemonProcess {
 }
 
 /// How a process ended, for people.
-pub(crate) fn described(status: WaitStatus) -> String {
+pub(crate) fn describe(status: WaitStatus) -> String {
     match status {
         WaitStatus::Exited(_, code) => format!("exit status {code}"),
         WaitStatus::Signaled(_, signal, _) => format!("signal {signal}"),

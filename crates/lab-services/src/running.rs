@@ -40,7 +40,7 @@ impl Running {
 
     /// Starts it again on its port, and waits until it answers.
     pub fn start_again<D: Daemon + ?Sized>(&mut self, daemon: &mut D) -> Result<(), ServiceError> {
-        let process = self.launch.answering(daemon, self.port)?;
+        let process = self.launch.start_and_wait(daemon, self.port)?;
         self.process = process;
         match self.process {
             Some(_) => daemon.after_restart(),

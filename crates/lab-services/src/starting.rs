@@ -72,7 +72,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
             let port = port().map_err(|e| self.launch.system("no port on 127.0.0.1", e))?;
             tried.push(port);
             self.launch.folder.empty_log();
-            if let Some(process) = self.launch.answering(self.daemon.as_mut(), port)? {
+            if let Some(process) = self.launch.start_and_wait(self.daemon.as_mut(), port)? {
                 return self.running(process, port);
             }
         }

@@ -21,7 +21,11 @@ const COUNTS_BYTES: usize = 16;
 
 impl Explainer<'_> {
     /// Counts allocations in a process of its own, because counting slows it down. Fault: it cannot be counted.
-    pub(super) fn allocations(&self, counted: &mut Counted, batches: Batches) -> SubjectResult<()> {
+    pub(super) fn count_allocations(
+        &self,
+        counted: &mut Counted,
+        batches: Batches,
+    ) -> SubjectResult<()> {
         let library = Library::new(self.scratch.folder())?;
         let has_own_heap = has_own_heap(&self.plan.subjects[counted.subject].language);
         let prefix = if has_own_heap {

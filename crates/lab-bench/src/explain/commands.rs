@@ -67,16 +67,16 @@ impl<'a> CommandExplainer<'a> {
             operations: 1,
             ..Counted::default()
         };
-        self.untraced(&mut counted)?;
+        self.count_usage(&mut counted)?;
         let calls = match tracer {
-            Some(tracer) => self.traced(&mut counted, tracer),
+            Some(tracer) => self.count_calls(&mut counted, tracer),
             None => Err(missing("strace is not installed; --install installs it")),
         };
         counted.note_missing("system calls and round trips", calls)?;
-        let allocated = self.allocations(&mut counted);
+        let allocated = self.count_allocations(&mut counted);
         counted.note_missing("allocations", allocated)?;
         if self.counters.is_none() {
-            let simulated = self.simulated(&mut counted);
+            let simulated = self.count_instructions(&mut counted);
             counted.note_missing("instructions and cache misses", simulated)?;
         }
         Ok(counted)
@@ -100,7 +100,7 @@ impl<'a> CommandExplainer<'a> {
         order((self.plan, self.options), at, program, 0, &self.cores)
     }
 
-    fn untraced(&mut self, counted: &mut Counted) -> SubjectResult<()> {
+    fn count_usage(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         // Warm files.
         let first = self.run(counted, &[])?;
         let repeats = if Duration::from_nanos(first.wall_ns) > LONG {
@@ -132,7 +132,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(())
     }
 
-    fn traced(&mut self, counted: &mut Counted, tracer: &Path) -> SubjectResult<()> {
+    fn count_calls(&mut self, counted: &mut Counted, tracer: &Path) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
         let mut traces = Vec::new();
         for _ in 0..UNDER_TOOLS {
@@ -145,7 +145,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(())
     }
 
-    fn allocations(&mut self, counted: &mut Counted) -> SubjectResult<()> {
+    fn count_allocations(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         let language = &self.plan.subjects[counted.subject].language;
         let mut rows = Vec::new();
         for _ in 0..UNDER_TOOLS {
@@ -162,7 +162,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(())
     }
 
-    fn simulated(&mut self, counted: &mut Counted) -> SubjectResult<()> {
+    fn count_instructions(&mut self, counted: &mut Counted) -> SubjectResult<()> {
         if in_path("valgrind").is_none() {
             return Err(missing("valgrind is not installed; --install installs it"));
         }

@@ -108,24 +108,28 @@ impl<'a> Explainer<'a> {
             point,
             ..Counted::default()
         };
-        let batches = self.untraced(&mut counted, operations)?;
+        let batches = self.count_usage(&mut counted, operations)?;
         counted.operations = batches.operations;
         let calls = match tracer {
-            Some(tracer) => self.traced(&mut counted, batches, tracer),
+            Some(tracer) => self.count_calls(&mut counted, batches, tracer),
             None => Err(missing("strace is not installed; --install installs it")),
         };
         counted.note_missing("system calls and round trips", calls)?;
-        let allocated = self.allocations(&mut counted, batches);
+        let allocated = self.count_allocations(&mut counted, batches);
         counted.note_missing("allocations", allocated)?;
         if !self.has_hardware {
-            let simulated = self.simulated(&mut counted, batches);
+            let simulated = self.count_instructions(&mut counted, batches);
             counted.note_missing("instructions and cache misses", simulated)?;
         }
         Ok(counted)
     }
 
-    /// CPU time, switches, faults and the processor's counters, without a tracer: it would be most of them.
-    fn untraced(&self, counted: &mut Counted, operations: Option<u64>) -> SubjectResult<Batches> {
+    /// Counts CPU time, switches, faults and the processor's events, without a tracer, which would be most of them.
+    fn count_usage(
+        &self,
+        counted: &mut Counted,
+        operations: Option<u64>,
+    ) -> SubjectResult<Batches> {
         let starting = self.starting(self.plan);
         let (mut process, _) = starting.process(counted.subject, self.core)?;
         let (mut visit, settings) = Visit::begin(
@@ -237,8 +241,13 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// The same batches under strace, and one of a single operation: their calls.
-    fn traced(&self, counted: &mut Counted, batches: Batches, tracer: &Path) -> SubjectResult<()> {
+    /// Counts the calls of the same batches under strace, and of one with a single operation.
+    fn count_calls(
+        &self,
+        counted: &mut Counted,
+        batches: Batches,
+        tracer: &Path,
+    ) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
         // strace is the child of the subject and not its parent (`-D`): the lab has the subject itself for a child,
         // with its process id, its group and its pipes, as always.

@@ -76,13 +76,13 @@ impl<'a> ServerExplainer<'a> {
             point,
             ..Counted::default()
         };
-        let proven = self.untraced(&mut counted)?;
+        let proven = self.count_usage(&mut counted)?;
         let calls = match tracer {
-            Some(tracer) => self.traced(&mut counted, &proven, tracer),
+            Some(tracer) => self.count_calls(&mut counted, &proven, tracer),
             None => Err(missing("strace is not installed; --install installs it")),
         };
         counted.note_missing("system calls", calls)?;
-        let allocated = self.allocations(&mut counted, &proven);
+        let allocated = self.count_allocations(&mut counted, &proven);
         counted.note_missing("allocations", allocated)?;
         if !self.has_hardware {
             let reason = "the machine has no hardware counters, and Callgrind runs one thread of a server at a time";
@@ -91,8 +91,8 @@ impl<'a> ServerExplainer<'a> {
         Ok(counted)
     }
 
-    /// CPU time, switches, faults, memory and the processor's counters: what the server answers.
-    fn untraced(&self, counted: &mut Counted) -> SubjectResult<Proven> {
+    /// Counts CPU time, switches, faults, memory and the processor's events. Returns what the server answers.
+    fn count_usage(&self, counted: &mut Counted) -> SubjectResult<Proven> {
         let setup = self.setup(self.plan)?;
         let (server, opened) = setup.start(counted.subject, &self.split.server)?;
         let settings = opened.args().iter();
@@ -124,8 +124,13 @@ impl<'a> ServerExplainer<'a> {
         Ok(proven)
     }
 
-    /// The calls of each stretch, distinguished by the time when they began.
-    fn traced(&self, counted: &mut Counted, proven: &Proven, tracer: &Path) -> SubjectResult<()> {
+    /// Counts the calls of each stretch, by the time when they began.
+    fn count_calls(
+        &self,
+        counted: &mut Counted,
+        proven: &Proven,
+        tracer: &Path,
+    ) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
         let prefix = tracing(tracer, &file, &["-D", "-ttt"]);
         let mut loaded = self.start_with_prefix(&prefix, counted, proven)?;
@@ -149,7 +154,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(())
     }
 
-    fn allocations(&self, counted: &mut Counted, proven: &Proven) -> SubjectResult<()> {
+    fn count_allocations(&self, counted: &mut Counted, proven: &Proven) -> SubjectResult<()> {
         if has_own_heap(&self.plan.subjects[counted.subject].language) {
             return Err(missing(
                 "its runtime has a heap of its own, and servers do not tell what it counts",

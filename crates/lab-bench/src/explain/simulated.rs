@@ -30,7 +30,11 @@ pub(super) static FIGURES: [(Metric, &str); 3] = [
 
 impl Explainer<'_> {
     /// Counts in two processes, of which one does twice as many operations. Fault: Valgrind cannot run it.
-    pub(super) fn simulated(&self, counted: &mut Counted, batches: Batches) -> SubjectResult<()> {
+    pub(super) fn count_instructions(
+        &self,
+        counted: &mut Counted,
+        batches: Batches,
+    ) -> SubjectResult<()> {
         let language = self.plan.subjects[counted.subject].language.as_str();
         if !NATIVE.contains(&language) {
             return Err(missing(
@@ -40,7 +44,7 @@ impl Explainer<'_> {
         if in_path("valgrind").is_none() {
             return Err(missing("valgrind is not installed; --install installs it"));
         }
-        let [once, twice] = [1, 2].map(|times| self.profiled(counted, batches, times));
+        let [once, twice] = [1, 2].map(|times| self.run_under_callgrind(counted, batches, times));
         let (once, twice) = (once?, twice?);
         let each = |twice: u64, once: u64| (twice as f64 - once as f64) / batches.operations as f64;
         let figures = FIGURES.iter().filter_map(|(metric, event)| {
@@ -62,7 +66,7 @@ impl Explainer<'_> {
     }
 
     /// A process that does a batch of so many times the usual size.
-    fn profiled(
+    fn run_under_callgrind(
         &self,
         counted: &Counted,
         batches: Batches,

@@ -7,8 +7,8 @@ use crate::address::{self, Address, Form, LAB, SUBJECTS};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, first_value, pairs,
-    with_sources,
+    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, error_with_sources,
+    first_value, pairs,
 };
 use crate::folder::Folder;
 use crate::processes::{LabConnection, Processes};
@@ -518,7 +518,7 @@ fn log_in(address: &Address) -> Result<Conn, Refusal> {
 fn message_of(error: mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),
-        other => with_sources(&other),
+        other => error_with_sources(&other),
     }
 }
 

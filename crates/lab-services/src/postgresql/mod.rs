@@ -9,8 +9,8 @@ use crate::address::{self, Address, Form, LAB, SUBJECTS};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, first_value, pairs,
-    with_sources,
+    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, error_with_sources,
+    first_value, pairs,
 };
 use crate::folder::Folder;
 use crate::processes::{EndedProcesses, LabConnection, Processes};
@@ -564,7 +564,7 @@ fn message_of(error: &postgres::Error) -> String {
         Some(hint) => format!("{}: {} ({hint})", e.severity(), e.message()),
         None => format!("{}: {}", e.severity(), e.message()),
     });
-    message.unwrap_or_else(|| with_sources(error))
+    message.unwrap_or_else(|| error_with_sources(error))
 }
 
 fn statement_error(error: postgres::Error) -> ServiceError {
