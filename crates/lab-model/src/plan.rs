@@ -463,18 +463,18 @@ impl Plan {
 
     /// The faults that the lab makes at a point: those that its parameter `fault` names.
     pub fn injection(&self, point: PointId) -> Option<&Injection> {
-        let Point { params, target, .. } = &self.points[point];
-        let (_, wanted) = params.iter().find(|(key, _)| key == FAULT)?;
-        let mut known = self.targets.get(*target)?.injections.iter();
-        Some(&known.find(|(name, _)| name == wanted)?.1)
+        let point = &self.points[point];
+        let fault = point.param(FAULT)?;
+        let mut injections = self.targets.get(point.target)?.injections.iter();
+        Some(&injections.find(|(name, _)| name == fault)?.1)
     }
 
     /// What the link at a point is like: what its parameter `link` names.
     pub fn shape(&self, point: PointId) -> Option<&Shape> {
-        let Point { params, target, .. } = &self.points[point];
-        let (_, wanted) = params.iter().find(|(key, _)| key == LINK)?;
-        let mut known = self.targets.get(*target)?.shapes.iter();
-        Some(&known.find(|(name, _)| name == wanted)?.1)
+        let point = &self.points[point];
+        let link = point.param(LINK)?;
+        let mut shapes = self.targets.get(point.target)?.shapes.iter();
+        Some(&shapes.find(|(name, _)| name == link)?.1)
     }
 
     /// The case of a point.
@@ -569,12 +569,14 @@ impl Plan {
     /// The subject that the others on a target are compared with: the one with the name of
     /// [`Plan::baseline`], or else the target's first.
     pub fn baseline_on(&self, target: TargetId) -> SubjectId {
-        let there = |s: &&(usize, &Subject)| s.1.target == target;
+        let on_target = |s: &&(usize, &Subject)| s.1.target == target;
         let subjects: Vec<_> = self.subjects.iter().enumerate().collect();
-        let mut there = subjects.iter().filter(there);
+        let mut on_target = subjects.iter().filter(on_target);
         let name = &self.subjects[self.baseline].name;
-        let named = there.clone().find(|(_, s)| s.name == *name);
-        named.or(there.next()).map_or(self.baseline, |(id, _)| *id)
+        let named = on_target.clone().find(|(_, s)| s.name == *name);
+        named
+            .or(on_target.next())
+            .map_or(self.baseline, |(id, _)| *id)
     }
 
     /// The arguments that every `open` of a point gets, besides the case's parameters and the
@@ -597,6 +599,14 @@ impl Plan {
 }
 
 impl Point {
+    /// The value of a parameter, if the point has it.
+    pub fn param(&self, key: &str) -> Option<&str> {
+        let mut params = self.params.iter();
+        params
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
+    }
+
     /// The factors alone: its parameters without the sweep's.
     pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
         self.params

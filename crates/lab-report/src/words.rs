@@ -15,12 +15,6 @@ pub struct Words {
     pub operation: &'static str,
     /// The same after a preposition.
     pub an_operation: &'static str,
-    /// After the word time.
-    pub per_operation: &'static str,
-    /// The heading of the figures.
-    pub cases: &'static str,
-    /// In a heading without room.
-    pub op: &'static str,
 }
 
 /// Programs that speak the subject protocol.
@@ -29,9 +23,6 @@ const SUBJECTS: Words = Words {
     subjects: "subjects",
     operation: "operation",
     an_operation: "an operation",
-    per_operation: "per operation",
-    cases: "Case by case",
-    op: "op",
 };
 
 /// Whole commands.
@@ -40,9 +31,6 @@ const COMMANDS: Words = Words {
     subjects: "commands",
     operation: "run",
     an_operation: "a run",
-    per_operation: "of a run",
-    cases: "The runs",
-    op: "run",
 };
 
 /// Servers under load.
@@ -51,9 +39,6 @@ const SERVERS: Words = Words {
     subjects: "servers",
     operation: "request",
     an_operation: "a request",
-    per_operation: "per request",
-    cases: "The figures",
-    op: "request",
 };
 
 impl Words {

@@ -257,6 +257,18 @@ impl Axis {
     }
 }
 
+impl ForestRow {
+    /// A row with its value at its end.
+    pub fn new(name: impl Into<String>, value: Quantity, tone: Tone) -> ForestRow {
+        ForestRow {
+            name: name.into(),
+            value,
+            tone,
+            label: String::new(),
+        }
+    }
+}
+
 impl BarRow {
     /// A whole bar without a heading.
     pub fn new(name: &str, colour: usize, total: Quantity) -> BarRow {

@@ -148,6 +148,27 @@ impl Tone {
     }
 }
 
+impl Finding {
+    /// A finding with a label and a tone.
+    pub fn new(label: impl Into<String>, text: impl Into<String>, tone: Tone) -> Finding {
+        Finding {
+            label: label.into(),
+            text: text.into(),
+            tone,
+        }
+    }
+
+    /// A finding without a label or a tone.
+    pub fn plain(text: impl Into<String>) -> Finding {
+        Finding::new("", text, Tone::Plain)
+    }
+
+    /// The same with a tone.
+    pub fn toned(self, tone: Tone) -> Finding {
+        Finding { tone, ..self }
+    }
+}
+
 impl Section {
     /// A section that is shown.
     pub fn new(title: impl Into<String>) -> Section {
@@ -163,6 +184,13 @@ impl Section {
             detail: Detail::Folded,
             ..Section::new(title)
         }
+    }
+
+    /// A section that is shown, of one table; empty where the table has no rows.
+    pub fn of_table(title: impl Into<String>, table: Table) -> Section {
+        let mut section = Section::new(title);
+        section.table(table);
+        section
     }
 
     /// Whether there is nothing to show.
@@ -240,15 +268,15 @@ impl Document {
 
     /// Every item of every section, in the order in which they are read.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
-        fn of<'d>(sections: &'d [Section], found: &mut Vec<&'d Item>) {
+        fn collect<'d>(sections: &'d [Section], items: &mut Vec<&'d Item>) {
             for section in sections {
-                found.extend(&section.items);
-                of(&section.sections, found);
+                items.extend(&section.items);
+                collect(&section.sections, items);
             }
         }
-        let mut found = Vec::new();
-        of(&self.sections, &mut found);
-        found.into_iter()
+        let mut items = Vec::new();
+        collect(&self.sections, &mut items);
+        items.into_iter()
     }
 }
 

@@ -73,6 +73,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Adds a row of a name and the cells behind it. Panics as [`Table::row`] does.
+    pub fn named_row(&mut self, name: impl Into<Cell>, cells: impl IntoIterator<Item = Cell>) {
+        self.row(std::iter::once(name.into()).chain(cells).collect());
+    }
+
     /// With a sentence before its caption.
     pub fn captioned(self, text: &str) -> Table {
         let caption = format!("{text} {}", self.caption);

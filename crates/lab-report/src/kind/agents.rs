@@ -14,7 +14,7 @@ pub fn section(scope: &Scope) -> Section {
     if run.agents.is_empty() {
         return section;
     }
-    section.table(did(scope));
+    section.table(work_table(scope));
     section.table(machines(run));
     if let Some(text) = one_machine(&run.agents) {
         section.text(text);
@@ -27,13 +27,13 @@ pub fn section(scope: &Scope) -> Section {
         "Rates and connections were divided equally. {}, as far as the comparison of clocks tells; each response time \
          is told by its agent's monotonic clock. What the agents measured was added up, bucket by bucket: percentiles \
          of all are exact, as those of one are.",
-        began(&late)
+        begin_sentence(&late)
     ));
     section
 }
 
-/// Who began together, if these were late.
-fn began(late: &[String]) -> String {
+/// A sentence on who began together, with the names of those that were late.
+fn begin_sentence(late: &[String]) -> String {
     match late {
         [] => "All began at the same moment".into(),
         late => format!("All but {} began at the same moment", say::list(late)),
@@ -85,8 +85,8 @@ pub(super) fn account(scope: &Scope) -> String {
     }
 }
 
-/// What each did.
-fn did(scope: &Scope) -> Table {
+/// The requests and times of each agent.
+fn work_table(scope: &Scope) -> Table {
     let requests = || Unit::Count("requests".into());
     let columns = [
         Column::from("agent"),
@@ -198,11 +198,11 @@ fn left_out(name: String, agent: &Agent) -> String {
 
 /// Which agents are on one machine, in a sentence for each such machine.
 pub(super) fn one_machine(agents: &[Agent]) -> Option<String> {
-    let known = agents.iter().filter_map(|agent| {
+    let machine_ids = agents.iter().filter_map(|agent| {
         let id = fact(agent, Host::MACHINE_ID);
         (!id.is_empty()).then_some((id, agent.name.as_str()))
     });
-    let machines = say::grouped(known).into_iter();
+    let machines = say::grouped(machine_ids).into_iter();
     let sentences = machines.filter_map(|(_, mut names)| {
         names.sort();
         names.dedup();
@@ -211,8 +211,7 @@ pub(super) fn one_machine(agents: &[Agent]) -> Option<String> {
             format!("{names} are one machine: they share its cores, its caches and its memory.")
         })
     });
-    let sentences: Vec<String> = sentences.collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
+    say::paragraph(sentences)
 }
 
 /// Where it was, and what started it there.
@@ -238,8 +237,8 @@ mod tests {
 
     #[test]
     fn who_began_late_did_not_begin_with_the_others() {
-        assert_eq!(began(&[]), "All began at the same moment");
-        let late = began(&["gen2".into()]);
+        assert_eq!(begin_sentence(&[]), "All began at the same moment");
+        let late = begin_sentence(&["gen2".into()]);
         assert_eq!(late, "All but gen2 began at the same moment");
     }
 

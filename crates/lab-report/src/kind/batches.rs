@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An experiment: batches of operations of several subjects, on one target or on several.
 
-use super::measured::SubjectScope;
+use super::measured::{SubjectScope, over_run};
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::{
-    Parts, calls, charts, costs, findings, hosts, links, scaling, sentence, side_by_side, split,
-    table, timeline,
+    Parts, calls, charts, commands, costs, findings, hosts, links, scaling, sentence, side_by_side,
+    split, table, timeline,
 };
-use crate::document::{Finding, Section};
+use crate::document::{Finding, Section, Tone};
 use lab_model::{Block, Cores, Metric, PointId, Unit};
 use lab_stats::analysis::Interval;
 use lab_stats::results::Over;
@@ -51,14 +51,14 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     let first = scopes[0];
     let schemes = side_by_side::answer(&first);
     let of_calls = calls::is_present(&first);
-    let mut found: Vec<Finding> = match schemes {
+    let mut findings: Vec<Finding> = match schemes {
         _ if of_calls => calls::findings(scopes),
         _ if links::is_present(&first) => links::findings(&first),
         Some(_) => side_by_side::findings(&first),
-        None => scopes.iter().flat_map(findings).collect(),
+        None => scopes.iter().flat_map(target_findings).collect(),
     };
     if !first.has_targets() {
-        found.extend(memory(&first));
+        findings.extend(memory(&first));
     }
     let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
     sections.push(resources(scopes));
@@ -71,23 +71,24 @@ pub fn parts(scopes: &[Scope]) -> Parts {
         } else {
             schemes.or_else(|| charts::answer(scopes, first.plan.answer()))
         },
-        findings: found,
+        findings,
         sections,
-        how: how(&first),
+        method: method(&first),
     }
 }
 
 /// Who is best, where another one is, and who does most at once: of several targets in one finding, at most
 /// three sentences.
-fn findings(scope: &Scope) -> Vec<Finding> {
+fn target_findings(scope: &Scope) -> Vec<Finding> {
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
     let alone = scope.others().is_empty();
-    let sweeps = alone
-        .then(|| scope.groups(Cores::One))
-        .into_iter()
-        .flatten();
-    let sweeps = sweeps.filter_map(|group| extremes(scope, &group));
+    let sweeps = if alone {
+        scope.groups(Cores::One)
+    } else {
+        Vec::new()
+    };
+    let sweeps = sweeps.iter().filter_map(|group| extremes(scope, group));
     let leader = findings::overall(scope, scope.plan.answer());
     let others = [
         findings::exceptions(
@@ -100,17 +101,14 @@ fn findings(scope: &Scope) -> Vec<Finding> {
         sentence::pauses(scope),
     ];
     let others = sweeps.chain(others.into_iter().flatten());
-    let all = leader.into_iter().chain(others.map(findings::plain));
+    let all = leader.into_iter().chain(others.map(Finding::plain));
     if !scope.has_targets() {
         return all.collect();
     }
-    let texts: Vec<String> = all.take(2).map(|finding| finding.text).collect();
-    let joined = Finding {
-        label: scope.title().into(),
-        text: texts.join(" "),
-        ..Finding::default()
-    };
-    (!texts.is_empty()).then_some(joined).into_iter().collect()
+    let text = say::paragraph(all.take(2).map(|finding| finding.text));
+    text.map(|text| Finding::new(scope.title(), text, Tone::Plain))
+        .into_iter()
+        .collect()
 }
 
 /// Where in a sweep a subject that is measured alone is fastest, and where slowest.
@@ -123,7 +121,7 @@ fn extremes(scope: &Scope, group: &Group) -> Option<String> {
     let [fastest, .., slowest] = times.as_slice() else {
         return None;
     };
-    let told = |(point, time): &(PointId, &Interval)| {
+    let at_point = |(point, time): &(PointId, &Interval)| {
         let time = say::figure(time, &Unit::Nanoseconds, scope.level());
         format!("at {sweep}={}, {time}", scope.swept(*point))
     };
@@ -134,7 +132,7 @@ fn extremes(scope: &Scope, group: &Group) -> Option<String> {
     };
     let name = scope.base_name();
     Some(if fastest.1.high < slowest.1.low {
-        let (fastest, slowest) = (told(fastest), told(slowest));
+        let (fastest, slowest) = (at_point(fastest), at_point(slowest));
         format!("{place}{name} is fastest {fastest}, and slowest {slowest}.")
     } else {
         format!("{place}{name} takes no longer at one {sweep} than at another, as far as is known.")
@@ -143,9 +141,7 @@ fn extremes(scope: &Scope, group: &Group) -> Option<String> {
 
 /// Who holds least memory, and who most, if they are told apart.
 fn memory(scope: &Scope) -> Option<Finding> {
-    let mut rankings = scope.results.rankings.iter();
-    let over = Over::At(None);
-    let ranking = rankings.find(|r| r.over == over && r.metric == Metric::MEMORY)?;
+    let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
     let compared = scope.compared();
     let is_compared = |s| compared.contains(&s);
     let least = ranking.first(is_compared);
@@ -155,7 +151,7 @@ fn memory(scope: &Scope) -> Option<Finding> {
     };
     let last = ranking.last(is_compared)?;
     let most = format!("{} most, {}", scope.name(last), held(last)?);
-    Some(findings::plain(match least.as_slice() {
+    Some(Finding::plain(match least.as_slice() {
         &[only] => format!(
             "{} holds least memory, {}, and {most}.",
             scope.name(only),
@@ -222,11 +218,9 @@ fn many_at_once(scope: &Scope) -> Section {
         let mut many = Section::new(scope.group_title(&group, "many at once"));
         many.text(scope.case(&group).work.as_str());
         scaling::add(&mut many, scope, &group);
-        let own = &scope.case(&group).metrics;
         let places = places(scope, &group);
-        many.table(
-            table::figures(scope, "", &places, own).captioned("What subjects count themselves."),
-        );
+        let counted = table::figures(scope, "", &places, &scope.case(&group).metrics);
+        many.table(counted.captioned("What subjects count themselves."));
         many.section(latencies(scope, &places));
         section.section(many);
     }
@@ -293,8 +287,7 @@ fn cases(scope: &Scope) -> Section {
 fn resources(scopes: &[Scope]) -> Section {
     let mut section = Section::new("Resources");
     for scope in scopes {
-        let places = scope.subjects().into_iter().map(|s| (s, None));
-        let places: Vec<SubjectScope> = places.collect();
+        let places = over_run(scope.subjects());
         let table = table::figures(scope, scope.title(), &places, &HELD);
         section.table(table.captioned(
             "Medians over blocks of each subject's process: from start to hello, and the most threads; CPU times are \
@@ -307,7 +300,7 @@ fn resources(scopes: &[Scope]) -> Section {
     section
 }
 
-fn how(scope: &Scope) -> Vec<String> {
+fn method(scope: &Scope) -> Vec<String> {
     let measure = &scope.plan.measure;
     let turns = format!(
         "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} for each point, \
@@ -335,39 +328,21 @@ fn how(scope: &Scope) -> Vec<String> {
 /// How long turns were on one core, from the shortest to the longest.
 fn lengths(scope: &Scope) -> String {
     let points = (0..scope.plan.points.len()).filter(|&p| scope.plan.case(p).cores == Cores::One);
-    let lengths: BTreeSet<u64> = points.map(|point| scope.plan.turn_ns(point)).collect();
-    match (lengths.first(), lengths.last()) {
-        (Some(&least), Some(&most)) if least < most => {
-            format!("{} to {}", say::time(least), say::time(most))
-        }
-        (Some(&only), _) => say::time(only),
-        _ => say::time(scope.plan.measure.turn_ns),
-    }
+    let lengths = points.map(|point| scope.plan.turn_ns(point));
+    say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }
 
 /// The mirrored pairs of passes of a block: as many as were asked for, or what fitted into its time.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
-    let passes = |block: &Block| {
-        let mut most = BTreeMap::new();
+    let pairs_of_points = |block: &Block| {
+        let mut passes: BTreeMap<PointId, u32> = BTreeMap::new();
         for sample in &block.samples {
-            let passes: &mut u32 = most.entry(sample.point).or_default();
-            *passes = (*passes).max(sample.pass + 1);
+            let most = passes.entry(sample.point).or_default();
+            *most = (*most).max(sample.pass + 1);
         }
-        most.into_values()
-            .map(|passes| passes.div_ceil(2))
-            .collect::<Vec<_>>()
+        passes.into_values().map(|n| n.div_ceil(2) as usize)
     };
-    let found: BTreeSet<u32> = blocks.flat_map(passes).collect();
-    match (found.first(), found.last()) {
-        (Some(least), Some(most)) if least < most => {
-            format!("{least} to {most} mirrored pairs of passes")
-        }
-        (only, _) => {
-            count(
-                *only.unwrap_or(&scope.plan.measure.pairs) as usize,
-                "mirrored pair",
-            ) + " of passes"
-        }
-    }
+    let pairs: BTreeSet<usize> = blocks.flat_map(pairs_of_points).collect();
+    commands::mirrored_pairs(scope, &pairs) + " of passes"
 }

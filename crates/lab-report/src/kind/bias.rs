@@ -12,33 +12,29 @@ use lab_stats::results::{Bias, BiasKind};
 pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Checks for bias");
     for scope in scopes.iter().filter(|scope| !biases(scope).is_empty()) {
-        section.text(found(scope));
+        section.text(conspicuous(scope));
         section.table(of_target(scope));
     }
     section
 }
 
-/// Those of a target.
+/// The checks of a target's subjects.
 fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
-    let mine = scope.compared();
+    let compared = scope.compared();
     let all = scope.results.biases.iter();
-    all.filter(|bias| mine.contains(&bias.subject)).collect()
+    all.filter(|bias| compared.contains(&bias.subject))
+        .collect()
 }
 
-/// What stands out.
-fn found(scope: &Scope) -> String {
+/// What stands out, in sentences.
+fn conspicuous(scope: &Scope) -> String {
     let biases = biases(scope).into_iter();
-    let out: Vec<&Bias> = biases.filter(|bias| bias.stands_out).collect();
-    let parts = say::grouped(out.iter().map(|b| (meaning(b.kind), scope.name(b.subject))));
-    let parts = parts.into_iter();
-    let texts: Vec<String> = parts
-        .map(|(meaning, names)| format!("{meaning}: {}.", say::list(&names)))
-        .collect();
-    if texts.is_empty() {
-        "Nothing exceeds the margin.".into()
-    } else {
-        texts.join(" ")
-    }
+    let out = biases.filter(|bias| bias.stands_out);
+    let parts = say::grouped(out.map(|b| (meaning(b.kind), scope.name(b.subject))));
+    let sentences = parts
+        .into_iter()
+        .map(|(meaning, names)| format!("{meaning}: {}.", say::list(&names)));
+    say::paragraph(sentences).unwrap_or_else(|| "Nothing exceeds the margin.".into())
 }
 
 /// What it means if it stands out.
@@ -54,18 +50,13 @@ fn meaning(kind: BiasKind) -> &'static str {
 
 fn of_target(scope: &Scope) -> Table {
     let biases = biases(scope);
-    let mut kinds: Vec<BiasKind> = Vec::new();
-    for bias in &biases {
-        if !kinds.contains(&bias.kind) {
-            kinds.push(bias.kind);
-        }
-    }
-    let columns: Vec<_> = kinds.iter().map(|&kind| (kind, title(kind))).collect();
+    let kinds = say::distinct(biases.iter().map(|bias| bias.kind));
+    let columns: Vec<_> = kinds.into_iter().map(|kind| (kind, title(kind))).collect();
     let sides = (&*table::subjects(scope, &scope.compared()), &*columns);
     let subject = scope.words.subject;
     let of = |subject: SubjectId, kind: BiasKind| -> Cell {
-        let mut mine = biases.iter();
-        let bias = mine.find(|b| (b.subject, b.kind) == (subject, kind));
+        let mut biases = biases.iter();
+        let bias = biases.find(|b| (b.subject, b.kind) == (subject, kind));
         bias.map_or(NONE.into(), |bias| {
             let tone = if bias.stands_out {
                 Tone::Undecided

@@ -2,10 +2,10 @@
 //! Calls that may fail: who makes each exactly once, which ones are wrong, who is fastest of those without any, how long an
 //! outage each survives, and what load it is followed by.
 
-use super::measured::SubjectScope;
+use super::measured::{SubjectScope, over_run};
 use super::say::{self, list};
 use super::scope::Scope;
-use super::{charts, findings, table};
+use super::{charts, table};
 use crate::document::{Chart, Finding, Section};
 use lab_model::{Check, FAULT, Injection, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Interval;
@@ -36,7 +36,7 @@ static AT_POINTS: [Metric; 4] = [
     Metric::FAILED_CALLS,
 ];
 
-/// Whether it has such calls.
+/// Whether a run has calls that may fail.
 pub fn is_present(scope: &Scope) -> bool {
     let mut cases = scope.plan.cases.iter();
     cases.any(|case| case.check == Check::Effects)
@@ -59,19 +59,19 @@ pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
         fastest(&faults),
         careful(&faults),
     ];
-    all.into_iter().flatten().map(findings::plain).collect()
+    all.into_iter().flatten().map(Finding::plain).collect()
 }
 
 /// The totals of the run and what is wrong at each point.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("What became of the calls");
-    let over_run: Vec<SubjectScope> = made(scope).map(|s| (s, None)).collect();
+    let over_run = over_run(callers(scope));
     let totals = table::figures(scope, "", &over_run, &TOTALS);
     section.table(totals.captioned(
         "All counted blocks. The lab reads each call's effect in the database. A call is wrong if it was answered and \
          lost, applied twice, or applied and reported as failed.",
     ));
-    let points = of_calls(scope);
+    let points = call_points(scope);
     for metric in &AT_POINTS {
         if over_run
             .iter()
@@ -93,24 +93,28 @@ fn count(scope: &Scope, place: SubjectScope, metric: &Metric) -> f64 {
     }
 }
 
-fn made(scope: &Scope) -> impl Iterator<Item = SubjectId> {
-    let made = |&s: &SubjectId| count(scope, (s, None), &Metric::CALLS) > 0.0;
-    scope.compared().into_iter().filter(made)
+/// Subjects that made calls.
+fn callers(scope: &Scope) -> impl Iterator<Item = SubjectId> {
+    let has_calls = |&s: &SubjectId| count(scope, (s, None), &Metric::CALLS) > 0.0;
+    scope.compared().into_iter().filter(has_calls)
 }
 
-fn of_calls(scope: &Scope) -> Vec<PointId> {
-    let is_asked = |&p: &PointId| scope.plan.case(p).check == Check::Effects;
-    scope.points().into_iter().filter(is_asked).collect()
+/// The points of cases whose calls' effects are checked.
+fn call_points(scope: &Scope) -> Vec<PointId> {
+    let has_calls = |&p: &PointId| scope.plan.case(p).check == Check::Effects;
+    scope.points().into_iter().filter(has_calls).collect()
 }
 
 /// `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more each.`
 fn right(scopes: &[Scope]) -> Option<String> {
     let right = |scope: &Scope| -> Vec<SubjectId> {
-        let right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
-        made(scope).filter(right).collect()
+        let is_right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
+        callers(scope).filter(is_right).collect()
     };
-    let known = scopes.iter().filter(|scope| made(scope).next().is_some());
-    let targets = say::grouped(known.map(|scope| {
+    let with_calls = scopes
+        .iter()
+        .filter(|scope| callers(scope).next().is_some());
+    let targets = say::grouped(with_calls.map(|scope| {
         let names: Vec<&str> = right(scope).iter().map(|&s| scope.name(s)).collect();
         (names, scope)
     }));
@@ -140,8 +144,7 @@ fn right(scopes: &[Scope]) -> Option<String> {
             list(names)
         )
     });
-    let text = sentences.collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then(|| say::capital(&text))
+    say::paragraph(sentences).map(|text| say::capital(&text))
 }
 
 /// `Calls applied twice: classic (2), smallrye (31). Calls given up: ada (6).`
@@ -149,7 +152,7 @@ fn errors(scopes: &[Scope]) -> Option<String> {
     let erring = |metric: &Metric| {
         let of_each = scopes.iter().flat_map(|scope| {
             let calls = |s| (scope.name(s), count(scope, (s, None), metric));
-            made(scope).map(calls).collect::<Vec<_>>()
+            callers(scope).map(calls).collect::<Vec<_>>()
         });
         let sums = say::grouped(of_each);
         let sums = sums
@@ -161,18 +164,15 @@ fn errors(scopes: &[Scope]) -> Option<String> {
         let names = names.collect::<Vec<_>>().join(", ");
         (!names.is_empty()).then(|| format!("{}: {names}.", say::capital(&metric.title)))
     };
-    let text: Vec<String> = AT_POINTS.iter().filter_map(erring).collect();
-    (!text.is_empty()).then(|| text.join(" "))
+    say::paragraph(AT_POINTS.iter().filter_map(erring))
 }
 
 /// What happens at a point: the fault that the lab makes, or what the case is called.
 fn fault(scope: &Scope, point: PointId) -> String {
-    let params = &scope.plan.points[point].params;
-    let made = params
-        .iter()
-        .find(|(key, value)| key == FAULT && value != "none");
-    let case = || scope.plan.case(point).name.clone();
-    made.map_or_else(case, |(_, value)| value.clone())
+    match scope.plan.points[point].param(FAULT) {
+        Some(fault) if fault != "none" => fault.into(),
+        _ => scope.plan.case(point).name.clone(),
+    }
 }
 
 /// A fault, and the points with it.
@@ -182,7 +182,7 @@ type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = several.flat_map(|scope| {
-        let points = of_calls(scope).into_iter();
+        let points = call_points(scope).into_iter();
         points.map(move |point| (fault(scope, point), (scope, point)))
     });
     say::grouped(at)
@@ -200,7 +200,7 @@ fn fastest(faults: &[Fault]) -> Option<String> {
         let best = if right.is_empty() {
             "nobody".into()
         } else if firsts.iter().all(|first| first.len() == 1) {
-            list(&each_once(firsts.concat().into_iter()))
+            list(&say::distinct(firsts.concat()))
         } else {
             UNDECIDED.into()
         };
@@ -225,8 +225,8 @@ fn careful(faults: &[Fault]) -> Option<String> {
         .iter()
         .filter(|(_, places)| without(&AT_POINTS, places).is_empty());
     let careful = lossy.map(|(fault, places)| (without(&AT_POINTS[..3], places), fault));
-    let known = careful.filter(|(names, _)| !names.is_empty());
-    let parts = say::grouped(known)
+    let some_careful = careful.filter(|(names, _)| !names.is_empty());
+    let parts = say::grouped(some_careful)
         .into_iter()
         .map(|(names, faults)| format!("{} with {}", list(&names), list(&faults)));
     let parts: Vec<String> = parts.collect();
@@ -261,14 +261,15 @@ struct Outage {
 
 /// The outages that the subjects of a target met: a batch may be over before its server is killed.
 fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
-    let at = of_calls(scope).into_iter().filter_map(|point| {
+    let at = call_points(scope).into_iter().filter_map(|point| {
         let Some(Injection::OutageS(length_s)) = scope.plan.injection(point) else {
             return None;
         };
         Some((point, *length_s))
     });
     let of_each = at.flat_map(|(point, length_s)| {
-        let met = made(scope).filter(move |&s| count(scope, (s, Some(point)), &Metric::BACK) > 0.0);
+        let met =
+            callers(scope).filter(move |&s| count(scope, (s, Some(point)), &Metric::BACK) > 0.0);
         met.map(move |s| {
             let is_without = |kind| count(scope, (s, Some(point)), kind) == 0.0;
             let is_survived = AT_POINTS.iter().all(is_without);
@@ -303,9 +304,9 @@ fn seconds(length_s: f64) -> String {
 /// `Load in the busiest second after an outage: below twice that before it with ada and java; above with classic.`
 fn load(scopes: &[Scope]) -> Option<String> {
     let at = scopes.iter().flat_map(|scope| {
-        let loads = of_calls(scope).into_iter().flat_map(move |point| {
+        let loads = call_points(scope).into_iter().flat_map(move |point| {
             let load = move |s| scope.interval((s, Some(point)), &Metric::LOAD_AFTER);
-            made(scope).filter_map(move |s| Some((scope.name(s), (load(s)?, scope.level()))))
+            callers(scope).filter_map(move |s| Some((scope.name(s), (load(s)?, scope.level()))))
         });
         loads.collect::<Vec<_>>()
     });
@@ -336,32 +337,24 @@ fn load(scopes: &[Scope]) -> Option<String> {
 fn without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
     let is_without = |name: &&str| {
         places.iter().all(|&(scope, point)| {
-            let of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);
-            let mut named = made(scope).filter(|&s| scope.name(s) == *name);
-            named
-                .any(|s| of(s, &Metric::CALLS) > 0.0 && kinds.iter().all(|kind| of(s, kind) == 0.0))
+            let count_of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);
+            let errs = |s| kinds.iter().any(|kind| count_of(s, kind) != 0.0);
+            let mut named = callers(scope).filter(|&s| scope.name(s) == *name);
+            named.any(|s| count_of(s, &Metric::CALLS) > 0.0 && !errs(s))
         })
     };
     let names = places
         .iter()
-        .flat_map(|&(scope, _)| made(scope).map(|s| scope.name(s)).collect::<Vec<_>>());
-    each_once(names).into_iter().filter(is_without).collect()
+        .flat_map(|&(scope, _)| callers(scope).map(|s| scope.name(s)).collect::<Vec<_>>());
+    say::distinct(names)
+        .into_iter()
+        .filter(is_without)
+        .collect()
 }
 
-fn each_once<'s>(names: impl Iterator<Item = &'s str>) -> Vec<&'s str> {
-    let mut once: Vec<&str> = Vec::new();
-    for name in names {
-        if !once.contains(&name) {
-            once.push(name);
-        }
-    }
-    once
-}
-
+/// Who is fastest at a point, and who is not told apart from it, of those that are right.
 fn first<'s>(scope: &'s Scope, point: PointId, is_right: &dyn Fn(&str) -> bool) -> Vec<&'s str> {
-    let mut rankings = scope.results.rankings.iter();
-    let here = (Over::At(Some(point)), scope.plan.answer());
-    let ranking = rankings.find(|r| (r.over, &r.metric) == here);
+    let ranking = scope.ranking(Over::At(Some(point)), scope.plan.answer());
     let compared = scope.compared();
     let counts = |s| compared.contains(&s) && is_right(scope.name(s));
     let first = ranking.map_or_else(Vec::new, |ranking| ranking.first(counts));

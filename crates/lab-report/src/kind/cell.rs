@@ -23,6 +23,11 @@ const VERDICTS: [(&str, &str); 5] = [
     ("inconclusive", "not decided"),
 ];
 
+/// A quantity, or a dash where there is none.
+pub fn or_none(quantity: Option<Quantity>) -> Cell {
+    quantity.map_or(NONE.into(), Cell::from)
+}
+
 /// A figure, or why there is none.
 pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {
@@ -71,10 +76,10 @@ pub fn ratio(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     if scope.cell(place, metric).is_none() {
         return missing(scope, place);
     }
-    let found = &scope.plan.subjects[subject];
+    let planned = &scope.plan.subjects[subject];
     if subject == scope.base() {
         Quantity::exact(1.0, Unit::Ratio).into()
-    } else if found.control_of.is_some() {
+    } else if planned.control_of.is_some() {
         match point.and_then(|p| scope.results.control(p, metric)) {
             Some(control) if control.met => Quantity::ratio(&control.ratio).into(),
             Some(control) => Cell::from(Quantity::ratio(&control.ratio))
@@ -108,14 +113,14 @@ fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
         return UNABLE.into();
     }
-    let why = match scope.failure(place) {
+    let reason = match scope.failure(place) {
         Some(failure) => format!("failed: {}", failure.kind),
         None if scope.refusal(place).is_some() => "not compared".into(),
         // Other subjects' figures alone say that it could have been.
         None if point.is_some() && !scope.knows(place) => "not measured".into(),
         None => return NONE.into(),
     };
-    Cell::from(why).toned(Tone::Alarm)
+    Cell::from(reason).toned(Tone::Alarm)
 }
 
 /// How many verdicts there are of each kind: `12 slower, 2 equivalent`.
@@ -145,16 +150,16 @@ pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Faster if !is_time => "less",
         Verdict::Slower if !is_time => "more",
-        verdict => named(verdict).1,
+        verdict => verdict_words(verdict).1,
     }
 }
 
 /// The same in CSV and the like, whatever the metric.
 pub fn identifier(verdict: &Verdict) -> &'static str {
-    named(verdict).0
+    verdict_words(verdict).0
 }
 
-fn named(verdict: &Verdict) -> (&'static str, &'static str) {
+fn verdict_words(verdict: &Verdict) -> (&'static str, &'static str) {
     VERDICTS[match verdict {
         Verdict::Faster => 0,
         Verdict::Slower => 1,

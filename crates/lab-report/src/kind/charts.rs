@@ -50,24 +50,19 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
 /// A row for each subject with the baseline, the best first.
 fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
     let row = |s: &Standing| {
-        let is_base = s.subject == scope.base();
+        let name = scope.name(s.subject);
+        if s.subject != scope.base() {
+            let tone = cell::tone_of(&s.ratio, s.verdict.as_ref());
+            return ForestRow::new(name, Quantity::ratio(&s.ratio), tone);
+        }
+        let label = if scope.is_limit(s.subject) {
+            "1 (the limit)"
+        } else {
+            "1 (baseline)"
+        };
         ForestRow {
-            name: scope.name(s.subject).into(),
-            value: if is_base {
-                Quantity::exact(1.0, Unit::Ratio)
-            } else {
-                Quantity::ratio(&s.ratio)
-            },
-            tone: if is_base {
-                Tone::Plain
-            } else {
-                cell::tone_of(&s.ratio, s.verdict.as_ref())
-            },
-            label: match (is_base, scope.is_limit(s.subject)) {
-                (true, true) => "1 (the limit)".into(),
-                (true, false) => "1 (baseline)".into(),
-                (false, _) => String::new(),
-            },
+            label: label.into(),
+            ..ForestRow::new(name, Quantity::exact(1.0, Unit::Ratio), Tone::Plain)
         }
     };
     let standings = Standings::new(scope, metric, over);
@@ -84,12 +79,8 @@ fn point_rows(
     let row = |&point: &PointId| {
         let comparison = scope.comparison((subject, Some(point)), metric)?;
         let tone = comparison.verdict.as_ref().map_or(Tone::Plain, cell::tone);
-        Some(ForestRow {
-            name: scope.short(point),
-            value: Quantity::ratio(&comparison.ratio),
-            tone,
-            label: String::new(),
-        })
+        let ratio = Quantity::ratio(&comparison.ratio);
+        Some(ForestRow::new(scope.short(point), ratio, tone))
     };
     points.iter().filter_map(row).collect()
 }

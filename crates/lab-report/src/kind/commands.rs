@@ -10,7 +10,7 @@ use crate::document::{
 };
 use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, SubjectId, Unit};
 use lab_stats::results::Over;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a run takes.
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
@@ -44,7 +44,7 @@ pub fn parts(scope: &Scope, commands: &Commands) -> Parts {
         chart: charts::answer(std::slice::from_ref(scope), &Metric::WALL),
         findings: findings(scope),
         sections,
-        how: how(scope, commands),
+        method: method(scope, commands),
     }
 }
 
@@ -76,7 +76,7 @@ fn findings(scope: &Scope) -> Vec<Finding> {
     let points = findings::points(scope);
     let exceptions = findings::exceptions(scope, &Metric::WALL, all, &points);
     let leader = findings::overall(scope, &Metric::WALL).into_iter();
-    leader.chain(exceptions.map(findings::plain)).collect()
+    leader.chain(exceptions.map(Finding::plain)).collect()
 }
 
 /// A command that nothing is compared with: `A takes 12.3 ms (12.1 to 12.6).`
@@ -89,21 +89,21 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
         let sweep = scope.plan.cases[fit.case].sweep.as_deref()?;
         let [fixed, marginal] = [&fit.fixed_ns, &fit.marginal_ns].map(figure);
         let text = format!("{name} takes {fixed} and {marginal} more for each {sweep}.");
-        return Some(findings::plain(text));
+        return Some(Finding::plain(text));
     }
     let points = scope.points();
     let time = |p: &PointId| Some((*p, scope.interval((subject, Some(*p)), &Metric::WALL)?));
     let (point, time) = points.iter().find_map(time)?;
     let at = sentence::at(scope, point);
-    Some(findings::plain(if say::is_bounded(time) {
+    Some(Finding::plain(if say::is_bounded(time) {
         format!("{name} takes {}{at}.", figure(time))
     } else {
         format!("{name} has no interval yet{at}: one block says nothing of scatter.")
     }))
 }
 
-/// What is told of a command besides its name; a column that is empty of all is left out.
-fn told(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
+/// Headings and cells that describe a command besides its name.
+fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
     let words =
         |program: &Option<Vec<String>>| program.as_ref().map_or(String::new(), |p| p.join(" "));
     let shell = if command.shell {
@@ -133,15 +133,13 @@ fn shell<'a>(scope: &Scope<'a>) -> &'a str {
 /// The commands with all that belongs to each, what starting them costs, and the noise floor.
 fn listing(scope: &Scope) -> Section {
     let mut section = Section::new("The commands");
-    let none = told(scope, &Command::default());
-    let titles = none.iter().map(|(title, _)| *title);
-    let mut table = Table::new("", std::iter::once("command").chain(titles))
+    let headings = descriptions(scope, &Command::default()).map(|(heading, _)| heading);
+    let mut table = Table::new("", std::iter::once("command").chain(headings))
         .captioned("What was run, and how.");
     for id in scope.subjects() {
         if let Some(command) = &scope.plan.subjects[id].command {
-            let cells = told(scope, command).map(|(_, words)| Cell::from(words));
-            let name = std::iter::once(Cell::from(scope.name(id)));
-            table.row(name.chain(cells).collect());
+            let cells = descriptions(scope, command).map(|(_, words)| Cell::from(words));
+            table.named_row(scope.name(id), cells);
         }
     }
     section.table(table.without_empty_columns());
@@ -204,12 +202,12 @@ fn statuses(scope: &Scope, group: &Group) -> Vec<String> {
     let note = |subject: SubjectId| {
         let all = scope.results.statuses.iter();
         let mine = all.filter(|(s, p, _)| *s == subject && group.points.contains(p));
-        let mut seen: Vec<i32> = mine.flat_map(|(.., seen)| seen.clone()).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        let words: Vec<String> = seen.iter().map(i32::to_string).collect();
+        let mut statuses: Vec<i32> = mine.flat_map(|(.., statuses)| statuses.clone()).collect();
+        statuses.sort_unstable();
+        statuses.dedup();
+        let words: Vec<String> = statuses.iter().map(i32::to_string).collect();
         let (name, words) = (scope.name(subject), words.join(" or "));
-        let failed = seen.iter().any(|status| *status != 0);
+        let failed = statuses.iter().any(|status| *status != 0);
         failed.then(|| format!("{name} ended with status {words}."))
     };
     scope.subjects().into_iter().filter_map(note).collect()
@@ -248,7 +246,7 @@ fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
     })
 }
 
-fn how(scope: &Scope, commands: &Commands) -> Vec<String> {
+fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     let blocks = count(scope.results.blocks as usize, "block");
     let place = match cores(scope, commands) {
         Some(Cores::One) => "on the same core",
@@ -292,26 +290,32 @@ fn builds(plan: &Plan) -> String {
 
 /// Where the commands ran: as the plan says, or as the pilot found.
 fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
-    let settings = scope.run.settings.iter();
-    let mut found = settings.filter(|s| s.key == "cores");
-    commands
-        .cores
-        .or_else(|| match found.next()?.value.as_str() {
+    let mut settings = scope.run.settings.iter();
+    commands.cores.or_else(
+        || match settings.find(|s| s.key == "cores")?.value.as_str() {
             "one" => Some(Cores::One),
             "all" => Some(Cores::All),
             _ => None,
-        })
+        },
+    )
 }
 
 /// The mirrored pairs that the blocks have: fewer than planned where commands take long.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let passes = blocks.map(|b| b.samples.iter().map(|s| s.pass).max().unwrap_or(0));
-    let pairs: Vec<usize> = passes.map(|last| last as usize / 2 + 1).collect();
-    match (pairs.iter().min(), pairs.iter().max()) {
-        (Some(least), Some(most)) if least < most => format!("{least} to {most} mirrored pairs"),
-        (Some(&n), _) => count(n, "mirrored pair"),
-        _ => count(scope.plan.measure.pairs as usize, "mirrored pair"),
+    let pairs: BTreeSet<usize> = passes.map(|last| last as usize / 2 + 1).collect();
+    mirrored_pairs(scope, &pairs)
+}
+
+/// How many mirrored pairs blocks have, from the fewest to the most; as many as planned where there is no block.
+pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
+    match (pairs.first(), pairs.last()) {
+        (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} mirrored pairs"),
+        (only, _) => count(
+            *only.unwrap_or(&(scope.plan.measure.pairs as usize)),
+            "mirrored pair",
+        ),
     }
 }
 

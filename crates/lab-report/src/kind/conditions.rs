@@ -54,9 +54,9 @@ fn listings(scope: &Scope) -> Section {
     let mut section = Section::folded("What the builds say");
     for id in scope.compared() {
         if let Some(listing) = scope.setting(id, Setting::LISTING) {
-            let mut own = Section::new(scope.name(id));
-            own.push(Item::Log(listing.lines().map(String::from).collect()));
-            section.section(own);
+            let mut subject_section = Section::new(scope.name(id));
+            subject_section.push(Item::Log(listing.lines().map(String::from).collect()));
+            section.section(subject_section);
         }
     }
     section
@@ -98,30 +98,39 @@ fn subjects(scope: &Scope) -> Table {
 fn settings(scope: &Scope) -> (Table, Vec<String>) {
     let settings = &scope.run.settings;
     let has = |s: &SubjectId| settings.iter().any(|setting| setting.subject == *s);
-    let said: Vec<SubjectId> = scope.subjects().into_iter().filter(has).collect();
-    let mine = settings.iter().filter(|s| said.contains(&s.subject));
+    let subjects: Vec<SubjectId> = scope.subjects().into_iter().filter(has).collect();
+    let mine = settings.iter().filter(|s| subjects.contains(&s.subject));
     let mine = mine.filter(|s| s.key != Setting::LISTING);
     let keys: BTreeSet<&str> = mine.map(|s| s.key.as_str()).collect();
-    let names = said.iter().map(|&s| scope.name(s));
+    let names = subjects.iter().map(|&s| scope.name(s));
     let head = std::iter::once("setting").chain(names);
     let mut table = Table::new("Settings that differ", head);
     table.caption = "Marked settings must be equal, and are not.".into();
     let target = scope.plan.targets.get(scope.target);
-    let own = target.map_or(&[][..], |t| &t.proof.equal);
+    let must_be_equal = target.map_or(&[][..], |t| &t.proof.equal);
     let mut same = Vec::new();
     for key in keys {
-        let values: Vec<String> = said.iter().map(|&s| values(scope, s, key)).collect();
+        let values: Vec<String> = subjects.iter().map(|&s| values(scope, s, key)).collect();
         if values.iter().all(|v| *v == values[0]) {
             same.push(format!("{key} = {}", values[0]));
             continue;
         }
-        let tone = if scope.plan.proof.equal.iter().chain(own).any(|k| k == key) {
+        let tone = if scope
+            .plan
+            .proof
+            .equal
+            .iter()
+            .chain(must_be_equal)
+            .any(|k| k == key)
+        {
             Tone::Alarm
         } else {
             Tone::Plain
         };
-        let name = std::iter::once(Cell::from(key).toned(tone));
-        table.row(name.chain(values.into_iter().map(Cell::from)).collect());
+        table.named_row(
+            Cell::from(key).toned(tone),
+            values.into_iter().map(Cell::from),
+        );
     }
     (table, same)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an operation costs by itself and for each unit of a sweep, and what a factor costs.
 
-use super::cell::NONE;
+use super::cell::{self, NONE};
 use super::measured::Measured;
 use super::say;
 use super::scope::{Group, Scope};
@@ -36,8 +36,8 @@ fn fits(scope: &Scope, group: &Group) -> Table {
         (Some(sweep), Some(_)) => sweep,
         _ => &case.unit,
     };
-    let what = format!("time = fixed + marginal × {unit}");
-    let mut table = lines(scope, &scope.group_title(group, &what), unit, &mine);
+    let equation = format!("time = fixed + marginal × {unit}");
+    let mut table = lines(scope, &scope.group_title(group, &equation), unit, &mine);
     table.caption = format!(
         "What {} costs by itself, and what each further {unit} adds; a curved line must not be extended.",
         scope.words.an_operation
@@ -98,8 +98,8 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
         let named: Vec<_> = named.collect();
         let sides = (&*named, &*table::subjects(scope, &subjects));
         let mut table = table::matrix(of.title(), "case", sides, &Unit::Ratio, |row, subject| {
-            let found = row.iter().find(|e| e.subject == subject);
-            found.map_or(NONE.into(), |e| Quantity::ratio(&e.ratio).into())
+            let effect = row.iter().find(|e| e.subject == subject);
+            cell::or_none(effect.map(|e| Quantity::ratio(&e.ratio)))
         });
         table.caption = format!(
             "Within each {}: above 1 the second value costs more.",
@@ -115,7 +115,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
 pub struct Values {
     factor: String,
     /// In which respect.
-    pub what: String,
+    pub respect: String,
     /// The factor's first value.
     pub first: String,
     /// The other.
@@ -126,15 +126,13 @@ impl Values {
     /// Of an effect.
     pub fn of(measured: &Measured, effect: &Effect) -> Values {
         let value = |point: Option<PointId>| {
-            let params = point.map(|p| &measured.plan.points[p].params);
-            let mut params = params.into_iter().flatten();
-            let found = params.find(|(key, _)| *key == effect.factor);
-            found.map_or("?".to_string(), |(_, value)| value.clone())
+            let value = point.and_then(|p| measured.plan.points[p].param(&effect.factor));
+            value.unwrap_or("?").to_string()
         };
         let first = effect.pairs.first();
         Values {
             factor: effect.factor.clone(),
-            what: table::costed(&effect.metric).into(),
+            respect: table::costed(&effect.metric).into(),
             first: value(first.map(|pair| pair.0)),
             second: value(first.map(|pair| pair.1)),
         }
@@ -142,9 +140,13 @@ impl Values {
 
     /// `statement: time with text / time with prepared`.
     pub fn title(&self) -> String {
-        let Values { factor, what, .. } = self;
-        let [first, second] = [&self.first, &self.second];
-        format!("{factor}: {what} with {second} / {what} with {first}")
+        let Values {
+            factor,
+            respect,
+            first,
+            second,
+        } = self;
+        format!("{factor}: {respect} with {second} / {respect} with {first}")
     }
 }
 
@@ -154,7 +156,7 @@ fn place(scope: &Scope, effect: &Effect) -> String {
         (&[(from, _)], _) => {
             let params = scope.plan.points[from].params.iter();
             let params = params.filter(|(key, _)| *key != effect.factor);
-            let words = params.map(|(key, value)| format!("{key}={value}"));
+            let words = params.map(say::parameter);
             let name = std::iter::once(scope.plan.case(from).name.clone());
             name.chain(words).collect::<Vec<_>>().join(" ")
         }

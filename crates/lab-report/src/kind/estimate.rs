@@ -26,8 +26,8 @@ pub fn line(measured: &Measured) -> String {
         estimates.extend(alone(scope));
     }
     let fits = |n: &usize| estimates[..*n].join(", ").width() <= COLUMNS;
-    let shown = (0..=estimates.len()).rev().find(fits).unwrap_or(0);
-    estimates[..shown].join(", ")
+    let fitting = (0..=estimates.len()).rev().find(fits).unwrap_or(0);
+    estimates[..fitting].join(", ")
 }
 
 fn ratios(scope: &Scope) -> Vec<String> {

@@ -7,7 +7,7 @@ use crate::document::{
 };
 use crate::format::quantity;
 use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit, trimmed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Differences of less than this many events an operation are not told.
 const LEAST: f64 = 0.05;
@@ -38,15 +38,15 @@ const RANKS: [Metric; 17] = [
     Metric::CYCLES,
 ];
 
-/// A function is named if so much of a difference lies in it.
+/// A function is named if at least this part of a difference lies in it, 0 to 1.
 const MOST: f64 = 0.3;
 
-/// So many of [`RANKS`] are asked of the system; the rest is the program's own.
+/// How many of [`RANKS`], from the first on, are asked of the system; the rest is the program's own.
 const OF_SYSTEM: usize = 8;
 
 /// What a report of counted events is made from.
 pub struct ExplainReport<'a> {
-    /// Who did what.
+    /// The subjects, their cases and points.
     pub plan: &'a Plan,
     /// What was counted.
     pub counted: &'a [Counted],
@@ -70,8 +70,12 @@ pub fn document(report: &ExplainReport) -> Document {
         title: format!(
             "{}: what {} {} costs",
             plan.title,
-            if one(plan) == "operation" { "an" } else { "a" },
-            one(plan)
+            if counted_unit(plan) == "operation" {
+                "an"
+            } else {
+                "a"
+            },
+            counted_unit(plan)
         ),
         question: match plan.commands() {
             Some(_) => "Why is one command faster than another?".into(),
@@ -87,17 +91,15 @@ pub fn document(report: &ExplainReport) -> Document {
     for point in points(report) {
         document.section(section(report, point));
     }
-    document.section(how(report));
+    document.section(method(report));
     document.rows = rows(report);
     document
 }
 
 /// The points at which somebody was counted, in the plan's order.
 fn points(report: &ExplainReport) -> Vec<PointId> {
-    let mut points: Vec<PointId> = report.counted.iter().map(|c| c.point).collect();
-    points.sort();
-    points.dedup();
-    points
+    let points: BTreeSet<PointId> = report.counted.iter().map(|c| c.point).collect();
+    points.into_iter().collect()
 }
 
 fn at<'r>(report: &ExplainReport<'r>, point: PointId) -> Vec<&'r Counted> {
@@ -111,57 +113,45 @@ fn answer(report: &ExplainReport) -> Answer {
         all.extend(differences(report, point).into_iter().map(|d| (point, d)));
     }
     sort(&mut all, |(_, difference)| difference);
-    let found = all.into_iter().take(3).map(|(point, difference)| Finding {
-        label: report.plan.label(point),
-        text: difference.text,
-        tone: Tone::Plain,
+    let findings = all.into_iter().take(3).map(|(point, difference)| {
+        Finding::new(report.plan.label(point), difference.text, Tone::Plain)
     });
-    let mut findings: Vec<Finding> = found.collect();
+    let mut findings: Vec<Finding> = findings.collect();
     if findings.is_empty() {
-        let text = "No difference was counted that is clear of its own scatter.".into();
-        findings.push(Finding {
-            text,
-            ..Finding::default()
-        });
+        findings.push(Finding::plain(
+            "No difference was counted that is clear of its own scatter.",
+        ));
     }
     Answer {
-        chart: None,
         findings,
-        undecided: None,
+        ..Answer::default()
     }
 }
 
 fn warnings(report: &ExplainReport) -> Section {
     let mut section = Section::new("Warnings");
-    let alarm = |text: String, label: &str| Finding {
-        label: label.into(),
-        text,
-        tone: Tone::Alarm,
-    };
     for text in &report.failed {
-        section.push(alarm(text.clone(), "failed"));
+        section.push(Finding::new("failed", text, Tone::Alarm));
     }
     // One sentence for all that lack the same for the same reason.
     let mut missing: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for counted in report.counted {
-        for (what, why) in &counted.missing {
-            let who = missing.entry((what, why)).or_default();
+        for (event, reason) in &counted.missing {
             let name = report.plan.subject_label(counted.subject);
-            if !who.contains(&name) {
-                who.push(name);
-            }
+            missing.entry((event, reason)).or_default().push(name);
         }
     }
-    for ((what, why), who) in missing {
-        // Of several warnings the first screen shows labels alone: this one says what is lacking.
-        let text = format!("Not counted for {}: {why}.", say::list(&who));
-        section.push(alarm(text, &format!("no {what}")));
+    for ((event, reason), subjects) in missing {
+        // Of several warnings the first screen shows labels alone: this one names the event.
+        let subjects = say::list(&say::distinct(subjects));
+        let text = format!("Not counted for {subjects}: {reason}.");
+        section.push(Finding::new(format!("no {event}"), text, Tone::Alarm));
     }
     section
 }
 
 /// What is counted: an operation, a request, or a run of a whole command.
-fn one(plan: &Plan) -> &'static str {
+fn counted_unit(plan: &Plan) -> &'static str {
     match (plan.commands(), plan.serving()) {
         (Some(_), _) => "run",
         (_, Some(_)) => "request",
@@ -190,15 +180,19 @@ fn section(report: &ExplainReport, point: PointId) -> Section {
     section
 }
 
-fn table(plan: &Plan, counted: &[&Counted]) -> Table {
+/// A column with this heading, and one for each subject.
+fn columns(plan: &Plan, counted: &[&Counted], heading: String) -> Vec<String> {
     let subjects = counted
         .iter()
         .map(|c| plan.subjects[c.subject].name.clone());
-    let columns: Vec<String> = [format!("per {}", one(plan))]
-        .into_iter()
-        .chain(subjects)
-        .collect();
-    let mut table = Table::new("", columns);
+    std::iter::once(heading).chain(subjects).collect()
+}
+
+fn table(plan: &Plan, counted: &[&Counted]) -> Table {
+    let mut table = Table::new(
+        "",
+        columns(plan, counted, format!("per {}", counted_unit(plan))),
+    );
     for metric in metrics(counted) {
         let cells = counted.iter().map(|c| match figure(c, &metric) {
             Some(figure) => Cell::from(quantity(figure)),
@@ -212,7 +206,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
         } else {
             metric.title.to_string()
         };
-        table.row([Cell::from(title)].into_iter().chain(cells).collect());
+        table.named_row(title, cells);
     }
     table.caption = "Medians; in brackets the least and the greatest.".into();
     table
@@ -228,22 +222,18 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     totals.extend(RANKS);
     totals.insert(3, Metric::INVOLUNTARY_SWITCHES);
     totals.push(Metric::MEMORY);
-    let known = |m: &Metric| counted.iter().any(|c| figure(c, m).is_some());
-    totals.retain(|m| known(m) || *m == Metric::SYSTEM_CALLS);
-    let shown = [
+    let is_counted = |m: &Metric| counted.iter().any(|c| figure(c, m).is_some());
+    totals.retain(|m| is_counted(m) || *m == Metric::SYSTEM_CALLS);
+    let always = [
         Metric::MEAN_CPU,
         Metric::ROUND_TRIPS,
         Metric::SYSTEM_CALLS,
         Metric::ALLOCATIONS,
     ];
-    totals.retain(|m| shown.contains(m) || most(m) >= LEAST);
-    let all = counted.iter().flat_map(|c| &c.figures);
-    let mut kinds: Vec<Metric> = Vec::new();
-    for figure in all.filter(|f| is_call(&f.metric)) {
-        if !kinds.contains(&figure.metric) && most(&figure.metric) >= LEAST {
-            kinds.push(figure.metric.clone());
-        }
-    }
+    totals.retain(|m| always.contains(m) || most(m) >= LEAST);
+    let all = counted.iter().flat_map(|c| &c.figures).map(|f| &f.metric);
+    let calls = all.filter(|metric| is_call(metric) && most(metric) >= LEAST);
+    let mut kinds: Vec<Metric> = say::distinct(calls.cloned());
     kinds.sort_by(|a, b| most(b).total_cmp(&most(a)).then(a.id.cmp(&b.id)));
     totals.into_iter().chain(kinds).collect()
 }
@@ -259,7 +249,10 @@ fn instructions<'c>(
         let unit = Metric::SIMULATED_INSTRUCTIONS.unit;
         let columns = [
             Column::from(by),
-            Column::of(format!("instructions per {}", one(plan)), unit.clone()),
+            Column::of(
+                format!("instructions per {}", counted_unit(plan)),
+                unit.clone(),
+            ),
         ];
         let mut table = Table::new(plan.subjects[subject].name.clone(), columns)
             .captioned("As Valgrind counts them.");
@@ -275,30 +268,19 @@ fn instructions<'c>(
 /// Settings in which the subjects differ.
 fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
     let mut section = Section::folded("Settings that differ");
-    let mut keys: Vec<&String> = Vec::new();
-    for (key, _) in counted.iter().flat_map(|c| &c.settings) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    let mut table = Table::new(
-        "",
-        ["setting".to_owned()].into_iter().chain(
-            counted
-                .iter()
-                .map(|c| plan.subjects[c.subject].name.clone()),
-        ),
-    )
-    .captioned("Settings that are not the same for all.");
-    for key in keys {
+    let keys = counted
+        .iter()
+        .flat_map(|c| c.settings.iter().map(|(key, _)| key));
+    let mut table = Table::new("", columns(plan, counted, "setting".into()))
+        .captioned("Settings that are not the same for all.");
+    for key in say::distinct(keys) {
         let value = |c: &&Counted| {
-            let found = c.settings.iter().find(|(k, _)| k == key);
-            found.map_or("–".to_owned(), |(_, value)| value.clone())
+            let setting = c.settings.iter().find(|(k, _)| k == key);
+            setting.map_or("–".to_owned(), |(_, value)| value.clone())
         };
         let values: Vec<String> = counted.iter().map(value).collect();
         if values.iter().any(|value| *value != values[0]) {
-            let cells = [key.clone()].into_iter().chain(values).map(Cell::from);
-            table.row(cells.collect());
+            table.named_row(key.as_str(), values.into_iter().map(Cell::from));
         }
     }
     section.table(table);
@@ -307,7 +289,7 @@ fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
 
 /// What each subject sends and receives in one operation.
 fn messages(plan: &Plan, counted: &[&Counted]) -> Section {
-    let mut section = Section::folded(format!("Messages on sockets in one {}", one(plan)));
+    let mut section = Section::folded(format!("Messages on sockets in one {}", counted_unit(plan)));
     for counted in counted.iter().filter(|c| !c.messages.is_empty()) {
         section.text(format!("{}:", plan.subjects[counted.subject].name));
         section.push(Item::Log(counted.messages.iter().map(message).collect()));
@@ -336,10 +318,10 @@ fn differences(report: &ExplainReport, point: PointId) -> Vec<Difference> {
 }
 
 fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     for (rank, metric) in RANKS.iter().enumerate() {
-        let both = figure(other, metric).zip(figure(base, metric));
-        let Some((mine, theirs)) = both.filter(|(a, b)| differ(a, b)) else {
+        let figures = figure(other, metric).zip(figure(base, metric));
+        let Some((mine, theirs)) = figures.filter(|(a, b)| differ(a, b)) else {
             continue;
         };
         let size = (middle(mine) - middle(theirs)).abs();
@@ -349,12 +331,12 @@ fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
             if *metric == Metric::SIMULATED_INSTRUCTIONS {
                 text.extend(most_apart(plan, other, base));
             }
-            found.push(Difference { rank, size, text });
+            differences.push(Difference { rank, size, text });
         }
     }
-    let same = !found.iter().any(|difference| difference.rank < OF_SYSTEM);
-    found.extend(within(plan, other, base).filter(|_| same));
-    found
+    let asks_the_same = differences.iter().all(|d| d.rank >= OF_SYSTEM);
+    differences.extend(own_difference(plan, other, base).filter(|_| asks_the_same));
+    differences
 }
 
 /// Where most of a difference in instructions lies: the function, or the library where it has no symbol.
@@ -366,11 +348,11 @@ fn most_apart(plan: &Plan, other: &Counted, base: &Counted) -> Option<String> {
         (&other.functions, &base.functions),
         (&other.libraries, &base.libraries),
     ];
-    let found = lists.into_iter().find_map(|(others, bases)| {
-        let found = furthest_apart(others, bases, total)?;
-        (is_symbol(found.0) && (found.1 - found.2).abs() >= MOST * total.abs()).then_some(found)
-    });
-    let (name, mine, theirs) = found?;
+    let (name, mine, theirs) = lists.into_iter().find_map(|(others, bases)| {
+        let (name, mine, theirs) = furthest_apart(others, bases, total)?;
+        let is_most = (mine - theirs).abs() >= MOST * total.abs();
+        (is_symbol(name) && is_most).then_some((name, mine, theirs))
+    })?;
     Some(format!(
         " Most of that in {name}: {} {}, {} {}.",
         subject(other),
@@ -387,8 +369,8 @@ fn furthest_apart<'c>(
     total: f64,
 ) -> Option<(&'c str, f64, f64)> {
     let cost = |of: &[(String, f64)], name: &str| {
-        let found = of.iter().find(|(known, _)| known == name);
-        found.map_or(0.0, |(_, cost)| *cost)
+        let cost = of.iter().find(|(other, _)| other == name);
+        cost.map_or(0.0, |(_, cost)| *cost)
     };
     let names = other.iter().chain(base).map(|(name, _)| name.as_str());
     let apart = names.map(|name| (name, cost(other, name), cost(base, name)));
@@ -402,7 +384,7 @@ fn is_symbol(name: &str) -> bool {
 }
 
 /// Where the system is asked for the same: the difference is in the programs' own work.
-fn within(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
+fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
     let cpu = |counted| figure(counted, &Metric::MEAN_CPU);
     let (mine, theirs) = (cpu(other)?, cpu(base)?);
     figure(other, &Metric::SYSTEM_CALLS)?;
@@ -427,7 +409,7 @@ fn within(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
 /// ` rust has threading multi-thread, c serialized.` Empty: no setting that both have differs.
 fn settings_apart(plan: &Plan, other: &Counted, base: &Counted) -> String {
     let name = |of: &Counted| &plan.subjects[of.subject].name;
-    let theirs = |key: &String| base.settings.iter().find(|(known, _)| known == key);
+    let theirs = |key: &String| base.settings.iter().find(|(other, _)| other == key);
     let pairs = other.settings.iter().filter_map(|(key, mine)| {
         let (_, theirs) = theirs(key)?;
         (mine != theirs).then_some((key, mine, theirs))
@@ -457,15 +439,15 @@ fn sentence(
         Unit::Bytes => format!("{} B", number(value)),
         _ => number(value),
     };
-    let what = match metric.unit {
+    let title = match metric.unit {
         Unit::Count(_) if number(mine) == "1" => singular(&metric.title),
         _ => metric.title.to_string(),
     };
     format!(
-        "{}: {} {what} per {}, {}: {}.",
+        "{}: {} {title} per {}, {}: {}.",
         name(other),
         amount(mine),
-        one(plan),
+        counted_unit(plan),
         name(base),
         amount(theirs)
     )
@@ -548,11 +530,10 @@ fn sort<T>(all: &mut [T], of: impl Fn(&T) -> &Difference) {
     });
 }
 
-fn how(report: &ExplainReport) -> Section {
+fn method(report: &ExplainReport) -> Section {
     let mut section = Section::folded("How it was counted");
     let sizes = report.counted.iter().map(|c| c.operations);
-    let (least, most) = (sizes.clone().min(), sizes.max());
-    let sizes = match (least, most) {
+    let sizes = match (sizes.clone().min(), sizes.max()) {
         (Some(least), Some(most)) if least == most => format!("n = {least}"),
         (Some(least), Some(most)) => format!("n from {least} to {most}"),
         _ => "n".into(),

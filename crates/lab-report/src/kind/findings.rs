@@ -4,7 +4,7 @@
 use super::measured::Measured;
 use super::say::{self, count, list};
 use super::scope::Scope;
-use super::sentence::{self, manner, order};
+use super::sentence::{self, order, wording};
 use super::standings::Standings;
 use super::{cell, table, trouble};
 use crate::document::{Answer, Chart, Finding, Tone};
@@ -21,14 +21,6 @@ pub const MOST: usize = 3;
 
 /// Operations of which one at least takes longer than what 99 % of them take at most.
 const FOR_P99: f64 = 100.0;
-
-/// A finding without a label.
-pub fn plain(text: String) -> Finding {
-    Finding {
-        text,
-        ..Finding::default()
-    }
-}
 
 /// The first findings, behind them a warning without which they mislead, and what is not decided.
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
@@ -51,9 +43,8 @@ pub fn no_answer(measured: &Measured) -> Answer {
     };
     let subject = measured.words.subject;
     let none = format!("There is no answer yet: no {subject} has a complete block{at}.");
-    let text: Vec<String> = std::iter::once(none).chain(missing(measured)).collect();
     Answer {
-        undecided: Some(text.join(" ")),
+        undecided: say::paragraph(std::iter::once(none).chain(missing(measured))),
         ..Answer::default()
     }
 }
@@ -62,7 +53,7 @@ pub fn no_answer(measured: &Measured) -> Answer {
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
     let all = Standings::new(scope, metric, over).without_limits(scope);
     let text = order(scope, &all, words)?;
-    Some(plain(if scope.is_limit(scope.base()) {
+    Some(Finding::plain(if scope.is_limit(scope.base()) {
         format!("Besides {}, the limit, {text}", scope.base_name())
     } else {
         text
@@ -91,28 +82,26 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
         [] => None,
         [only] => {
             let at = only.key.point.map(|p| sentence::at(scope, p));
-            Some(Finding {
-                text: sentence::comparison(scope, only, &at.unwrap_or_default()),
-                tone: only.verdict.as_ref().map_or(Tone::Plain, cell::tone),
-                ..Finding::default()
-            })
+            let text = sentence::comparison(scope, only, &at.unwrap_or_default());
+            let tone = only.verdict.as_ref().map_or(Tone::Plain, cell::tone);
+            Some(Finding::plain(text).toned(tone))
         }
         many => {
             let (name, base) = (scope.name(subject), scope.base_name());
             let standings = Standings::new(scope, metric, Over::ALL);
-            let own = standings.ranked.iter().find(|s| s.subject == subject);
-            let begin = match own {
-                Some(own) => format!(
+            let overall = standings.ranked.iter().find(|s| s.subject == subject);
+            let begin = match overall {
+                Some(overall) => format!(
                     "{name} {} {} over {}",
-                    manner(metric).verb,
-                    sentence::told(scope, &standings, own),
-                    over(own.points as usize, many.len()),
+                    wording(metric).verb,
+                    sentence::ratio_text(scope, &standings, overall),
+                    over(overall.points as usize, many.len()),
                 ),
                 None => format!("{name} and {base} have no overall interval yet"),
             };
             let verdicts = many.iter().filter_map(|c| Some((c.key.point?, c.verdict?)));
             let counted = counted(scope, metric, verdicts);
-            Some(plain(format!("{begin}: {counted}.")))
+            Some(Finding::plain(format!("{begin}: {counted}.")))
         }
     }
 }
@@ -174,39 +163,38 @@ pub fn exceptions(
     let best: BTreeSet<SubjectId> = overall.first().iter().map(|s| s.subject).collect();
     let (mut led, mut lost) = (None, None);
     for (over, name) in parts {
-        let here = standings(*over);
-        let told = |s| sentence::told(scope, &here, s);
-        if let [first] = here.first().as_slice()
+        let in_part = standings(*over);
+        let ratio_text = |s| sentence::ratio_text(scope, &in_part, s);
+        if let [first] = in_part.first().as_slice()
             && !best.contains(&first.subject)
             && first.subject != scope.base()
         {
-            let next = here.complete();
+            let next = in_part.complete();
             let next = next.get(1).map_or(1.0, |next| next.ratio.estimate);
             let gain = next / first.ratio.estimate.max(f64::MIN_POSITIVE);
-            let (who, does) = (scope.name(first.subject), manner(metric).least);
-            greater(&mut led, gain, || {
-                format!("At {name} {who} {does}: {}.", told(first))
+            let (leader, least) = (scope.name(first.subject), wording(metric).least);
+            keep_greatest(&mut led, gain, || {
+                format!("At {name} {leader} {least}: {}.", ratio_text(first))
             });
         }
-        let last = here.ranked.last();
+        let last = in_part.ranked.last();
         if let Some(last) = last.filter(|s| s.verdict == Some(Verdict::Slower)) {
-            let (who, verb) = (scope.name(last.subject), manner(metric).verb);
-            greater(&mut lost, last.ratio.estimate, || {
+            let (subject, verb) = (scope.name(last.subject), wording(metric).verb);
+            keep_greatest(&mut lost, last.ratio.estimate, || {
                 format!(
-                    "The greatest ratio measured is at {name}: {who} {verb} {}.",
-                    told(last)
+                    "The greatest ratio measured is at {name}: {subject} {verb} {}.",
+                    ratio_text(last)
                 )
             });
         }
     }
-    let texts: Vec<String> = [led, lost].into_iter().flatten().map(|(_, t)| t).collect();
-    (!texts.is_empty()).then(|| texts.join(" "))
+    say::paragraph([led, lost].into_iter().flatten().map(|(_, text)| text))
 }
 
 /// Keeps the text of the greatest value.
-fn greater(kept: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
-    if kept.as_ref().is_none_or(|(most, _)| value > *most) {
-        *kept = Some((value, text()));
+fn keep_greatest(greatest: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
+    if greatest.as_ref().is_none_or(|(most, _)| value > *most) {
+        *greatest = Some((value, text()));
     }
 }
 
@@ -217,20 +205,19 @@ fn undecided(measured: &Measured) -> Option<String> {
     let (open, closed): (Vec<Verdict>, Vec<Verdict>) =
         verdicts.partition(|verdict| matches!(verdict, Verdict::Inconclusive { .. }));
     let all = open.len() + closed.len();
-    let what = match open.len() {
+    let open_part = match open.len() {
         _ if all == 1 => String::new(),
         n if n == all => format!("None of {all} comparisons is decided; "),
         n => format!("{n} of {all} comparisons are not decided; "),
     };
     let nothing = nothing_compared(measured);
     // Whoever is measured alone is compared with its own copy.
-    let what = deciding(comparisons, measured.plan.measure.max_blocks)
+    let open = deciding(comparisons, measured.plan.measure.max_blocks)
         .filter(|_| nothing.is_none())
-        .map(|by| what + &would_decide(measured, by, open.len()) + ".")
+        .map(|by| open_part + &would_decide(measured, by, open.len()) + ".")
         .map(|text| say::capital(&text));
-    let all = [nothing, what, few_blocks(measured), missing(measured)];
-    let text: Vec<String> = all.into_iter().flatten().collect();
-    (!text.is_empty()).then(|| text.join(" "))
+    let all = [nothing, open, few_blocks(measured), missing(measured)];
+    say::paragraph(all.into_iter().flatten())
 }
 
 /// Why the question has no answer: who is measured alone, or has too few operations for what is compared.
@@ -248,8 +235,8 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
             .points
             .iter()
             .all(|p| plan.cases[p.case].sweep.is_some());
-        let asked = of_programs && !swept || plan.compared().count() > 1;
-        return asked.then(|| format!("Nothing was compared: {name} was measured alone."));
+        let is_expected = of_programs && !swept || plan.compared().count() > 1;
+        return is_expected.then(|| format!("Nothing was compared: {name} was measured alone."));
     }
     if !of_programs || *plan.answer() != Metric::P99 {
         return None;
@@ -271,7 +258,7 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
 
 /// `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
 fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
-    let (blocks, what) = match by {
+    let (blocks, decided) = match by {
         Deciding::All(blocks) if open == 1 => (blocks, "it"),
         Deciding::All(blocks) => (blocks, "all of them"),
         Deciding::Half(blocks) => (blocks, "half of them"),
@@ -281,12 +268,14 @@ fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
         Deciding::Hardly => return "more time would hardly decide most of them".into(),
     };
     if measured.plan.builds() > 1 {
-        return format!("about {blocks} builds would probably decide {what} (--builds {blocks})");
+        return format!(
+            "about {blocks} builds would probably decide {decided} (--builds {blocks})"
+        );
     }
     match forecast::time_for(measured.run, blocks) {
-        None => format!("about {blocks} blocks would probably decide {what}"),
+        None => format!("about {blocks} blocks would probably decide {decided}"),
         Some(time) => format!(
-            "a run of {time} would probably decide {what} (--for {}, about {blocks} blocks)",
+            "a run of {time} would probably decide {decided} (--for {}, about {blocks} blocks)",
             time.option()
         ),
     }
@@ -310,9 +299,9 @@ fn few_blocks(measured: &Measured) -> Option<String> {
 fn missing(measured: &Measured) -> Option<String> {
     let failures = measured.run.failures.iter();
     let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());
-    let of =
+    let subjects =
         |all: Vec<&Failure>| -> BTreeSet<SubjectId> { all.iter().map(|f| f.subject).collect() };
-    let (lacking, failed) = (of(lacking), of(failed));
+    let (lacking, failed) = (subjects(lacking), subjects(failed));
     let refused = |without_baseline: bool| -> BTreeSet<SubjectId> {
         let refused = measured.refusals();
         let refused = refused.filter(|r| r.without_baseline == without_baseline);
@@ -325,8 +314,8 @@ fn missing(measured: &Measured) -> Option<String> {
     let several_points = measured.plan.points.len() > 1;
     let sentence = |all: BTreeSet<SubjectId>, one: &str, many: &str| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
-        let says = if names.len() == 1 { one } else { many };
-        (!names.is_empty()).then(|| format!("{} {says}.", list(&names)))
+        let predicate = if names.len() == 1 { one } else { many };
+        (!names.is_empty()).then(|| format!("{} {predicate}.", list(&names)))
     };
     let lacking = sentence(
         lacking.difference(&failed).copied().collect(),
@@ -357,9 +346,8 @@ fn missing(measured: &Measured) -> Option<String> {
         &format!("is not compared{place}, because its work was not the same"),
         &format!("are not compared{place}, because their work was not the same"),
     );
-    let text = [lacking, failed, alone, other_work];
-    let text: Vec<String> = text.into_iter().flatten().collect();
-    (!text.is_empty()).then(|| text.join(" "))
+    let sentences = [lacking, failed, alone, other_work];
+    say::paragraph(sentences.into_iter().flatten())
 }
 
 /// Each point with its name, for [`exceptions`].

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run would take, from a short pilot.
 
-use super::findings;
 use super::say::{self, count};
-use crate::document::{Answer, Cell, Column, Document, Section, Table};
+use crate::document::{Answer, Cell, Column, Document, Finding, Section, Table};
 use crate::format::quantity;
 use lab_model::{Metric, Plan, Unit};
 use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComparison};
@@ -17,7 +16,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     let mut section = Section::new("Blocks and time");
     section.text(format!(
         "{} scatters by {} from block to block.{}",
-        said(most, plan),
+        comparison_name(most, plan),
         say::figure(&most.scatter, &Unit::Share, LEVEL),
         match forecast.places.len() {
             1 => "",
@@ -38,7 +37,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         title: format!("What a run would take: {}", plan.title),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
-            findings: vec![findings::plain(sentence(forecast, plan))],
+            findings: vec![Finding::plain(sentence(forecast, plan))],
             ..Answer::default()
         },
         source: "Nothing of the pilot is kept.".into(),
@@ -58,9 +57,9 @@ fn looks(plan: &Plan) -> String {
 
 /// The difference that is at least the margin, in a sentence.
 fn sentence(forecast: &Forecast, plan: &Plan) -> String {
-    let wanted = |d: &f64| *d >= plan.measure.margin - 1e-9;
+    let is_enough = |d: &f64| *d >= plan.measure.margin - 1e-9;
     let last = DIFFERENCES.len() - 1;
-    let at = DIFFERENCES.iter().position(wanted).unwrap_or(last);
+    let at = DIFFERENCES.iter().position(is_enough).unwrap_or(last);
     let need = &forecast.places[0].differences[at][0].there;
     let (difference, power) = (say::percent(DIFFERENCES[at]), say::percent(POWERS[0]));
     match need.estimate {
@@ -118,9 +117,9 @@ fn places(forecast: &Forecast, plan: &Plan) -> Table {
         let needs = place
             .differences
             .iter()
-            .map(|[usual, _]| one(usual.there.estimate));
+            .map(|[usual, _]| block_count(usual.there.estimate));
         let cells = [
-            said(place, plan),
+            comparison_name(place, plan),
             say::percent(round(place.scatter.estimate)),
         ];
         table.row(cells.into_iter().chain(needs).map(Cell::from).collect());
@@ -138,7 +137,7 @@ fn round(part: f64) -> f64 {
 }
 
 /// `java on mariadb at select limit=100`.
-fn said(place: &PlannedComparison, plan: &Plan) -> String {
+fn comparison_name(place: &PlannedComparison, plan: &Plan) -> String {
     let target = place.target.map(|kind| format!(" on {}", kind.name()));
     let metric = Some(place.metric.title.as_ref()).filter(|_| place.metric != Metric::WALL);
     let point = Some(&place.point).filter(|_| plan.points.len() > 1);
@@ -151,13 +150,13 @@ fn said(place: &PlannedComparison, plan: &Plan) -> String {
     .concat()
 }
 
-fn one(blocks: Option<u32>) -> String {
+fn block_count(blocks: Option<u32>) -> String {
     blocks.map_or("> 10,000".into(), |n| quantity::integer(n.into()))
 }
 
 /// `24 (14 to 60)`.
 fn blocks(need: &Blocks) -> String {
-    range(need, one)
+    range(need, block_count)
 }
 
 /// `6 min (4 min to 15 min)`.

@@ -62,25 +62,30 @@ fn place(measured: &Measured, effect: &HostEffect) -> String {
     }
 }
 
+/// A column for subjects, and one of ratios under each of these headings.
+fn ratio_columns<'n>(headings: impl Iterator<Item = &'n str>) -> impl Iterator<Item = Column> {
+    let ratios = headings.map(|heading| Column::of(heading, Unit::Ratio));
+    std::iter::once("subject".into()).chain(ratios)
+}
+
+fn ratio_cells(ratios: &[Option<Interval>]) -> impl Iterator<Item = Cell> {
+    let quantity = |ratio: &Option<Interval>| ratio.as_ref().map(Quantity::ratio).into();
+    ratios.iter().map(quantity)
+}
+
 /// A column for each host.
 fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) -> Table {
-    let columns = hosts
-        .iter()
-        .map(|host| Column::of(host.agent.name.as_str(), Unit::Ratio));
-    let columns = std::iter::once(Column::from("subject")).chain(columns);
+    let columns = ratio_columns(hosts.iter().map(|host| host.agent.name.as_str()));
     let mut table = Table::new("Ratio on each host", columns);
     for effect in effects {
-        let cells = effect.ratios.iter();
-        let cells = cells.map(|ratio| Cell::from(ratio.as_ref().map(Quantity::ratio)));
-        let name = Cell::from(place(measured, effect));
-        table.row(std::iter::once(name).chain(cells).collect());
+        table.named_row(place(measured, effect), ratio_cells(&effect.ratios));
     }
-    let what = match measured.plan.serving() {
+    let respect = match measured.plan.serving() {
         None => "Typical time",
         Some(_) => "CPU time for a request in closed loops",
     };
     table.caption = format!(
-        "{what} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an interval \
+        "{respect} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an interval \
          of its own by Student's t."
     );
     table.without_empty_columns()
@@ -88,22 +93,16 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
 
 /// A column for each kind.
 fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> Table {
-    let columns = kinds
-        .iter()
-        .map(|kind| Column::of(kind.name.as_str(), Unit::Ratio));
-    let columns = std::iter::once(Column::from("subject")).chain(columns);
+    let columns = ratio_columns(kinds.iter().map(|kind| kind.name.as_str()));
     let columns = columns.chain(["p", "kinds differ"].map(Column::from));
     let mut table = Table::new("Ratio on each kind of host", columns);
     for effect in effects {
-        let cells = effect.on_kinds.iter();
-        let cells = cells.map(|ratio| Cell::from(ratio.as_ref().map(Quantity::ratio)));
-        let name = Cell::from(place(measured, effect));
         let (p, word) = match effect.kinds_p {
             Some(p) => (chance(p), decided(effect.kinds_differ)),
             None => (String::new(), Cell::from("no kind has two hosts")),
         };
-        let last = [Cell::from(p), word];
-        table.row(std::iter::once(name).chain(cells).chain(last).collect());
+        let cells = ratio_cells(&effect.on_kinds).chain([Cell::from(p), word]);
+        table.named_row(place(measured, effect), cells);
     }
     let each = kinds.iter().map(|kind| {
         let names = kind.hosts.len();

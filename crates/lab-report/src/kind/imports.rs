@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Figures taken over from other tools, alone or beside a run's own.
 
-use super::cell::NONE;
-use super::{method, rows, say, table};
+use super::{cell, method, rows, say, table};
 use crate::Report;
-use crate::document::{Answer, Cell, Column, Document, Quantity, Section, Table};
+use crate::document::{Answer, Column, Document, Quantity, Section, Table};
 use lab_model::{Imported, Run, Unit};
 
 /// The document of a file that holds nothing else.
@@ -12,7 +11,7 @@ pub fn document(report: &Report) -> Document {
     let run = report.run;
     let mut document = Document {
         title: run.name.clone(),
-        made: method::made(run),
+        made: method::date_and_place(run),
         lab_version: run.lab_version.clone(),
         source: format!("{} holds these figures.", report.file),
         kept: true,
@@ -45,8 +44,8 @@ pub fn section(run: &Run, others: &[Run]) -> Section {
 /// Rows are titles, columns the imported benchmarks.
 fn times(run: &Run) -> Table {
     let titles = run.imports.iter().flat_map(|import| &import.times);
-    let titles = say::grouped(titles.map(|time| (time.title.as_str(), ())));
-    let titles: Vec<_> = titles.iter().map(|(t, _)| (*t, t.to_string())).collect();
+    let titles = say::distinct(titles.map(|time| time.title.as_str()));
+    let titles: Vec<_> = titles.into_iter().map(|t| (t, t.to_string())).collect();
     let title = format!("Imported from {}", run.name);
     let unit = Unit::Nanoseconds;
     let mut table = table::matrix(
@@ -55,9 +54,8 @@ fn times(run: &Run) -> Table {
         (&titles, &named(run)),
         &unit,
         |title, import| {
-            let found = import.times.iter().find(|t| t.title == title);
-            let time = found.map(|t| Quantity::exact(t.time_ns, Unit::Nanoseconds));
-            time.map_or(NONE.into(), Cell::from)
+            let time = import.times.iter().find(|t| t.title == title);
+            cell::or_none(time.map(|t| Quantity::exact(t.time_ns, Unit::Nanoseconds)))
         },
     );
     table.caption = "Single readings without intervals, under other conditions.".into();
@@ -66,30 +64,26 @@ fn times(run: &Run) -> Table {
 
 /// The imported benchmarks with their names.
 fn named(run: &Run) -> Vec<(&Imported, String)> {
-    let named = run
-        .imports
-        .iter()
-        .map(|import| (import, rows::name(import)));
-    named.collect()
+    let imports = run.imports.iter();
+    imports.map(|import| (import, rows::name(import))).collect()
 }
 
 /// What the files say of memory, threads and CPU time.
 fn resources(run: &Run) -> Table {
-    let columns = rows::WHOLE
+    let columns = rows::PROCESS_METRICS
         .iter()
         .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
     let title = format!("Resources, imported from {}", run.name);
     let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns))
         .captioned("What the earlier tool read, once.");
     for (import, name) in named(run) {
-        let cells = rows::WHOLE
+        let cells = rows::PROCESS_METRICS
             .iter()
             .zip(rows::process_values(import))
             .map(|(metric, value)| {
-                let quantity = value.map(|v| Quantity::exact(v as f64, metric.unit.clone()));
-                quantity.map_or(NONE.into(), Cell::from)
+                cell::or_none(value.map(|v| Quantity::exact(v as f64, metric.unit.clone())))
             });
-        table.row(std::iter::once(Cell::from(name)).chain(cells).collect());
+        table.named_row(name, cells);
     }
     table
 }

@@ -2,7 +2,7 @@
 //! An experiment over shaped links: what each further unit of the sweep takes there.
 
 use super::scope::{Group, Scope};
-use super::{charts, findings, say};
+use super::{charts, say};
 use crate::document::{Chart, Finding};
 use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
 use lab_stats::analysis::Fit;
@@ -31,7 +31,7 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     let of_first = groups.iter().filter(|group| Some(group.case) == first);
     let slopes = of_first.take(SHOWN).filter_map(|group| slope(scope, group));
     let texts = slopes.chain(steps(scope));
-    texts.map(findings::plain).collect()
+    texts.map(Finding::plain).collect()
 }
 
 fn swept(scope: &Scope) -> Vec<Group> {
@@ -44,13 +44,13 @@ fn slope(scope: &Scope, group: &Group) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
     let compared = scope.compared();
-    let mine = fits.filter(|fit| {
+    let fits = fits.filter(|fit| {
         fit.case == group.case
             && fit.factors == group.factors
             && fit.metric == Metric::WALL
             && compared.contains(&fit.subject)
     });
-    let each: Vec<String> = mine.map(|fit| one(scope, group, fit)).collect();
+    let each: Vec<String> = fits.map(|fit| one(scope, group, fit)).collect();
     let label = scope.group_label(group);
     (!each.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&each)))
 }
@@ -75,25 +75,21 @@ fn one(scope: &Scope, group: &Group, fit: &Fit) -> String {
 fn steps(scope: &Scope) -> Option<String> {
     let mut effects = scope.results.effects.iter();
     let compared = scope.compared();
-    let found = effects.find(|effect| {
+    let first = effects.find(|effect| {
         effect.factor != LINK
             && effect.metric == Metric::WALL
             && effect.case.is_some()
             && compared.contains(&effect.subject)
     })?;
-    let (from, to) = *found.pairs.first()?;
-    let value = |point: usize| {
-        let params = scope.plan.points[point].params.iter();
-        let mut of = params.filter(|(key, _)| *key == found.factor);
-        of.next().map_or("?", |(_, value)| value.as_str())
-    };
+    let (from, to) = *first.pairs.first()?;
+    let value = |point: usize| scope.plan.points[point].param(&first.factor).unwrap_or("?");
     Some(format!(
         "{}: with {}={} in place of {} {} takes {}.",
         scope.plan.case(to).name,
-        found.factor,
+        first.factor,
         value(to),
         value(from),
-        scope.name(found.subject),
-        say::times(&found.ratio, "the time", scope.level()),
+        scope.name(first.subject),
+        say::times(&first.ratio, "the time", scope.level()),
     ))
 }

@@ -49,7 +49,7 @@ pub fn is_open(load: &Load) -> bool {
     load.arrivals != Arrivals::Closed
 }
 
-/// What there is to say of a load.
+/// The parts of a load's document.
 pub fn parts(scope: &Scope, load: &Load) -> Parts {
     // What has no interval yet is told last.
     let is_known = |metric: &&Metric| {
@@ -58,19 +58,19 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
     };
     let (known, unknown): (Vec<&Metric>, Vec<&Metric>) = COMPARED.iter().partition(is_known);
     let compared = known.into_iter().chain(unknown);
-    let mut found: Vec<Finding> = compared
+    let mut findings: Vec<Finding> = compared
         .filter_map(|metric| findings::overall(scope, metric))
         .collect();
-    if found.is_empty() {
+    if findings.is_empty() {
         let subjects = scope.compared().into_iter();
-        found.extend(subjects.filter_map(|s| level(scope, load, s)));
+        findings.extend(subjects.filter_map(|s| level(scope, load, s)));
     }
     let places = scope.places(&scope.subjects(), &scope.points());
     let mut cost = Section::new("What it cost");
     cost.table(costs(scope, load, &places));
     Parts {
         chart: chart(scope),
-        findings: found,
+        findings,
         sections: vec![
             load_sent::section(scope, load, None),
             times(scope, load, &places),
@@ -79,7 +79,7 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
             cost,
             agents::section(scope),
         ],
-        how: load_sent::how(scope, load, None),
+        method: load_sent::method(scope, load, None),
     }
 }
 
@@ -112,9 +112,9 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     let points = scope.points();
     let name = scope.name(subject);
     let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
-        let known = points.iter().any(|&p| scope.knows((subject, Some(p))));
-        let none = || findings::plain(format!("{name} answers no request as it should."));
-        return known.then(none);
+        let is_measured = points.iter().any(|&p| scope.knows((subject, Some(p))));
+        let none = || Finding::plain(format!("{name} answers no request as it should."));
+        return is_measured.then(none);
     };
     let place = (subject, Some(point));
     let rate = say::figure(&rate, &Metric::THROUGHPUT.unit, scope.level());
@@ -146,17 +146,25 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     };
     let text =
         format!("{name} serves {rate}{offered} over {connections}.{answered} {failed} failed.");
-    Some(findings::plain(text))
+    Some(Finding::plain(text))
 }
 
 fn times(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Response time");
     let response = table::figures(scope, "Response time", places, &RESPONSE_TIMES);
-    section.table(response.captioned(if is_open(load) { "From the moment when a request was due to the end of its answer; the maximum is a single reading." } else { "From the sending of a request to the end of its answer; the maximum is a single reading." }));
+    let from = if is_open(load) {
+        "From the moment when a request was due"
+    } else {
+        "From the sending of a request"
+    };
+    section.table(response.captioned(&format!(
+        "{from} to the end of its answer; the maximum is a single reading."
+    )));
     if is_open(load) {
         let service = table::figures(scope, "Service time", places, &SERVICE_TIMES);
-        let how = "From the moment when a request was sent; what is between the two is waiting.";
-        section.table(service.captioned(how));
+        section.table(service.captioned(
+            "From the moment when a request was sent; what is between the two is waiting.",
+        ));
     }
     section.chart(charts::every_ratio(scope, &scope.points(), &Metric::P99));
     section.chart(slices::percentiles(scope, places, is_open(load)));
@@ -172,8 +180,8 @@ fn times(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
 
 fn requests(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {
     let mut section = Section::new("Requests");
-    let shown = if is_open(load) { &RATES } else { &RATES[1..] };
-    let rates = table::figures(scope, "Offered and served", places, shown);
+    let metrics = if is_open(load) { &RATES } else { &RATES[1..] };
+    let rates = table::figures(scope, "Offered and served", places, metrics);
     section.table(rates.captioned(&agents::account(scope)));
     section.table(errors(scope));
     section.chart(charts::every_ratio(
@@ -211,10 +219,10 @@ pub fn errors(scope: &Scope) -> Table {
     let sides = (&*places, &*kinds);
     let title = "Errors by kind";
     let mut table = table::matrix(title, "server and point", sides, &unit, |place, kind| {
-        let here = all
+        let errors = all
             .iter()
             .filter(|&&(s, p, k, _)| (s, Some(p), k) == (place.0, place.1, kind));
-        let n: u64 = here.map(|(.., n)| *n).sum();
+        let n: u64 = errors.map(|(.., n)| *n).sum();
         let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
         cell.toned(if n > 0 { Tone::Alarm } else { Tone::Plain })
     });
@@ -243,17 +251,17 @@ fn meaning(kind: ErrorKind) -> &'static str {
 
 /// What a request costs the server and the generator.
 fn costs(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Table {
-    let shown = if is_open(load) { &COSTS } else { &COSTS[..6] };
-    let mut table = table::figures(scope, "", places, shown);
+    let metrics = if is_open(load) { &COSTS } else { &COSTS[..6] };
+    let mut table = table::figures(scope, "", places, metrics);
     let is_watched = !load.server_pids.is_empty() || load.server_host.is_some();
     if is_watched && !scope.run.left_out().is_empty() {
-        let why = "What the server used is left out: it was for the requests of all agents.";
-        table.notes.push(why.into());
+        let note = "What the server used is left out: it was for the requests of all agents.";
+        table.notes.push(note.into());
     }
     if !is_watched && !scope.has(&Metric::SERVER_CPU) {
-        let how = "What the server used is not known: name its process with --server-pid, or its machine with \
+        let note = "What the server used is not known: name its process with --server-pid, or its machine with \
                    --server-host.";
-        table.notes.push(how.into());
+        table.notes.push(note.into());
     }
     table.captioned(
         "Busy is the part of the time in which the generator's busiest thread had a core; above 90 % the generator is \

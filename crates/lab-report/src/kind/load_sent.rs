@@ -6,7 +6,8 @@ use super::say::{self, count, list};
 use super::scope::Scope;
 use crate::document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
-    Arrivals, Content, Example, Load, Metric, PlannedRequest, Protocol, Serving, Stage, Unit,
+    Arrivals, Content, Example, Load, Metric, PlannedRequest, PointId, Protocol, Serving, Stage,
+    Unit,
 };
 use lab_stats::load::peaks::calibrating_blocks;
 use std::collections::BTreeSet;
@@ -69,8 +70,8 @@ fn server(load: &Load) -> String {
 
 /// The requests in few words; nothing where some server has several.
 fn requests(scope: &Scope, load: &Load) -> Option<String> {
-    let of = |(subject, asked): (usize, &Vec<PlannedRequest>)| {
-        let [only] = asked.as_slice() else {
+    let only_request = |(subject, planned): (usize, &Vec<PlannedRequest>)| {
+        let [only] = planned.as_slice() else {
             return None;
         };
         let request = format!("{} {}", only.method, only.url);
@@ -79,7 +80,7 @@ fn requests(scope: &Scope, load: &Load) -> Option<String> {
             _ => format!("{}: {request}", scope.name(subject)),
         })
     };
-    let all = load.requests.iter().enumerate().map(of);
+    let all = load.requests.iter().enumerate().map(only_request);
     let all = all.collect::<Option<Vec<_>>>()?;
     (!all.is_empty()).then(|| all.join(", "))
 }
@@ -89,9 +90,9 @@ fn request_table(scope: &Scope, load: &Load) -> Table {
     let words = ["server", "method", "URL"].map(Column::from);
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
     let mut table = Table::new("The requests", columns).captioned("What was asked, and how often.");
-    for (subject, asked) in load.requests.iter().enumerate() {
-        let all: f64 = asked.iter().map(|a| f64::from(a.weight.max(1))).sum();
-        for request in asked {
+    for (subject, planned) in load.requests.iter().enumerate() {
+        let all: f64 = planned.iter().map(|r| f64::from(r.weight.max(1))).sum();
+        for request in planned {
             let part = f64::from(request.weight.max(1)) / all;
             table.row(vec![
                 scope.name(subject).into(),
@@ -162,20 +163,20 @@ fn part(scope: &Scope, load: &Load) -> String {
 
 /// The parts of a server's peak that are offered, ascending.
 pub fn parts(scope: &Scope) -> Vec<f64> {
-    let points = scope.points().into_iter();
-    let mut parts: Vec<f64> = points.filter_map(|p| scope.plan.part_of_peak(p)).collect();
-    parts.sort_by(f64::total_cmp);
-    parts.dedup();
-    parts
+    distinct_values(scope, |p| scope.plan.part_of_peak(p))
 }
 
 /// The rates that all servers are offered, ascending.
-pub fn rates(scope: &Scope) -> Vec<f64> {
-    let points = scope.points().into_iter();
-    let mut rates: Vec<f64> = points.filter_map(|p| scope.plan.rate(p)).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.dedup();
-    rates
+fn rates(scope: &Scope) -> Vec<f64> {
+    distinct_values(scope, |p| scope.plan.rate(p))
+}
+
+/// Values of the points, each once, ascending.
+fn distinct_values(scope: &Scope, value: impl Fn(PointId) -> Option<f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = scope.points().into_iter().filter_map(value).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
 }
 
 fn stage(stage: &Stage) -> String {
@@ -202,9 +203,9 @@ fn connections(scope: &Scope, load: &Load) -> String {
     let kinds = [(true, "kept open"), (false, "a new one for each request")];
     let kinds = kinds.into_iter().filter_map(|(alive, words)| {
         let points = scope.points().into_iter();
-        let here = points.filter(|&p| plan.keeps_alive(p) == alive);
+        let points = points.filter(|&p| plan.keeps_alive(p) == alive);
         let in_figures = |p| scope.run.connections_in_figures(plan.connections(p));
-        let numbers: BTreeSet<usize> = here.map(in_figures).collect();
+        let numbers: BTreeSet<usize> = points.map(in_figures).collect();
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         (!numbers.is_empty()).then(|| format!("{}, {words}", numbers.join(", ")))
     });
@@ -222,7 +223,7 @@ fn protocol(load: &Load) -> String {
         Protocol::Http2 => "HTTP/2",
     };
     let mut urls = load.requests.iter().flatten();
-    if urls.any(|asked| asked.url.starts_with("https:")) {
+    if urls.any(|request| request.url.starts_with("https:")) {
         format!("{name} over TLS")
     } else {
         name.into()
@@ -269,20 +270,17 @@ fn workers(serving: &Serving) -> String {
 
 /// How the machine's cores were divided.
 fn cores(scope: &Scope) -> String {
-    let said = |key: &str| -> BTreeSet<&str> {
+    let values = |key: &str| -> BTreeSet<&str> {
         let subjects = scope.compared().into_iter();
         subjects.filter_map(|s| scope.setting(s, key)).collect()
     };
-    let cores = |key: &str| {
-        let said: Vec<&str> = said(key).into_iter().collect();
-        match said.as_slice() {
-            [] => None,
-            ["1"] => Some("1 core".to_string()),
-            many => Some(format!("{} cores", many.join(" or "))),
-        }
+    let cores = |key: &str| match Vec::from_iter(values(key)).as_slice() {
+        [] => None,
+        ["1"] => Some("1 core".to_string()),
+        many => Some(format!("{} cores", many.join(" or "))),
     };
     match (cores("server cores"), cores("generator cores")) {
-        (Some(server), _) if said("cores shared").contains("yes") => format!(
+        (Some(server), _) if values("cores shared").contains("yes") => format!(
             "generator and server share the machine, and {server}: each takes from the other"
         ),
         (Some(server), Some(generator)) => format!(
@@ -296,29 +294,23 @@ fn cores(scope: &Scope) -> String {
 /// What every server that is compared was proven to do.
 fn proof(scope: &Scope, serving: &Serving) -> String {
     let examples: Vec<&Example> = serving.examples.iter().flatten().collect();
-    let number = |is: fn(&Example) -> bool| examples.iter().filter(|e| is(e)).count();
+    let count_of = |is: fn(&Example) -> bool| examples.iter().filter(|e| is(e)).count();
     let is_exact = |e: &Example| matches!(e.answer, Content::Text(_) | Content::File(_));
     let kinds = [
-        (number(is_exact), "byte for byte"),
+        (count_of(is_exact), "byte for byte"),
         (
-            number(|e| matches!(e.answer, Content::Json(_))),
+            count_of(|e| matches!(e.answer, Content::Json(_))),
             "as JSON of the same value",
         ),
-        (number(|e| e.status >= 400), "as refusals"),
+        (count_of(|e| e.status >= 400), "as refusals"),
     ];
     let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
-    let kinds: Vec<String> = kinds.map(|(n, how)| format!("{n} {how}")).collect();
+    let kinds: Vec<String> = kinds.map(|(n, manner)| format!("{n} {manner}")).collect();
     let answers = scope.compared().into_iter();
-    let answers = answers.filter_map(|s| scope.setting(s, "proven answers")?.parse().ok());
-    let answers: BTreeSet<u64> = answers.collect();
-    let whole = |n: &u64| say::reading(*n as f64, &Unit::Count("answers".into()));
-    let answers = match (answers.first(), answers.last()) {
-        (Some(low), Some(high)) if low < high => {
-            format!(", {} to {} answers each", whole(low), whole(high))
-        }
-        (Some(n), _) => format!(", {} answers each", whole(n)),
-        _ => String::new(),
-    };
+    let answers = answers.filter_map(|s| scope.setting(s, "proven answers")?.parse::<u64>().ok());
+    let number_of = |n: u64| say::reading(n as f64, &Unit::Count("answers".into()));
+    let answers = say::least_to_most(answers, number_of);
+    let answers = answers.map_or(String::new(), |range| format!(", {range} answers each"));
     format!(
         "proven of every server before it was measured{answers}: {} ({}) with status, Content-Type and a Date that is \
          the time and advances; HEAD says what GET says; 404 for what is missing, 405 with Allow; requests that \
@@ -330,7 +322,7 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
 }
 
 /// How it was measured, in sentences.
-pub fn how(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String> {
+pub fn method(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String> {
     let mut text = Vec::new();
     if serving.is_some() {
         text.push(turns(scope, load));
@@ -388,7 +380,7 @@ fn turns(scope: &Scope, load: &Load) -> String {
 fn redone(scope: &Scope) -> Option<String> {
     let blocks = || scope.run.complete_blocks();
     let redone: u32 = blocks().map(|b| b.redone_visits()).sum();
-    let kept: usize = blocks().map(|b| b.slices.len()).sum();
+    let counted: usize = blocks().map(|b| b.slices.len()).sum();
     let redone = match redone {
         0 => return None,
         1 => "one was".into(),
@@ -396,7 +388,7 @@ fn redone(scope: &Scope) -> Option<String> {
     };
     Some(format!(
         "Besides {} that count, {redone} taken again because another process used more than 1 % of a core meanwhile.",
-        count(kept, "turn"),
+        count(counted, "turn"),
     ))
 }
 
@@ -412,13 +404,13 @@ fn generator(scope: &Scope, load: &Load) -> String {
     }
     costs.sort_by(f64::total_cmp);
     let reading = |cost: &f64| say::reading(*cost, &Unit::Nanoseconds);
-    let own = costs.first().zip(costs.last()).map(|(low, high)| {
+    let cost = costs.first().zip(costs.last()).map(|(low, high)| {
         let [low, high] = [low, high].map(reading);
         format!(" It needs {low} to {high} of its own CPU time for a request where it is busy.")
     });
     let threads = count(load.threads as usize, "thread");
     format!(
         "The load generator has {threads}.{}",
-        own.unwrap_or_default()
+        cost.unwrap_or_default()
     )
 }

@@ -12,6 +12,11 @@ use std::collections::HashMap;
 /// A subject at a point; without one, over the whole run.
 pub type SubjectScope = (SubjectId, Option<PointId>);
 
+/// Subjects over the whole run.
+pub fn over_run(subjects: impl IntoIterator<Item = SubjectId>) -> Vec<SubjectScope> {
+    subjects.into_iter().map(|s| (s, None)).collect()
+}
+
 /// A run and what its samples say.
 pub struct Measured<'a> {
     /// The run.
@@ -127,8 +132,8 @@ impl<'a> Measured<'a> {
     /// What a subject, or the lab of it, said of a setting.
     pub fn setting(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
         let mut settings = self.run.settings.iter();
-        let found = settings.find(|s| s.subject == subject && s.key == key);
-        found.map(|s| s.value.as_str())
+        let setting = settings.find(|s| s.subject == subject && s.key == key);
+        setting.map(|s| s.value.as_str())
     }
 
     /// The level that intervals of single figures were asked to have.
@@ -142,11 +147,11 @@ impl<'a> Measured<'a> {
     }
 }
 
-fn by_place<T>(all: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<&T>> {
+fn by_place<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<&T>> {
     let mut places: HashMap<SubjectScope, Vec<&T>> = HashMap::new();
-    for one in all {
-        let Key { subject, point, .. } = key(one);
-        places.entry((*subject, *point)).or_default().push(one);
+    for figure in figures {
+        let Key { subject, point, .. } = key(figure);
+        places.entry((*subject, *point)).or_default().push(figure);
     }
     places
 }

@@ -6,8 +6,8 @@ use super::say::{self, count};
 use crate::document::{Document, Finding, Item, Section, Tone};
 use lab_model::{Ending, Run};
 
-/// A document with what all have: title, question, when it was made, where its samples are.
-pub fn begun(measured: &Measured) -> Document {
+/// A document with what all have: title, question, date, where its samples are.
+pub fn heading(measured: &Measured) -> Document {
     let Measured { run, plan, .. } = measured;
     Document {
         title: if plan.title.is_empty() {
@@ -31,7 +31,7 @@ pub fn begun(measured: &Measured) -> Document {
 }
 
 /// When a run began, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
-pub fn made(run: &Run) -> String {
+pub fn date_and_place(run: &Run) -> String {
     let place = place(run).map_or(String::new(), |place| format!(" {place}"));
     format!("{} UTC{place}", say::minute(run.started_unix_s))
 }
@@ -46,10 +46,10 @@ fn place(run: &Run) -> Option<String> {
     Some(format!("on {cpu}"))
 }
 
-/// The section of sentences that a kind says of how it measured, with those that hold for all.
-pub fn section(measured: &Measured, own: Vec<String>) -> Section {
+/// The section on how a run was measured: the sentences of its kind, then those that hold for all.
+pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     let mut section = Section::folded("How it was measured");
-    own.into_iter().for_each(|text| section.text(text));
+    sentences.into_iter().for_each(|text| section.text(text));
     section.text(ratios(measured));
     section.text(redone(measured));
     section.text(lab_cost(measured.run));
@@ -131,15 +131,15 @@ pub fn host(run: &Run) -> Section {
         section.text("The host is not fit for measurements that must be trusted.");
     }
     for finding in findings {
-        section.push(Finding {
-            label: String::new(),
-            text: format!("{}: {}.", finding.what, finding.advice),
-            tone: if finding.unfit {
+        section.push(Finding::new(
+            "",
+            format!("{}: {}.", finding.what, finding.advice),
+            if finding.unfit {
                 Tone::Alarm
             } else {
                 Tone::Undecided
             },
-        });
+        ));
     }
     section
 }

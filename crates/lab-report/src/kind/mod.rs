@@ -51,7 +51,7 @@ use scope::Scope;
 
 const PERCENTILES: &str = "Percentiles";
 
-/// What a kind of run says for itself, in a document that all have.
+/// What each kind of run adds to the document that all have.
 struct Parts {
     /// The chart that answers the question.
     chart: Option<Chart>,
@@ -60,7 +60,7 @@ struct Parts {
     /// Between what went wrong and the conditions.
     sections: Vec<Section>,
     /// How it was measured, in sentences.
-    how: Vec<String>,
+    method: Vec<String>,
 }
 
 /// What a run says, whatever it measured.
@@ -68,9 +68,9 @@ pub fn document(report: &Report) -> Document {
     if let Some(watched) = &report.run.watched {
         return watch::document(report, watched, None);
     }
-    if let Some(found) = &report.run.audit {
+    if let Some(audit) = &report.run.audit {
         return audit::document(&audit::AuditReport {
-            audit: found,
+            audit,
             run: &report.run.name,
             made_unix_s: report.run.started_unix_s,
             lab_version: &report.run.lab_version,
@@ -82,7 +82,7 @@ pub fn document(report: &Report) -> Document {
     };
     let measured = Measured::new(report, plan);
     let scopes = Scope::all(&measured);
-    let mut document = method::begun(&measured);
+    let mut document = method::heading(&measured);
     if scopes.is_empty() {
         document.answer = findings::no_answer(&measured);
         return document;
@@ -106,7 +106,7 @@ pub fn document(report: &Report) -> Document {
         conditions::section(&measured, &scopes),
         bias::section(&scopes),
         imports::section(report.run, report.others),
-        method::section(&measured, parts.how),
+        method::section(&measured, parts.method),
         method::host(report.run),
     ];
     let sections = before.into_iter().chain(parts.sections).chain(after);
@@ -118,30 +118,29 @@ pub fn document(report: &Report) -> Document {
 /// The current estimate of a comparison of whole commands, for a line of progress: at most 60 columns,
 /// such as `B takes 1.083 (1.060 to 1.110) × A`. Empty without an interval, and for other runs.
 pub fn estimate(report: &Report) -> String {
-    let plan = report.run.plan.as_ref();
-    let plan = plan.filter(|plan| plan.commands().is_some());
-    plan.map_or(String::new(), |plan| {
-        estimate::line(&Measured::new(report, plan))
-    })
+    match &report.run.plan {
+        Some(plan) if plan.commands().is_some() => estimate::line(&Measured::new(report, plan)),
+        _ => String::new(),
+    }
 }
 
 /// The percentiles of a closed loop as `ab` prints them, point by point.
 pub fn percentiles(report: &Report) -> Section {
     let mut section = Section::new(PERCENTILES);
-    let found = lab_stats::load::percentiles::percentiles(report.run);
+    let all = lab_stats::load::percentiles::percentiles(report.run);
     if let Some(plan) = &report.run.plan {
         let measured = Measured::new(report, plan);
         for scope in Scope::all(&measured) {
             for point in scope.points() {
                 let title = format!("{}: response times", scope.point(point));
-                section.table(percentiles::table(&scope, &found, point, &title));
+                section.table(percentiles::table(&scope, &all, point, &title));
             }
         }
     }
     or_none(section)
 }
 
-/// The same of two runs, with what the second gained.
+/// The percentiles of two runs, with the gain of the second.
 pub fn changed_percentiles(all: &[ChangedTimes]) -> Section {
     let mut section = Section::new(PERCENTILES);
     all.iter()

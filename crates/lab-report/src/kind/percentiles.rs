@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The response times of a closed loop as `ab` of Apache prints them, with intervals and what was gained.
 
+use super::cell;
 use super::scope::Scope;
 use crate::document::{Cell, Column, Quantity, Table};
 use lab_model::{PointId, Unit};
@@ -24,7 +25,7 @@ struct PercentileColumn<'a> {
 /// A row for each percentile, for each server a column and behind it the gain; no rows in an open loop.
 pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) -> Table {
     let subjects = scope.compared().into_iter();
-    let here = subjects.filter_map(|subject| {
+    let columns = subjects.filter_map(|subject| {
         let of = all
             .iter()
             .find(|p| (p.subject, p.point) == (subject, point))?;
@@ -34,72 +35,76 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
             is_base: subject == scope.base(),
         })
     });
-    let here: Vec<PercentileColumn> = here.collect();
-    of_all(&here, title).captioned(&format!(
+    let columns: Vec<PercentileColumn> = columns.collect();
+    of_all(&columns, title).captioned(&format!(
         "{ABOUT} Gain: how much less than the baseline's. {NO_VERDICT}"
     ))
 }
 
-/// The same of a server in two runs.
+/// The percentiles of a server in two runs.
 pub fn changed(times: &ChangedTimes) -> Table {
     let [first, second] = &times.runs;
-    let shown = |name: &str, of, is_base| PercentileColumn {
+    let column = |name: &str, of, is_base| PercentileColumn {
         name: name.into(),
         of,
         is_base,
     };
-    let both = [shown("first", first, true), shown("second", second, false)];
+    let columns = [
+        column("first", first, true),
+        column("second", second, false),
+    ];
     let title = format!("{}, {}: response times", times.subject, times.point);
-    of_all(&both, &title).captioned(&format!(
+    of_all(&columns, &title).captioned(&format!(
         "{ABOUT} Gain: how much less than in the first run. The runs were made at different times: what else changed \
          meanwhile is in it. {NO_VERDICT}"
     ))
 }
 
-fn of_all(here: &[PercentileColumn], title: &str) -> Table {
-    let mut columns = vec![Column::from("requests")];
-    for shown in here {
-        columns.push(Column::of(shown.name.as_str(), Unit::Nanoseconds));
-        columns.extend((!shown.is_base).then(|| Column::of("gain", Unit::Share)));
+fn of_all(columns: &[PercentileColumn], title: &str) -> Table {
+    let mut headings = vec![Column::from("requests")];
+    for column in columns {
+        headings.push(Column::of(column.name.as_str(), Unit::Nanoseconds));
+        headings.extend((!column.is_base).then(|| Column::of("gain", Unit::Share)));
     }
-    let mut table = Table::new(title, columns);
-    if here.is_empty() {
+    let mut table = Table::new(title, headings);
+    if columns.is_empty() {
         return table;
     }
     for (row, part) in PARTS.iter().enumerate() {
         let name = format!("{} %", f64::from(*part) / 100.0);
-        table.row(cells(here, name, |of| {
+        table.row(cells(columns, name, |of| {
             let time = of.parts[row].map(|t| Quantity::estimate(&t, Unit::Nanoseconds));
             (time, of.ratios[row])
         }));
     }
-    table.row(cells(here, "100 %".into(), |of| {
+    table.row(cells(columns, "100 %".into(), |of| {
         let longest = Quantity::exact(of.longest_ns as f64, Unit::Nanoseconds);
         (Some(longest), None)
     }));
     let [low, high] = SPREAD.map(|part| part / 100);
-    table.row(cells(here, format!("spread, {high} % / {low} %"), |of| {
-        (of.spread.map(|s| Quantity::ratio(&s)), of.spread_ratio)
-    }));
-    let mut unknown = here.iter().flat_map(|shown| shown.of.parts).flatten();
+    table.row(cells(
+        columns,
+        format!("spread, {high} % / {low} %"),
+        |of| (of.spread.map(|s| Quantity::ratio(&s)), of.spread_ratio),
+    ));
+    let mut unknown = columns.iter().flat_map(|column| column.of.parts).flatten();
     if unknown.any(|time| time.level <= 0.0) {
-        let why =
+        let note =
             "No interval: more blocks are needed for one (75 %: 13, 90 %: 36, from 95 % on: 59).";
-        table.notes.push(why.into());
+        table.notes.push(note.into());
     }
     table
 }
 
 fn cells(
-    here: &[PercentileColumn],
+    columns: &[PercentileColumn],
     name: String,
     of: impl Fn(&Percentiles) -> (Option<Quantity>, Option<Interval>),
 ) -> Vec<Cell> {
-    let each = here.iter().flat_map(|shown| {
-        let (value, ratio) = of(shown.of);
-        let value = value.map_or_else(|| "–".into(), Cell::from);
-        let gain = ratio.map_or_else(|| "–".into(), |r| gain(&r).into());
-        std::iter::once(value).chain((!shown.is_base).then_some(gain))
+    let each = columns.iter().flat_map(|column| {
+        let (value, ratio) = of(column.of);
+        let gain = cell::or_none(ratio.map(|r| gain(&r)));
+        std::iter::once(cell::or_none(value)).chain((!column.is_base).then_some(gain))
     });
     std::iter::once(Cell::from(name)).chain(each).collect()
 }

@@ -69,30 +69,34 @@ fn operations(measured: &Measured) -> Vec<Row> {
 
 fn row(measured: &Measured, (subject, point): SubjectScope, metric: Metric) -> Row {
     let plan = measured.plan;
-    let found = plan.subjects.get(subject);
-    let target = found.and_then(|s| plan.targets.get(s.target));
-    let place = point.and_then(|p| plan.points.get(p));
-    let case = place.and_then(|p| plan.cases.get(p.case));
-    let name = found.map_or("?", |s| &s.name);
+    let known = plan.subjects.get(subject);
+    let target = known.and_then(|s| plan.targets.get(s.target));
+    let point = point.and_then(|p| plan.points.get(p));
+    let case = point.and_then(|p| plan.cases.get(p.case));
+    let name = known.map_or("?", |s| &s.name);
     Row {
         role: role(measured, subject).into(),
         target: target.map_or(String::new(), |t| t.kind.name().into()),
         case: case.map_or(String::new(), |c| c.name.clone()),
-        params: place.map_or(Vec::new(), |p| p.params.clone()),
+        params: point.map_or(Vec::new(), |p| p.params.clone()),
         ..Row::new(&measured.run.name, name, metric)
     }
 }
 
 fn role(measured: &Measured, subject: SubjectId) -> &'static str {
-    let Some(found) = measured.plan.subjects.get(subject) else {
+    let Some(planned) = measured.plan.subjects.get(subject) else {
         return "";
     };
-    match () {
-        () if found.overhead => "overhead",
-        () if found.control_of.is_some() => "control",
-        () if subject == measured.baseline(found.target) => "baseline",
-        () if found.limit => "limit",
-        () => "",
+    if planned.overhead {
+        "overhead"
+    } else if planned.control_of.is_some() {
+        "control"
+    } else if subject == measured.baseline(planned.target) {
+        "baseline"
+    } else if planned.limit {
+        "limit"
+    } else {
+        ""
     }
 }
 
@@ -118,8 +122,8 @@ fn control_of<'a>(
     (subject, point): SubjectScope,
     metric: &Metric,
 ) -> Option<&'a Control> {
-    let found = measured.plan.subjects.get(subject)?;
-    let is_copy = found.control_of == Some(measured.baseline(found.target));
+    let planned = measured.plan.subjects.get(subject)?;
+    let is_copy = planned.control_of == Some(measured.baseline(planned.target));
     measured.results.control(point?, metric).filter(|_| is_copy)
 }
 
@@ -145,7 +149,7 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
     let of = Values::of(measured, effect);
     let metric = Metric {
         id: format!("{}_effect", effect.metric.id).into(),
-        title: format!("effect on {}", of.what).into(),
+        title: format!("effect on {}", of.respect).into(),
         unit: Unit::Ratio,
         better: Direction::Neither,
     };
@@ -169,8 +173,8 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
 }
 
 fn case(measured: &Measured, case: Option<usize>) -> String {
-    let found = case.and_then(|c| measured.plan.cases.get(c));
-    found.map_or(String::new(), |c| c.name.clone())
+    let case = case.and_then(|c| measured.plan.cases.get(c));
+    case.map_or(String::new(), |c| c.name.clone())
 }
 
 fn verdict(verdict: Option<&Verdict>) -> String {
@@ -183,9 +187,9 @@ fn absent(measured: &Measured) -> Vec<Row> {
     let mut rows = Vec::new();
     for subject in 0..plan.subjects.len() {
         for point in 0..plan.points.len() {
-            let here = plan.subjects[subject].target == plan.points[point].target;
+            let is_on_target = plan.subjects[subject].target == plan.points[point].target;
             let place = (subject, Some(point));
-            if !here || measured.knows(place) {
+            if !is_on_target || measured.knows(place) {
                 continue;
             }
             let mut row = row(measured, place, Metric::WALL);
@@ -213,8 +217,8 @@ pub fn imported(run: &Run) -> Vec<Row> {
         .collect()
 }
 
-/// What files say of a whole process.
-pub static WHOLE: [Metric; 5] = [
+/// Metrics of a whole process that files may hold.
+pub static PROCESS_METRICS: [Metric; 5] = [
     Metric::THREADS,
     Metric::MEMORY,
     Metric::PEAK_MEMORY,
@@ -222,7 +226,7 @@ pub static WHOLE: [Metric; 5] = [
     Metric::SYSTEM_CPU,
 ];
 
-/// The same of one of them, in these metrics' units.
+/// The values of [`PROCESS_METRICS`] in a file, in these metrics' units.
 pub fn process_values(import: &Imported) -> [Option<u64>; 5] {
     [
         import.threads,
@@ -252,7 +256,7 @@ fn of_import(run: &Run, import: &Imported) -> Vec<Row> {
             row(&time.title, &Metric::OPERATIONS, time.count as f64),
         ]
     });
-    let known = WHOLE.iter().zip(process_values(import));
-    let known = known.filter_map(|(metric, value)| Some(row("", metric, value? as f64)));
-    times.chain(known).collect()
+    let of_process = PROCESS_METRICS.iter().zip(process_values(import));
+    let of_process = of_process.filter_map(|(metric, value)| Some(row("", metric, value? as f64)));
+    times.chain(of_process).collect()
 }

@@ -15,7 +15,7 @@ pub struct IntervalText {
 }
 
 /// An interval in a sentence. `asked`: the level that it was asked to have, 0 to 1.
-pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> IntervalText {
+pub fn interval_text(interval: &Interval, unit: &Unit, asked: f64) -> IntervalText {
     let text = quantity::sentence(&Quantity::estimate(interval, unit.clone()));
     let (value, rest) = text.split_once(" (").unwrap_or((&text, ""));
     let range = rest.strip_suffix(')').unwrap_or(rest);
@@ -32,13 +32,13 @@ pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> IntervalText {
 
 /// `12.3 µs (12.1 to 12.6)`.
 pub fn figure(interval: &Interval, unit: &Unit, asked: f64) -> String {
-    let IntervalText { value, range } = said(interval, unit, asked);
+    let IntervalText { value, range } = interval_text(interval, unit, asked);
     format!("{value} {range}")
 }
 
 /// `0.63 times c's time (0.61 to 0.66)`, of whatever `of` names.
 pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
-    let IntervalText { value, range } = said(ratio, &Unit::Ratio, asked);
+    let IntervalText { value, range } = interval_text(ratio, &Unit::Ratio, asked);
     format!("{value} times {of} {range}")
 }
 
@@ -80,18 +80,19 @@ pub fn has_level(interval: &Interval, asked: f64) -> bool {
 /// What few blocks mean for the intervals with these levels, if they are too few.
 pub fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
     // Where there is no interval, there is no level.
-    let levels: Vec<f64> = levels.filter(|level| *level > 0.0).collect();
-    let least = levels.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = levels.iter().copied().fold(0.0, f64::max);
+    let levels = levels.filter(|level| *level > 0.0);
+    let (least, most) = levels.fold((f64::INFINITY, 0.0_f64), |(least, most), level| {
+        (least.min(level), most.max(level))
+    });
     let held = if most - least < 5e-4 {
         percent(least)
     } else {
         format!("{} to {}", percent(least), percent(most))
     };
-    let asked_for = percent(asked);
+    let asked_level = percent(asked);
     (least < asked - 1e-9).then(|| {
         format!(
-            "The blocks are too few for {asked_for}: the intervals of the ratios hold at {held}."
+            "The blocks are too few for {asked_level}: the intervals of the ratios hold at {held}."
         )
     })
 }
@@ -135,6 +136,42 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
+/// Sentences in one text; `None`: there is none.
+pub fn paragraph(sentences: impl IntoIterator<Item = String>) -> Option<String> {
+    let sentences: Vec<String> = sentences.into_iter().collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// `3 to 5`, or `5` where all values are the same in size; `None`: there are no values.
+pub fn least_to_most<T: Ord + Copy>(
+    values: impl IntoIterator<Item = T>,
+    text: impl Fn(T) -> String,
+) -> Option<String> {
+    let values: Vec<T> = values.into_iter().collect();
+    let (least, most) = (*values.iter().min()?, *values.iter().max()?);
+    Some(if least < most {
+        format!("{} to {}", text(least), text(most))
+    } else {
+        text(least)
+    })
+}
+
+/// `statement=text`.
+pub fn parameter((key, value): &(String, String)) -> String {
+    format!("{key}={value}")
+}
+
+/// Each value once, in the order in which it comes first.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct: Vec<T> = Vec::new();
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
 /// Values by what they belong to, in the order in which that comes first.
 pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
@@ -147,7 +184,7 @@ pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<
     groups
 }
 
-/// The same with its first letter large.
+/// The text with a capital first letter.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

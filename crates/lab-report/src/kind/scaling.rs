@@ -59,12 +59,12 @@ fn compared_in(scope: &Scope) -> Metric {
 
 /// Rows are subjects, columns the numbers of connections.
 fn throughput(scope: &Scope, group: &Group) -> Table {
-    let what = format!("{}s per second", scope.words.operation);
+    let rate_title = format!("{}s per second", scope.words.operation);
     let columns = group.points.iter().map(|&p| (p, scope.swept(p)));
     let columns: Vec<(PointId, String)> = columns.collect();
     let rows = table::subjects(scope, &scope.compared());
     let metric = compared_in(scope);
-    let title = scope.group_title(group, &what);
+    let title = scope.group_title(group, &rate_title);
     let sides = (&*rows, &*columns);
     let subject = scope.words.subject;
     let mut table = table::matrix(title, subject, sides, &unit(scope), |subject, point| {
@@ -180,10 +180,8 @@ fn chart(scope: &Scope, group: &Group) -> Option<Chart> {
         let line = charts::line(scope, group, subject, |point| {
             quantity(scope, subject, point)
         });
-        let scaling = scaling_of(scope, group, subject);
-        let law = scaling
-            .and_then(|s| s.law.as_ref())
-            .filter(|law| !law.departs);
+        let law = scaling_of(scope, group, subject).and_then(|s| s.law.as_ref());
+        let law = law.filter(|law| !law.departs);
         let ends = line.points.first().zip(line.points.last());
         let model = law.zip(ends).map(|(law, (first, last))| Line {
             stroke: Stroke::Model,
@@ -193,14 +191,14 @@ fn chart(scope: &Scope, group: &Group) -> Option<Chart> {
         });
         lines.extend(std::iter::once(line).chain(model));
     }
-    let what = format!("{}s per second", scope.words.operation);
+    let rate_title = format!("{}s per second", scope.words.operation);
     let caption = format!(
         "What each {} does in a second as {} grow; the bands are intervals, dashes the scalability law where the points \
          follow it.",
         scope.words.subject,
         scope.case(group).sweep.as_deref()?
     );
-    let y = Axis::new(what, unit(scope), Scale::Linear);
+    let y = Axis::new(rate_title, unit(scope), Scale::Linear);
     charts::sweep_chart(scope, group, ("throughput", y, caption), lines)
 }
 
@@ -226,8 +224,8 @@ pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(Po
     some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
 }
 
-/// Who does most over the points of a sweep, in a sentence; `what`: of what, such as ` in json`.
-pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
+/// Who does most over the points of a sweep, in a sentence; `work`: of what, such as ` in json`.
+pub fn most(scope: &Scope, points: &[PointId], work: &str) -> Option<String> {
     let over = Over::Best(*points.first()?);
     let mut rankings = scope.results.rankings.iter();
     let ranking = rankings.find(|r| r.over == over && r.target == scope.target);
@@ -260,6 +258,6 @@ pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
     let (name, x) = (scope.name(first), scope.swept(point));
     let rate = say::figure(&rate, &unit(scope), scope.level());
     Some(format!(
-        "{so_far}{name} has the highest rate{what}: {rate} at {sweep}={x}{tie}.{limited}"
+        "{so_far}{name} has the highest rate{work}: {rate} at {sweep}={x}{tie}.{limited}"
     ))
 }

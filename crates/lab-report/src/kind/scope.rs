@@ -2,15 +2,17 @@
 //! What was done on one target: its subjects, its points, and what they are called there.
 
 use super::measured::{Measured, SubjectScope};
+use super::say;
 use crate::document::Quantity;
 use lab_model::{Case, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
+use lab_stats::results::{Over, Ranking};
 use std::ops::Deref;
 
 /// A run on one of its targets.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
-    of: &'a Measured<'a>,
-    /// The target.
+    measured: &'a Measured<'a>,
+    /// Which one.
     pub target: TargetId,
 }
 
@@ -29,15 +31,15 @@ impl<'a> Deref for Scope<'a> {
     type Target = Measured<'a>;
 
     fn deref(&self) -> &Measured<'a> {
-        self.of
+        self.measured
     }
 }
 
 impl<'a> Scope<'a> {
     /// What was done on each target; of a run without targets, all of it.
-    pub fn all(of: &'a Measured<'a>) -> Vec<Scope<'a>> {
-        let targets = 0..of.plan.targets.len().max(1);
-        let all = targets.map(|target| Scope { of, target });
+    pub fn all(measured: &'a Measured<'a>) -> Vec<Scope<'a>> {
+        let targets = 0..measured.plan.targets.len().max(1);
+        let all = targets.map(|target| Scope { measured, target });
         all.filter(|s| !s.points().is_empty() && !s.subjects().is_empty())
             .collect()
     }
@@ -62,8 +64,8 @@ impl<'a> Scope<'a> {
     /// Subjects with the control, without those that show an overhead.
     pub fn subjects(&self) -> Vec<SubjectId> {
         let all = self.plan.subjects.iter().enumerate();
-        let here = all.filter(|(_, s)| s.target == self.target && !s.overhead);
-        here.map(|(id, _)| id).collect()
+        let on_target = all.filter(|(_, s)| s.target == self.target && !s.overhead);
+        on_target.map(|(id, _)| id).collect()
     }
 
     /// Subjects without the control, which repeats the baseline.
@@ -73,7 +75,7 @@ impl<'a> Scope<'a> {
         all.filter(|s| !is_copy(s)).collect()
     }
 
-    /// Those that are compared with the baseline.
+    /// Subjects that are compared with the baseline.
     pub fn others(&self) -> Vec<SubjectId> {
         let baseline = self.base();
         let all = self.compared().into_iter();
@@ -85,7 +87,7 @@ impl<'a> Scope<'a> {
         self.baseline(self.target)
     }
 
-    /// Its name.
+    /// The baseline's name.
     pub fn base_name(&self) -> &'a str {
         self.name(self.base())
     }
@@ -97,11 +99,11 @@ impl<'a> Scope<'a> {
 
     /// A subject's name without its target's.
     pub fn name(&self, subject: SubjectId) -> &'a str {
-        let plan = self.of.plan;
+        let plan = self.measured.plan;
         plan.subjects.get(subject).map_or("?", |s| s.name.as_str())
     }
 
-    /// The same in a table: the limit's says so.
+    /// A subject's name in a table, where the limit's says so.
     pub fn title_of(&self, subject: SubjectId) -> String {
         let limit = self.is_limit(subject) && self.plan.subjects[subject].control_of.is_none();
         let name = self.name(subject);
@@ -112,11 +114,11 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The points.
+    /// The target's points.
     pub fn points(&self) -> Vec<PointId> {
         let all = self.plan.points.iter().enumerate();
-        let here = all.filter(|(_, p)| p.target == self.target);
-        here.map(|(id, _)| id).collect()
+        let on_target = all.filter(|(_, p)| p.target == self.target);
+        on_target.map(|(id, _)| id).collect()
     }
 
     /// Points that do one operation at a time, case by case.
@@ -139,9 +141,8 @@ impl<'a> Scope<'a> {
                 continue;
             }
             let factors: Vec<_> = point.factors(case).cloned().collect();
-            let known = groups.iter_mut();
-            let mut same = known.filter(|g| g.case == point.case && g.factors == factors);
-            match same.next() {
+            let mut earlier = groups.iter_mut();
+            match earlier.find(|g| g.case == point.case && g.factors == factors) {
                 Some(group) => group.points.push(id),
                 None => groups.push(Group {
                     case: point.case,
@@ -155,24 +156,23 @@ impl<'a> Scope<'a> {
 
     /// The case of a group.
     pub fn case(&self, group: &Group) -> &'a Case {
-        &self.of.plan.cases[group.case]
+        &self.measured.plan.cases[group.case]
     }
 
     /// A group in words: `select statement=text`; empty where the only case goes without saying.
     pub fn group_label(&self, group: &Group) -> String {
         let named = !self.plan.has_one_case();
         let name = named.then(|| self.case(group).name.clone());
-        let factors = group.factors.iter();
-        let factors = factors.map(|(key, value)| format!("{key}={value}"));
+        let factors = group.factors.iter().map(say::parameter);
         let words: Vec<String> = name.into_iter().chain(factors).collect();
         words.join(" ")
     }
 
     /// What a table or a chart of a group shows: `select statement=text: time`.
-    pub fn group_title(&self, group: &Group, what: &str) -> String {
+    pub fn group_title(&self, group: &Group, content: &str) -> String {
         match self.group_label(group) {
-            label if label.is_empty() => super::say::capital(what),
-            label => format!("{label}: {what}"),
+            label if label.is_empty() => say::capital(content),
+            label => format!("{label}: {content}"),
         }
     }
 
@@ -181,7 +181,7 @@ impl<'a> Scope<'a> {
         let params = &self.plan.points[point].params;
         let named = !self.plan.has_one_case() || params.is_empty();
         let name = named.then(|| self.plan.case(point).name.clone());
-        let params = params.iter().map(|(key, value)| format!("{key}={value}"));
+        let params = params.iter().map(say::parameter);
         let words: Vec<String> = name.into_iter().chain(params).collect();
         words.join(" ")
     }
@@ -205,21 +205,16 @@ impl<'a> Scope<'a> {
 
     /// What short names leave out: `statement=prepared`.
     pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
-        let mut known: Vec<String> = Vec::new();
-        for &id in points {
+        let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
-            for (key, value) in point.factors(self.plan.case(id)) {
-                let words = format!("{key}={value}");
-                if self.first_value(point.case, key) == Some(value) && !known.contains(&words) {
-                    known.push(words);
-                }
-            }
-        }
-        known
+            let factors = point.factors(self.plan.case(id));
+            factors.filter(|(key, value)| self.first_value(point.case, key) == Some(value))
+        });
+        say::distinct(first_values.map(say::parameter))
     }
 
     fn first_value(&self, case: usize, key: &str) -> Option<&'a String> {
-        let points = self.of.plan.points.iter();
+        let points = self.measured.plan.points.iter();
         let points = points.filter(|p| p.case == case && p.target == self.target);
         let mut params = points.flat_map(|p| &p.params);
         params.find(|(k, _)| k == key).map(|(_, value)| value)
@@ -228,9 +223,8 @@ impl<'a> Scope<'a> {
     /// The sweep's value at a point, as it was given.
     pub fn swept(&self, point: PointId) -> String {
         let sweep = self.plan.case(point).sweep.as_deref();
-        let mut params = self.plan.points[point].params.iter();
-        let found = params.find(|(key, _)| Some(key.as_str()) == sweep);
-        found.map_or(String::new(), |(_, value)| value.clone())
+        let value = sweep.and_then(|sweep| self.plan.points[point].param(sweep));
+        value.unwrap_or_default().into()
     }
 
     /// A figure at a point with its unit.
@@ -240,9 +234,10 @@ impl<'a> Scope<'a> {
 
     /// These subjects at each of these points, point by point.
     pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
-        let all = points.iter();
-        let all = all.flat_map(|&p| subjects.iter().map(move |&s| (s, Some(p))));
-        all.collect()
+        let places = points
+            .iter()
+            .flat_map(|&p| subjects.iter().map(move |&s| (s, Some(p))));
+        places.collect()
     }
 
     /// What tells a server at a point from the others of this run: its name, the point, or both.
@@ -255,28 +250,28 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What a subject cannot do of what is asked here: `statement=prepared`. Empty: it can do all.
+    /// Parameters of the target's points that a subject cannot do: `statement=prepared`. Empty: it can do all.
     pub fn unable(&self, subject: SubjectId) -> Vec<String> {
-        let asked = |param: &&(String, String)| {
+        let is_needed = |param: &&(String, String)| {
             let mut points = self.points().into_iter();
             points.any(|p| self.plan.points[p].params.contains(param))
         };
         let without = self.plan.subjects[subject].without.iter();
-        let words = without.filter(asked);
-        words.map(|(key, value)| format!("{key}={value}")).collect()
+        without.filter(is_needed).map(say::parameter).collect()
+    }
+
+    /// The ranking of the target's subjects in one respect, if there is one.
+    pub fn ranking(&self, over: Over, metric: &Metric) -> Option<&'a Ranking> {
+        let mut rankings = self.measured.results.rankings.iter();
+        rankings.find(|r| (r.target, r.over, &r.metric) == (self.target, over, metric))
     }
 
     /// The number of a subject's colour: the same in all charts, for the same name on all targets.
     pub fn colour(&self, subject: SubjectId) -> usize {
-        let mut names: Vec<&str> = Vec::new();
-        for other in self.plan.compared() {
-            let name = self.name(other);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        let name = self.name(subject);
-        let place = names.iter().position(|known| *known == name);
-        place.unwrap_or(names.len())
+        let names = say::distinct(self.plan.compared().map(|other| self.name(other)));
+        let mut earlier = names.iter();
+        earlier
+            .position(|name| *name == self.name(subject))
+            .unwrap_or(names.len())
     }
 }

@@ -8,7 +8,7 @@ use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::Comparison;
 
-/// How a metric is spoken of.
+/// The words that sentences about a metric use.
 pub struct MetricWording {
     /// Before a ratio: `takes`.
     pub verb: &'static str,
@@ -28,8 +28,8 @@ pub struct MetricWording {
     inverted: bool,
 }
 
-/// How a metric is spoken of.
-pub fn manner(metric: &Metric) -> MetricWording {
+/// The words for a metric.
+pub fn wording(metric: &Metric) -> MetricWording {
     let (be, have) = (["is", "are"], ["has", "have"]);
     let (need, hold) = (["needs", "need"], ["holds", "hold"]);
     let title = &*metric.title;
@@ -80,17 +80,17 @@ impl MetricWording {
     }
 
     /// Of what one needs or holds less or more of.
-    fn amount(what: &str, noun: &str, verbs: [&'static str; 2]) -> MetricWording {
+    fn amount(amount: &str, noun: &str, verbs: [&'static str; 2]) -> MetricWording {
         let words = ["less", "more", "least", "most"];
         MetricWording::new(
             (verbs[0], noun),
             verbs,
-            words.map(|word| format!("{word} {what}")),
+            words.map(|word| format!("{word} {amount}")),
         )
     }
 
-    /// A ratio as it is told.
-    fn told(&self, ratio: &Interval) -> Interval {
+    /// A ratio as sentences give it: the other way round for rates.
+    fn stated(&self, ratio: &Interval) -> Interval {
         if self.inverted {
             say::inverse(ratio, 1.0)
         } else {
@@ -100,51 +100,57 @@ impl MetricWording {
 
     /// `0.63 times c's time (0.61 to 0.66)`.
     fn times(&self, ratio: &Interval, base: &str, asked: f64) -> String {
-        times(&self.told(ratio), &format!("{base}'s {}", self.noun), asked)
+        times(
+            &self.stated(ratio),
+            &format!("{base}'s {}", self.noun),
+            asked,
+        )
     }
 }
 
-/// What a comparison says: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
+/// A comparison in a sentence: `go is faster than c at connect: 0.63 times c's time (0.61 to 0.66).`
 pub fn comparison(scope: &Scope, comparison: &Comparison, at: &str) -> String {
     let (b, a) = (scope.name(comparison.key.subject), scope.base_name());
-    let manner = manner(&comparison.key.metric);
+    let wording = wording(&comparison.key.metric);
     if !say::is_bounded(&comparison.ratio) {
-        let what = &comparison.key.metric.title;
+        let title = &comparison.key.metric.title;
         return match comparison.verdict {
             Some(Verdict::Inconclusive {
                 blocks_needed: Some(n),
-            }) => format!("The {what} of {b} and {a} is not compared{at}: that takes {n} blocks."),
-            _ => format!("The {what} of {b} and {a} has no interval yet{at}."),
+            }) => format!("The {title} of {b} and {a} is not compared{at}: that takes {n} blocks."),
+            _ => format!("The {title} of {b} and {a} has no interval yet{at}."),
         };
     }
-    let times = manner.times(&comparison.ratio, a, scope.results.level);
+    let times = wording.times(&comparison.ratio, a, scope.results.level);
     let within = say::percent(comparison.margin);
-    let verb = manner.verb;
-    let says = match comparison.verdict {
-        Some(Verdict::Faster) => format!("{b} {} than {a}{at}: {times}.", manner.less),
-        Some(Verdict::Slower) => format!("{b} {} than {a}{at}: {times}.", manner.more),
+    let verb = wording.verb;
+    let sentence = match comparison.verdict {
+        Some(Verdict::Faster) => format!("{b} {} than {a}{at}: {times}.", wording.less),
+        Some(Verdict::Slower) => format!("{b} {} than {a}{at}: {times}.", wording.more),
         Some(Verdict::Equivalent) => {
             format!("{b} and {a} are equivalent within {within}{at}: {b} {verb} {times}.")
         }
         Some(Verdict::SmallButReal { faster }) => {
-            let what = a_little(if faster { &manner.less } else { &manner.more });
-            format!("{b} {what} than {a}{at}: {times}, which may be within the margin of {within}.")
+            let less_or_more = a_little(if faster { &wording.less } else { &wording.more });
+            format!(
+                "{b} {less_or_more} than {a}{at}: {times}, which may be within the margin of {within}."
+            )
         }
         Some(Verdict::Inconclusive { .. }) | None => {
             format!("Not decided{at}: {b} {verb} {times}.")
         }
     };
-    says + &mean(scope, comparison)
+    sentence + &mean(scope, comparison)
 }
 
 /// `is faster` -> `is a little faster`, `has a lower p99` -> `has a slightly lower p99`.
-fn a_little(what: &str) -> String {
-    match what.split_once(' ') {
+fn a_little(words: &str) -> String {
+    match words.split_once(' ') {
         Some((verb, rest)) => match rest.strip_prefix("a ") {
             Some(rest) => format!("{verb} a slightly {rest}"),
             None => format!("{verb} a little {rest}"),
         },
-        None => what.into(),
+        None => words.into(),
     }
 }
 
@@ -177,8 +183,8 @@ pub fn pauses(scope: &Scope) -> Option<String> {
 
 /// Who is best of several: at most two sentences. Nothing where there is no interval.
 pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String> {
-    let manner = manner(&standings.metric);
-    let told = |s: &Standing| told(scope, standings, s);
+    let wording = wording(&standings.metric);
+    let ratio_text = |s: &Standing| ratio_text(scope, standings, s);
     let name = |s: &Standing| scope.name(s.subject);
     let is_base = |s: &Standing| s.subject == scope.base();
     let first = standings.first();
@@ -186,16 +192,21 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
     let (text, named) = match first.as_slice() {
         [] => return None,
         [base] if is_base(base) => {
-            let (base, least, next) = (name(base), &manner.least, next?);
+            let (base, least, next) = (name(base), &wording.least, next?);
             let text = format!(
                 "{base} {least}{over}; next is {} with {}.",
                 name(next),
-                told(next)
+                ratio_text(next)
             );
             (text, Some(next.subject))
         }
         [only] => (
-            format!("{} {}{over}: {}.", name(only), manner.least, told(only)),
+            format!(
+                "{} {}{over}: {}.",
+                name(only),
+                wording.least,
+                ratio_text(only)
+            ),
             None,
         ),
         many => (tied(scope, standings, many, over), None),
@@ -203,9 +214,9 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
     let last = standings.last().filter(|last| Some(last.subject) != named);
     let last = last.map_or(String::new(), |last| {
         if is_base(last) {
-            format!(" {} {}.", name(last), manner.most)
+            format!(" {} {}.", name(last), wording.most)
         } else {
-            format!(" {} {}: {}.", name(last), manner.most, told(last))
+            format!(" {} {}: {}.", name(last), wording.most, ratio_text(last))
         }
     });
     Some(text + &last)
@@ -213,14 +224,18 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
 
 /// `go and rust are fastest and are not told apart: go takes 1.01 times c's time (…), rust 1.02 (…).`
 fn tied(scope: &Scope, standings: &Standings, many: &[&Standing], over: &str) -> String {
-    let manner = manner(&standings.metric);
+    let wording = wording(&standings.metric);
     let names: Vec<&str> = many.iter().map(|s| scope.name(s.subject)).collect();
     let others = many.iter().filter(|s| s.subject != scope.base());
     let mut others = others.map(|s| (scope.name(s.subject), s));
     let figures = others.next().map(|(name, first)| {
-        let first = format!("{name} {} {}", manner.verb, told(scope, standings, first));
+        let first = format!(
+            "{name} {} {}",
+            wording.verb,
+            ratio_text(scope, standings, first)
+        );
         let last = others.next_back().map(|(name, last)| {
-            let ratio = manner.told(&last.ratio);
+            let ratio = wording.stated(&last.ratio);
             format!(
                 ", {name} {}",
                 say::figure(&ratio, &Unit::Ratio, standings.level)
@@ -231,14 +246,14 @@ fn tied(scope: &Scope, standings: &Standings, many: &[&Standing], over: &str) ->
     format!(
         "{} {}{over} and are not told apart: {}.",
         list(&names),
-        manner.least_many,
+        wording.least_many,
         figures.unwrap_or_default()
     )
 }
 
 /// `0.63 times c's time (0.61 to 0.66)`.
-pub fn told(scope: &Scope, standings: &Standings, standing: &Standing) -> String {
-    manner(&standings.metric).times(&standing.ratio, scope.base_name(), standings.level)
+pub fn ratio_text(scope: &Scope, standings: &Standings, standing: &Standing) -> String {
+    wording(&standings.metric).times(&standing.ratio, scope.base_name(), standings.level)
 }
 
 /// ` at select limit=100`; nothing where the run has only one point.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers that the lab starts: what a request costs them, what they serve, what users feel.
 
-use super::measured::SubjectScope;
+use super::measured::over_run;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
@@ -10,7 +10,7 @@ use super::{
     slices, table,
 };
 use crate::chart::file_name;
-use crate::document::{Chart, Finding, Quantity, Section, Table};
+use crate::document::{Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
@@ -31,10 +31,10 @@ static RATES: [Metric; 5] = [
 /// What is told besides where there is no open loop.
 static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
-/// What there is to say of a run of servers.
+/// The parts of the document of a run of servers.
 pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let view = View::new(*scope);
-    let found = [cpu(&view), most(&view), latency(&view)];
+    let findings = [cpu(&view), most(&view), latency(&view)];
     let sections = vec![
         load_sent::section(scope, &servers.load, Some(&servers.serving)),
         costs(&view),
@@ -47,9 +47,9 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     ];
     Parts {
         chart: chart(&view),
-        findings: found.into_iter().flatten().collect(),
+        findings: findings.into_iter().flatten().collect(),
         sections,
-        how: load_sent::how(scope, &servers.load, Some(&servers.serving))
+        method: load_sent::method(scope, &servers.load, Some(&servers.serving))
             .into_iter()
             .chain([hosts::measured_on(scope)])
             .collect(),
@@ -98,10 +98,10 @@ impl<'a> View<'a> {
     /// Points of a case, by connections.
     fn points(&self, case: usize, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
         let plan = self.scope.plan;
-        let here = |&p: &PointId| {
+        let is_chosen = |&p: &PointId| {
             plan.points[p].case == case && plan.keeps_alive(p) == self.keep_alive && is(p)
         };
-        let mut points: Vec<PointId> = self.scope.points().into_iter().filter(here).collect();
+        let mut points: Vec<PointId> = self.scope.points().into_iter().filter(is_chosen).collect();
         points.sort_by_key(|&p| plan.connections(p));
         points
     }
@@ -144,9 +144,9 @@ impl<'a> View<'a> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
         let open = points.find(|&p| plan.is_open(p));
-        let wanted = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
+        let usual = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
         // In steps of a factor, as sweeps are.
-        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / wanted).ln().abs();
+        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / usual).ln().abs();
         let points = self.closed(case).into_iter();
         points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
@@ -198,13 +198,6 @@ fn chart(view: &View) -> Option<Chart> {
     })
 }
 
-fn labelled(label: &str, text: String) -> Finding {
-    Finding {
-        label: label.into(),
-        ..findings::plain(text)
-    }
-}
-
 /// Who needs least, and in which cases it is another one.
 fn cpu(view: &View) -> Option<Finding> {
     let metric = Metric::SERVER_CPU;
@@ -220,7 +213,11 @@ fn cpu(view: &View) -> Option<Finding> {
     let leader = findings::leader(scope, &metric, all, &words)?;
     let exceptions = findings::exceptions(scope, &metric, all, &parts);
     let texts = std::iter::once(leader.text).chain(exceptions);
-    Some(labelled("CPU time", texts.collect::<Vec<_>>().join(" ")))
+    Some(Finding::new(
+        "CPU time",
+        texts.collect::<Vec<_>>().join(" "),
+        Tone::Plain,
+    ))
 }
 
 /// Who serves most of the first case, and who may serve as much.
@@ -228,19 +225,19 @@ fn most(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let case_name = format!(" in {}", view.case_name(case));
     let text = scaling::most(&view.scope, &view.closed(case), &case_name)?;
-    Some(labelled("Throughput", text))
+    Some(Finding::new("Throughput", text, Tone::Plain))
 }
 
 /// In the first case, where all are offered the same, and where each is offered the part of its own peak in the middle.
 fn latency(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let name = view.case_name(case);
-    let same = view.at_rate(case).and_then(|point| {
+    let at_rate = view.at_rate(case).and_then(|point| {
         let rate = Quantity::exact(view.scope.plan.rate(point)?, Metric::OFFERED.unit);
         let rate = say::reading(rate.value, &rate.unit);
         percentile(view, point, &format!(" of {name} at {rate}"))
     });
-    let own = view.at_middle(case).and_then(|point| {
+    let at_part = view.at_middle(case).and_then(|point| {
         let part = say::percent(view.middle()?);
         percentile(
             view,
@@ -248,8 +245,8 @@ fn latency(view: &View) -> Option<Finding> {
             &format!(" of {name} at {part} of its own peak"),
         )
     });
-    let texts: Vec<String> = [same, own].into_iter().flatten().collect();
-    (!texts.is_empty()).then(|| labelled("Response time", texts.join(" ")))
+    let text = say::paragraph([at_rate, at_part].into_iter().flatten());
+    text.map(|text| Finding::new("Response time", text, Tone::Plain))
 }
 
 /// Who is ahead at a point in the highest percentile that has intervals.
@@ -278,12 +275,12 @@ fn costs(view: &View) -> Section {
         let groups = groups.map(|&c| (view.case_name(c).to_string(), &metric, view.over(Some(c))));
         section.chart(charts::standings(scope, "costs", axis, groups));
     }
-    for (alive, how) in [
+    for (alive, words) in [
         (true, "kept open"),
         (false, "of which each serves one request"),
     ] {
         let mut overall = table::overall(scope, &metric, Some(alive));
-        overall.title += &format!(": connections {how}");
+        overall.title += &format!(": connections {words}");
         section.table(overall);
     }
     let usual = cases.iter().find_map(|&case| view.usual(case));
@@ -300,9 +297,9 @@ fn costs(view: &View) -> Section {
     section.table(each.captioned(
         "All threads of the server; and how many requests a second of CPU time is good for.",
     ));
-    costs::effects(scope)
-        .into_iter()
-        .for_each(|table| section.table(table));
+    for table in costs::effects(scope) {
+        section.table(table);
+    }
     section
 }
 
@@ -311,13 +308,10 @@ fn numbered(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
     let fits = say::grouped(scope.results.fits.iter().map(|fit| {
-        let held = fit
-            .factors
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"));
+        let factors = fit.factors.iter().map(say::parameter);
         let words = [view.case_name(fit.case).to_string()]
             .into_iter()
-            .chain(held);
+            .chain(factors);
         let of = (words.collect::<Vec<_>>().join(" "), fit.metric.clone());
         (of, fit)
     }));
@@ -362,11 +356,11 @@ fn rates(view: &View) -> Section {
     section
 }
 
-/// What the rates are in an open loop.
-const OWN: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: response \
-                   times count from the moment when a request was due.";
-const SAME: &str = "All servers are offered the same, whatever becomes of the requests before: response times count \
-                    from the moment when a request was due.";
+/// Captions of response times in an open loop.
+const PART_OF_PEAK: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: \
+                            response times count from the moment when a request was due.";
+const SAME_RATE: &str = "All servers are offered the same, whatever becomes of the requests before: response times \
+                         count from the moment when a request was due.";
 
 /// The p99 at the same rate for all, and at the part of the peak in the middle, case by case.
 fn response(view: &View) -> Section {
@@ -379,14 +373,14 @@ fn response(view: &View) -> Section {
             let rate = plan.rate(p).unwrap_or_default();
             format!("at {}", say::reading(rate, &Metric::OFFERED.unit))
         });
-        section.table(table.captioned(SAME));
+        section.table(table.captioned(SAME_RATE));
     }
     if let Some(part) = view.middle() {
         let part = say::percent(part);
         let title = format!("p99 of the response time at {part} of each server's own peak");
         let at = |_, case| view.at_middle(case);
         let table = view.by_case((&title, &Metric::P99), at, |_, _, _| String::new());
-        section.table(table.captioned(OWN));
+        section.table(table.captioned(PART_OF_PEAK));
     }
     section
 }
@@ -394,10 +388,15 @@ fn response(view: &View) -> Section {
 fn held(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("The servers");
-    let places: Vec<SubjectScope> = scope.compared().into_iter().map(|s| (s, None)).collect();
-    let told = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
-    let shown: Vec<Metric> = HELD.iter().chain(told).cloned().collect();
-    let table = table::figures(scope, "What they hold, and how they start", &places, &shown);
+    let places = over_run(scope.compared());
+    let serving_metrics = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
+    let metrics: Vec<Metric> = HELD.iter().chain(serving_metrics).cloned().collect();
+    let table = table::figures(
+        scope,
+        "What they hold, and how they start",
+        &places,
+        &metrics,
+    );
     section.table(table.captioned("Memory is resident after the load over the most connections."));
     let metric = Metric::SERVER_MEMORY;
     let axis = charts::ratio_axis(scope, &metric);
@@ -409,7 +408,7 @@ fn held(view: &View) -> Section {
 fn cases(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::folded("Case by case");
-    let told = lab_stats::load::percentiles::percentiles(scope.run);
+    let percentiles = lab_stats::load::percentiles::percentiles(scope.run);
     for case in view.cases() {
         let mut part = Section::new(view.case_name(case));
         part.text(scope.plan.cases[case].work.as_str());
@@ -433,7 +432,7 @@ fn cases(view: &View) -> Section {
             // Where requests are due at times of their own, response times say more.
             for &point in group.points.iter().filter(|_| is_closed(scope)) {
                 let title = format!("{}: response times", scope.point(point));
-                part.table(percentiles::table(scope, &told, point, &title));
+                part.table(percentiles::table(scope, &percentiles, point, &title));
             }
         }
         section.section(part);
@@ -455,15 +454,15 @@ fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
     }
     let rates = if is_open { &RATES } else { &RATES[1..] };
     let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
-    let shown = rates.iter().chain(received).chain(&RESPONSE_TIMES);
-    let shown: Vec<Metric> = shown.cloned().collect();
+    let metrics = rates.iter().chain(received).chain(&RESPONSE_TIMES);
+    let metrics: Vec<Metric> = metrics.cloned().collect();
     let places = scope.places(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all figures");
-    let table = table::figures(scope, &title, &places, &shown);
+    let table = table::figures(scope, &title, &places, &metrics);
     let same = group.points.iter().any(|&p| scope.plan.rate(p).is_some());
     section.table(table.captioned(match (is_open, same) {
         (false, _) => "",
-        (true, true) => SAME,
-        (true, false) => OWN,
+        (true, true) => SAME_RATE,
+        (true, false) => PART_OF_PEAK,
     }));
 }

@@ -10,8 +10,8 @@ use lab_stats::results::Shift;
 pub fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     let compared = scope.compared();
     let all = scope.results.shifts.iter();
-    let here = all.filter(|shift| shift.point == point && compared.contains(&shift.subject));
-    let lines: Vec<Line> = here.map(|shift| line(scope, shift)).collect();
+    let shifts = all.filter(|shift| shift.point == point && compared.contains(&shift.subject));
+    let lines: Vec<Line> = shifts.map(|shift| line(scope, shift)).collect();
     let base = scope.base_name();
     (!lines.is_empty()).then(|| Chart {
         id: "shift".into(),

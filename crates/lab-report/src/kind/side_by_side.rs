@@ -3,7 +3,7 @@
 
 use super::cell::{self, NONE};
 use super::scope::{Group, Scope};
-use super::{charts, findings, say, table};
+use super::{charts, say, table};
 use crate::document::{Chart, Finding, ForestRow, Quantity, Section, Table};
 use crate::format::quantity;
 use lab_model::{Cores, Direction, Metric, PointId, SubjectId, Unit};
@@ -29,17 +29,15 @@ fn cases(scope: &Scope) -> Vec<Vec<Group>> {
 pub fn answer(scope: &Scope) -> Option<Chart> {
     let spreads = spreads(scope);
     let first = spreads.first()?;
-    let row = |(subject, ratio): &(SubjectId, Interval)| ForestRow {
-        name: scope.name(*subject).into(),
-        value: Quantity::ratio(ratio),
-        tone: cell::tone_of(ratio, None),
-        label: String::new(),
+    let row = |(subject, ratio): &(SubjectId, Interval)| {
+        let tone = cell::tone_of(ratio, None);
+        ForestRow::new(scope.name(*subject), Quantity::ratio(ratio), tone)
     };
     let groups = spreads.iter().map(|spread| {
         let rows = spread.ratios.iter().map(row).collect();
         (value_at(scope, spread.to), rows)
     });
-    let at = told_at(scope, first)?;
+    let at = sweep_setting(scope, first)?;
     let axis = format!(
         "time at {at} as a multiple of {}'s",
         value_at(scope, first.from)
@@ -62,7 +60,7 @@ fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
 }
 
 /// `threads=2`.
-fn told_at(scope: &Scope, spread: &Spread) -> Option<String> {
+fn sweep_setting(scope: &Scope, spread: &Spread) -> Option<String> {
     let sweep = scope.plan.case(spread.to).sweep.as_deref()?;
     Some(format!("{sweep}={}", scope.swept(spread.to)))
 }
@@ -70,11 +68,7 @@ fn told_at(scope: &Scope, spread: &Spread) -> Option<String> {
 /// The values of a point's factors.
 fn value_at(scope: &Scope, point: PointId) -> String {
     let point = &scope.plan.points[point];
-    let factors = point.factors(&scope.plan.cases[point.case]);
-    factors
-        .map(|(_, value)| value.as_str())
-        .collect::<Vec<_>>()
-        .join(" ")
+    factor_values(point.factors(&scope.plan.cases[point.case]))
 }
 
 /// What the values of the factor cost, and what is not 0 of the metrics that should be least.
@@ -89,7 +83,7 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
         let least = metrics.filter(|m| m.better == Direction::Less);
         least.filter_map(|metric| most_of(scope, groups, metric))
     });
-    costs.chain(losses).map(findings::plain).collect()
+    costs.chain(losses).map(Finding::plain).collect()
 }
 
 /// `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada) times.` Who has
@@ -110,7 +104,7 @@ fn costs(scope: &Scope) -> Option<String> {
             }
         };
         let [low, high] = [least, most].map(|end| {
-            let ratio = say::said(&end.1, &Unit::Ratio, level).value;
+            let ratio = say::interval_text(&end.1, &Unit::Ratio, level).value;
             ratio + &name(end)
         });
         let range = if least.0 == most.0 || low == high {
@@ -122,7 +116,7 @@ fn costs(scope: &Scope) -> Option<String> {
     });
     let costs: Vec<(String, String)> = costs.collect();
     let so_far = if has_level { "At" } else { "So far, at" };
-    let (at, base) = (told_at(scope, first)?, value_at(scope, first.from));
+    let (at, base) = (sweep_setting(scope, first)?, value_at(scope, first.from));
     let ((value, range), others) = costs.split_first()?;
     let others = others
         .iter()
@@ -260,7 +254,12 @@ fn at(scope: &Scope, group: &Group, x: f64) -> Option<PointId> {
 
 /// `atomic`, or `lock 99` of two factors.
 fn values(group: &Group) -> String {
-    let values = group.factors.iter().map(|(_, value)| value.as_str());
+    factor_values(group.factors.iter())
+}
+
+/// Values of factors in a row.
+fn factor_values<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> String {
+    let values = factors.map(|(_, value)| value.as_str());
     values.collect::<Vec<_>>().join(" ")
 }
 
@@ -272,9 +271,9 @@ fn ratio<'a>(
     metric: &Metric,
 ) -> Option<&'a Interval> {
     let mut effects = scope.results.effects.iter();
-    let found = effects.find(|e| {
+    let effect = effects.find(|e| {
         let is_here = matches!(e.pairs.as_slice(), &[(_, to)] if to == point);
         is_here && e.subject == subject && e.metric == *metric
     });
-    found.map(|effect| &effect.ratio)
+    effect.map(|effect| &effect.ratio)
 }

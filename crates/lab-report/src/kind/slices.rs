@@ -26,36 +26,36 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
 
 /// Places with their colours and names, those at which something was served: where there are too many, the first, the
 /// last, and some between. Of several points each has the next colour.
-fn some(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
+fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
     let served = |&&place: &&SubjectScope| {
         let served = scope.quantity(place, &Metric::SERVED);
         served.is_some_and(|n| n.value > 0.0)
     };
     let served: Vec<&SubjectScope> = places.iter().filter(served).collect();
-    let shown = match served.len() {
+    let charted = match served.len() {
         n if n > MANY => (0..MANY)
             .map(|i| *served[i * (n - 1) / (MANY - 1)])
             .collect(),
         _ => served.into_iter().copied().collect::<Vec<SubjectScope>>(),
     };
-    let same_point = shown.windows(2).all(|pair| pair[0].1 == pair[1].1);
-    let shown = shown.into_iter().enumerate();
-    let shown = shown.map(|(i, place)| {
+    let same_point = charted.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let charted = charted.into_iter().enumerate();
+    let charted = charted.map(|(i, place)| {
         if same_point {
             (place, scope.colour(place.0), scope.name(place.0).into())
         } else {
             (place, i, scope.place_name(place))
         }
     });
-    shown.collect()
+    charted.collect()
 }
 
 /// The sum of distributions, ascending.
 fn merged<'c>(all: impl Iterator<Item = &'c SliceTimes>) -> Vec<(f64, u64)> {
     let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
     for (value, count) in all.flat_map(|times| times.counts().into_owned().0) {
-        let known = sum.entry(value).or_default();
-        *known = known.saturating_add(count);
+        let total = sum.entry(value).or_default();
+        *total = total.saturating_add(count);
     }
     sum.into_iter().map(|(ns, n)| (ns as f64, n)).collect()
 }
@@ -67,7 +67,7 @@ fn response() -> Axis {
 /// Response times by percentile, and service times beside them if asked for.
 pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
-    for (place, colour, name) in some(scope, places) {
+    for (place, colour, name) in charted_places(scope, places) {
         if scope.cell(place, &Metric::BACKLOG).is_some() {
             continue;
         }
@@ -145,7 +145,7 @@ fn over_slices<'s>(scope: &'s Scope, places: &[SubjectScope]) -> Maps<'s> {
             columns: slices.chunks(each).map(column).collect(),
         }
     };
-    Box::new(some(scope, places).into_iter().map(map))
+    Box::new(charted_places(scope, places).into_iter().map(map))
 }
 
 /// A map for each server, with the points of a sweep as columns.
@@ -180,7 +180,7 @@ pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<C
     }
     let mut lines = Vec::new();
     for &place in places {
-        let (name, own) = (scope.name(place.0), scope.colour(place.0));
+        let (name, colour) = (scope.name(place.0), scope.colour(place.0));
         let slices = slices(scope, place);
         let mut add = |name: String, colour, stroke, rate: fn(&Slice) -> f64| {
             lines.push(Line {
@@ -191,18 +191,21 @@ pub fn over_time(scope: &Scope, places: &[SubjectScope], open: bool) -> Option<C
                 band: Band::Hidden,
             });
         };
-        add(name.into(), own, Stroke::Steps, |s| {
+        add(name.into(), colour, Stroke::Steps, |s| {
             per_second(s.served, s.served_in_ns())
         });
         if open {
-            add(format!("{name}, offered"), own, Stroke::Model, |s| {
+            add(format!("{name}, offered"), colour, Stroke::Model, |s| {
                 per_second(s.offered, s.wall_ns)
             });
         }
         if slices.iter().any(|s| !s.errors.is_empty()) {
-            add(format!("{name}, failed"), own + MANY, Stroke::Steps, |s| {
-                per_second(s.errors.iter().map(|(_, n)| n).sum(), s.wall_ns)
-            });
+            add(
+                format!("{name}, failed"),
+                colour + MANY,
+                Stroke::Steps,
+                |s| per_second(s.errors.iter().map(|(_, n)| n).sum(), s.wall_ns),
+            );
         }
     }
     lines.retain(|line| line.points.len() > 2);

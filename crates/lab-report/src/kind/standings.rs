@@ -48,13 +48,11 @@ impl<'a> Standings<'a> {
             });
         }
         ranked.sort_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
-        let mut rankings = scope.results.rankings.iter();
         Standings {
             metric: metric.clone(),
             ranked,
             level: scope.results.level,
-            ranking: rankings
-                .find(|r| (r.target, r.over, &r.metric) == (scope.target, over, metric)),
+            ranking: scope.ranking(over, metric),
         }
     }
 
@@ -108,15 +106,15 @@ pub fn standing(
     let (ratio, verdict, points) = match over {
         Over::Points { case, keep_alive } => {
             let mut all = scope.results.overall.iter();
-            let found = all.find(|o| {
+            let overall = all.find(|o| {
                 (o.subject, &o.metric, o.target) == (subject, metric, scope.target)
                     && (o.case, o.keep_alive) == (case, keep_alive)
             })?;
-            (found.ratio, found.verdict, found.points)
+            (overall.ratio, overall.verdict, overall.points)
         }
         Over::At(point) => {
-            let found = scope.comparison((subject, point), metric)?;
-            (found.ratio, found.verdict, 1)
+            let comparison = scope.comparison((subject, point), metric)?;
+            (comparison.ratio, comparison.verdict, 1)
         }
         Over::Best(_) => return None,
     };

@@ -13,25 +13,25 @@ use lab_stats::analysis::Verdict;
 /// where any is compared.
 pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
     let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
-    let shown = metrics
+    let known = metrics
         .iter()
         .filter(|m| any(&|place| scope.cell(place, m).is_some()));
-    let shown = shown.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
-    let shown: Vec<(&Metric, bool)> = shown.collect();
-    let named = Named::of(scope, places);
-    let mut columns = named.columns();
-    for (metric, compared) in &shown {
+    let known = known.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
+    let known: Vec<(&Metric, bool)> = known.collect();
+    let row_names = RowNames::of(scope, places);
+    let mut columns = row_names.columns();
+    for (metric, compared) in &known {
         columns.push(Column::of(metric.title.to_string(), metric.unit.clone()));
         let ratio = || Column::of(format!("ratio of {}", costed(metric)), Unit::Ratio);
         columns.extend(compared.then(ratio));
     }
     let mut table = Table::new(title, columns);
-    if shown.is_empty() {
+    if known.is_empty() {
         return table;
     }
     for &place in places {
         let mut cells = Vec::new();
-        for (metric, compared) in &shown {
+        for (metric, compared) in &known {
             cells.push(cell::value(scope, place, metric));
             cells.extend(compared.then(|| cell::ratio(scope, place, metric)));
         }
@@ -39,9 +39,9 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
         if !scope.knows(place) {
             cells[1..].fill_with(|| cell::NONE.into());
         }
-        table.row(named.cells(place).into_iter().chain(cells).collect());
+        table.row(row_names.cells(place).into_iter().chain(cells).collect());
     }
-    if shown.iter().any(|(_, compared)| *compared) {
+    if known.iter().any(|(_, compared)| *compared) {
         table.caption = format!("Ratios are to {}'s: {}.", scope.base_name(), better(scope));
         let points: Vec<PointId> = places.iter().filter_map(|place| place.1).collect();
         table.notes.extend(low_level(scope, &points));
@@ -50,19 +50,19 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
 }
 
 /// How the rows of a table of places are named: by subject, by point, or by both.
-struct Named<'s> {
+struct RowNames<'s> {
     scope: &'s Scope<'s>,
     points: bool,
     subjects: bool,
 }
 
-impl<'s> Named<'s> {
-    fn of(scope: &'s Scope<'s>, places: &[SubjectScope]) -> Named<'s> {
+impl<'s> RowNames<'s> {
+    fn of(scope: &'s Scope<'s>, places: &[SubjectScope]) -> RowNames<'s> {
         let several = |same: fn(&SubjectScope, &SubjectScope) -> bool| {
             places.windows(2).any(|p| !same(&p[0], &p[1]))
         };
         let points = several(|a, b| a.1 == b.1);
-        Named {
+        RowNames {
             scope,
             points,
             subjects: !points || several(|a, b| a.0 == b.0),
@@ -100,8 +100,7 @@ pub fn matrix<R: Copy, C: Copy>(
     let mut table = Table::new(title, std::iter::once(head.into()).chain(titled));
     for (row, name) in rows {
         let cells = columns.iter().map(|(column, _)| cell(*row, *column));
-        let name = std::iter::once(Cell::from(name.as_str()));
-        table.row(name.chain(cells).collect());
+        table.named_row(name.as_str(), cells);
     }
     table
 }
@@ -113,8 +112,7 @@ pub fn points(scope: &Scope, points: &[PointId]) -> Vec<(PointId, String)> {
 
 /// Subjects with their names, for a matrix.
 pub fn subjects(scope: &Scope, subjects: &[SubjectId]) -> Vec<(SubjectId, String)> {
-    let named = subjects.iter().map(|&s| (s, scope.title_of(s)));
-    named.collect()
+    subjects.iter().map(|&s| (s, scope.title_of(s))).collect()
 }
 
 /// Ratios to the baseline's figures with their verdicts: points by subjects.
@@ -181,9 +179,8 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
             Some(o) => cell::judged(&o.ratio, metric, o.verdict.as_ref()),
             None => cell::NONE.into(),
         });
-        let name = std::iter::once(Cell::from(scope.title_of(subject)));
         let verdicts = cell::counted(&verdicts(scope, subject, metric));
-        table.row(name.chain(cells).chain([verdicts]).collect());
+        table.named_row(scope.title_of(subject), cells.chain([verdicts]));
     }
     table.caption = format!(
         "Geometric means of the ratios at single points: {}.",
@@ -216,23 +213,24 @@ fn better(scope: &Scope) -> String {
 /// What short names of points do not say.
 fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
     let words = scope.left_out(points);
-    let tell = !words.is_empty() && !scope.plan.has_one_case();
-    tell.then(|| format!("Unless a word says otherwise: {}.", words.join(", ")))
+    let is_needed = !words.is_empty() && !scope.plan.has_one_case();
+    is_needed.then(|| format!("Unless a word says otherwise: {}.", words.join(", ")))
 }
 
 /// What few blocks mean for the ratios at some points, if they are too few.
 fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
-    let here = scope.results.comparisons.iter();
-    let here = here.filter(|c| c.key.point.is_some_and(|p| points.contains(&p)));
-    say::low_level(scope.results.level, here.map(|c| c.ratio.level))
+    let comparisons = scope.results.comparisons.iter();
+    let comparisons = comparisons.filter(|c| c.key.point.is_some_and(|p| points.contains(&p)));
+    say::low_level(scope.results.level, comparisons.map(|c| c.ratio.level))
 }
 
 /// A sentence for each subject that cannot do all that is asked.
 fn unable(scope: &Scope) -> Vec<String> {
     let note = |subject: SubjectId| {
-        let what = scope.unable(subject);
+        let params = scope.unable(subject);
         let name = scope.name(subject);
-        (!what.is_empty()).then(|| format!("{} {name} cannot do {}.", cell::UNABLE, list(&what)))
+        (!params.is_empty())
+            .then(|| format!("{} {name} cannot do {}.", cell::UNABLE, list(&params)))
     };
     scope.compared().into_iter().filter_map(note).collect()
 }

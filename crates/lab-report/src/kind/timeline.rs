@@ -44,8 +44,10 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
 /// The steps of a subject's turns at a point, in the order of time.
 fn steps(scope: &Scope, subject: SubjectId, point: PointId) -> Vec<u64> {
     let timelines = scope.run.complete_blocks().flat_map(|b| &b.timelines);
-    let own = timelines.filter(|t| (t.subject, t.point) == (subject, point));
-    own.flat_map(|t| t.longest_ns.iter().copied()).collect()
+    let timelines = timelines.filter(|t| (t.subject, t.point) == (subject, point));
+    timelines
+        .flat_map(|t| t.longest_ns.iter().copied())
+        .collect()
 }
 
 /// Steps in which no operation was due have no mark.

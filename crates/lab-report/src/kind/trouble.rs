@@ -23,11 +23,8 @@ pub fn failed(measured: &Measured) -> Section {
         ((why, at), measured.label(subject))
     });
     for ((why, at), names) in say::grouped(each) {
-        section.push(Finding {
-            label: "not compared".into(),
-            text: format!("{}{at}: {why}", list(&names)),
-            tone: Tone::Alarm,
-        });
+        let text = format!("{}{at}: {why}", list(&names));
+        section.push(Finding::new("not compared", text, Tone::Alarm));
     }
     section
 }
@@ -39,11 +36,11 @@ fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
     let at = measured.at(failure.point);
     let mut lines = failure.message.lines();
     let first = lines.next().unwrap_or_default();
-    let finding = Finding {
-        label: measured.label(failure.subject),
-        text: format!("It failed{at}{block} ({}): {first}", failure.kind),
-        tone: Tone::Alarm,
-    };
+    let finding = Finding::new(
+        measured.label(failure.subject),
+        format!("It failed{at}{block} ({}): {first}", failure.kind),
+        Tone::Alarm,
+    );
     let log: Vec<String> = lines
         .map(String::from)
         .chain(failure.log.iter().cloned())
@@ -56,7 +53,7 @@ fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
 pub fn warnings(measured: &Measured) -> Section {
     let mut section = Section::new("Warnings");
     let all = measured.results.warnings.iter();
-    let told = all
+    let with_targets = all
         .filter(|w| w.kind != WarningKind::Failed)
         .map(|warning| {
             let target = warning.target.and_then(|t| measured.plan.targets.get(t));
@@ -66,7 +63,7 @@ pub fn warnings(measured: &Measured) -> Section {
                 target.map(|t| t.kind.title()),
             )
         });
-    for ((kind, text), targets) in say::grouped(told) {
+    for ((kind, text), targets) in say::grouped(with_targets) {
         let names: Vec<&str> = targets.into_iter().flatten().collect();
         let place = match names.len() {
             0 => String::new(),
@@ -89,13 +86,10 @@ pub fn is_grave(kind: WarningKind) -> bool {
 
 /// A warning as a finding.
 pub fn warning(kind: WarningKind, text: String) -> Finding {
-    Finding {
-        label: kind.name().replace('-', " "),
-        text,
-        tone: if is_grave(kind) {
-            Tone::Alarm
-        } else {
-            Tone::Undecided
-        },
-    }
+    let tone = if is_grave(kind) {
+        Tone::Alarm
+    } else {
+        Tone::Undecided
+    };
+    Finding::new(kind.name().replace('-', " "), text, tone)
 }

@@ -5,7 +5,7 @@ use super::{evidence, question, tone};
 use crate::document::{Answer, Cell, Document, Finding as Sentence, Row, Section, Table, Tone};
 use crate::kind::say;
 use lab_model::Run;
-use lab_model::audit::{Audit, EvidenceValue, Finding, State};
+use lab_model::audit::{Audit, Finding, State};
 
 /// What a report on two audits is made from.
 pub struct ChangedReport<'a> {
@@ -20,13 +20,13 @@ pub struct ChangedReport<'a> {
 /// Names that a sentence gives.
 const NAMED: usize = 4;
 
-/// A rule and a thing that both looked at.
+/// What both audits found of one thing by one rule.
 struct Pair<'a> {
     before: &'a Finding,
     after: &'a Finding,
 }
 
-/// What both looked at, and what one of them alone did: the first, the second.
+/// The findings of both audits in pairs, and those of the first or the second alone.
 struct Compared<'a> {
     pairs: Vec<Pair<'a>>,
     alone: [Vec<&'a Finding>; 2],
@@ -45,9 +45,9 @@ impl Pair<'_> {
             _ => 0,
         };
         let [before, after] = self.states();
-        let seen = before.is_seen() && after.is_seen();
+        let are_known = before.is_seen() && after.is_seen();
         match rank(after).cmp(&rank(before)) {
-            _ if !seen => Tone::Undecided,
+            _ if !are_known => Tone::Undecided,
             std::cmp::Ordering::Less => Tone::Better,
             std::cmp::Ordering::Greater => Tone::Worse,
             std::cmp::Ordering::Equal => Tone::Plain,
@@ -58,8 +58,8 @@ impl Pair<'_> {
 /// What changed from the first audit to the second.
 pub fn document(report: &ChangedReport) -> Document {
     let [before, after] = report.audits;
-    let looked = looked(before, after);
-    let pairs = looked.pairs.iter();
+    let compared = compare(before, after);
+    let pairs = compared.pairs.iter();
     let changed: Vec<&Pair> = pairs.filter(|p| p.before.state != p.after.state).collect();
     let minutes = report.runs.map(|run| say::minute(run.started_unix_s));
     let mut document = Document {
@@ -67,37 +67,35 @@ pub fn document(report: &ChangedReport) -> Document {
         question: "What changed from the first audit to the second?".into(),
         made: format!("{} and {} UTC", minutes[0], minutes[1]),
         lab_version: report.runs[1].lab_version.clone(),
-        answer: answer(report, &changed, &looked.alone),
+        answer: answer(report, &changed, &compared.alone),
         source: format!("{} hold all findings.", say::list(&report.files)),
-        rows: rows(report, &looked.alone),
+        rows: rows(report, &compared.alone),
         ..Document::default()
     };
     let sections = [
         ("Findings that changed", states_table(&changed)),
-        ("Looked at in one only", alone_table(&looked.alone)),
-        ("Figures that changed", figures_table(&looked.pairs)),
+        ("Looked at in one only", alone_table(&compared.alone)),
+        ("Figures that changed", figures_table(&compared.pairs)),
     ];
     for (title, table) in sections {
-        let mut section = Section::new(title);
-        section.table(table);
-        document.section(section);
+        document.section(Section::of_table(title, table));
     }
     document
 }
 
-/// By rule and thing, in the order of the second.
-fn looked<'a>(before: &'a Audit, after: &'a Audit) -> Compared<'a> {
+/// Pairs findings by rule and thing, in the order of the second audit.
+fn compare<'a>(before: &'a Audit, after: &'a Audit) -> Compared<'a> {
     let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
-    let of = |all: &[Thing<'a>], (place, finding): Thing| {
+    let find = |all: &[Thing<'a>], (place, finding): Thing| {
         let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == place;
         all.iter().find(same).map(|(_, finding)| *finding)
     };
     let pair = |thing: &Thing<'a>| {
-        let (before, after) = (of(&first, *thing)?, thing.1);
+        let (before, after) = (find(&first, *thing)?, thing.1);
         Some(Pair { before, after })
     };
     let only = |all: &[Thing<'a>], other: &[Thing<'a>]| -> Vec<&'a Finding> {
-        let alone = all.iter().filter(|thing| of(other, **thing).is_none());
+        let alone = all.iter().filter(|thing| find(other, **thing).is_none());
         alone.map(|(_, finding)| *finding).collect()
     };
     Compared {
@@ -111,9 +109,9 @@ type Thing<'a> = (&'a str, &'a Finding);
 
 /// An audit's findings about things; nameless: what the whole audit is about. Of a rule that tells several things at
 /// once in either audit, the worst alone: its list of names is another one in each.
-fn things<'a>(audit: &'a Audit, both: [&Audit; 2]) -> Vec<Thing<'a>> {
+fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
     let together = |rule: &str| {
-        let mut all = both.iter().flat_map(|audit| &audit.findings);
+        let mut all = audits.iter().flat_map(|audit| &audit.findings);
         all.any(|f| f.rule == rule && is_list(f))
     };
     let worst = |finding: &Finding| {
@@ -135,28 +133,23 @@ fn things<'a>(audit: &'a Audit, both: [&Audit; 2]) -> Vec<Thing<'a>> {
 
 /// Whether it tells several things at once.
 fn is_list(finding: &Finding) -> bool {
-    finding
-        .evidence
-        .iter()
-        .any(|evidence| evidence.name == "things")
+    let mut evidence = finding.evidence.iter();
+    evidence.any(|evidence| evidence.name == "things")
 }
 
 fn answer(report: &ChangedReport, changed: &[&Pair], alone: &[Vec<&Finding>; 2]) -> Answer {
     let mut findings = vec![counts(report.audits)];
     findings.extend(other_targets(report.audits));
-    for (wanted, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
-        let of = changed.iter().filter(|pair| pair.tone() == wanted);
-        let of: Vec<&Finding> = of.map(|pair| pair.after).collect();
-        let told = |f: &&Finding| format!("{} ({}): {}", f.rule, f.place, f.seen);
-        let told: Vec<String> = of.iter().take(NAMED).map(told).collect();
-        findings.extend((!told.is_empty()).then(|| Sentence {
-            label: format!("{label}, {}", of.len()),
-            text: told.join(" "),
-            tone: wanted,
-        }));
+    for (tone, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
+        let chosen = changed.iter().filter(|pair| pair.tone() == tone);
+        let chosen: Vec<&Finding> = chosen.map(|pair| pair.after).collect();
+        let sentence = |f: &&Finding| format!("{} ({}): {}", f.rule, f.place, f.seen);
+        let text = say::paragraph(chosen.iter().take(NAMED).map(sentence));
+        let label = format!("{label}, {}", chosen.len());
+        findings.extend(text.map(|text| Sentence::new(label, text, tone)));
     }
     if changed.is_empty() {
-        findings.push(super::plain("No finding changed its state."));
+        findings.push(Sentence::plain("No finding changed its state."));
     }
     findings.extend(in_one(alone));
     let unseen = changed
@@ -184,34 +177,26 @@ fn counts([before, after]: [&Audit; 2]) -> Sentence {
             state.name()
         )
     };
-    Sentence {
-        label: "Findings".into(),
-        text: format!(
-            "from {} and from {}.",
-            counts(State::Bad),
-            counts(State::Advice)
-        ),
-        tone: Tone::Plain,
-    }
+    let text = format!(
+        "from {} and from {}.",
+        counts(State::Bad),
+        counts(State::Advice)
+    );
+    Sentence::new("Findings", text, Tone::Plain)
 }
 
 fn other_targets([before, after]: [&Audit; 2]) -> Option<Sentence> {
-    (before.targets != after.targets).then(|| Sentence {
-        label: "Not the same".into(),
-        text: format!(
-            "{} was audited first, then {}.",
-            before.targets.join(", "),
-            after.targets.join(", ")
-        ),
-        tone: Tone::Undecided,
+    (before.targets != after.targets).then(|| {
+        let [first, second] = [before, after].map(|audit| audit.targets.join(", "));
+        let text = format!("{first} was audited first, then {second}.");
+        Sentence::new("Not the same", text, Tone::Undecided)
     })
 }
 
 /// How many findings only one audit has, with the names of their things: nothing is known of the other's.
 fn in_one(alone: &[Vec<&Finding>; 2]) -> Option<Sentence> {
     let named = |(side, findings): (&str, &Vec<&Finding>)| {
-        let places = say::grouped(findings.iter().map(|f| (f.place.as_str(), ())));
-        let names: Vec<&str> = places.iter().map(|(place, _)| *place).collect();
+        let names = say::distinct(findings.iter().map(|f| f.place.as_str()));
         let shown = names[..names.len().min(NAMED)].join(", ");
         match names.len().saturating_sub(NAMED) {
             _ if names.is_empty() => None,
@@ -219,13 +204,11 @@ fn in_one(alone: &[Vec<&Finding>; 2]) -> Option<Sentence> {
             more => Some(format!("in the {side} {shown} and {more} more")),
         }
     };
-    let told: Vec<String> = SIDES.into_iter().zip(alone).filter_map(named).collect();
+    let named_things: Vec<String> = SIDES.into_iter().zip(alone).filter_map(named).collect();
     let all = alone.iter().map(Vec::len).sum::<usize>();
-    (all > 0).then(|| Sentence {
-        label: format!("Looked at in one only, {all}"),
-        text: format!("{}. Neither better nor worse.", told.join("; ")),
-        tone: Tone::Undecided,
-    })
+    let text = format!("{}. Neither better nor worse.", named_things.join("; "));
+    let label = format!("Looked at in one only, {all}");
+    (all > 0).then(|| Sentence::new(label, text, Tone::Undecided))
 }
 
 /// The audits in words.
@@ -268,7 +251,7 @@ fn alone_table(alone: &[Vec<&Finding>; 2]) -> Table {
 fn figures_table(pairs: &[Pair]) -> Table {
     let mut table = Table::new("", ["figure", "of", "before", "after"])
         .captioned("Figures that both audits have.");
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut listed: Vec<(&str, &str)> = Vec::new();
     for Pair { before, after } in pairs {
         for now in &after.evidence {
             let then = before.evidence.iter().find(|e| e.name == now.name);
@@ -276,29 +259,25 @@ fn figures_table(pairs: &[Pair]) -> Table {
                 continue;
             };
             // Several rules look at one figure.
-            if told.contains(&(now.name.as_str(), after.place.as_str())) {
+            if listed.contains(&(now.name.as_str(), after.place.as_str())) {
                 continue;
             }
-            told.push((&now.name, &after.place));
+            listed.push((&now.name, &after.place));
             table.row(vec![
                 now.name.replace('_', " ").into(),
                 after.place.as_str().into(),
-                value(&then.value),
-                value(&now.value),
+                evidence::cell(&then.value),
+                evidence::cell(&now.value),
             ]);
         }
     }
     table
 }
 
-fn value(value: &EvidenceValue) -> Cell {
-    evidence::cell(value)
-}
-
 /// All figures of both; of a thing that one alone looked at, with the parameter `looked-at`.
 fn rows(report: &ChangedReport, alone: &[Vec<&Finding>; 2]) -> Vec<Row> {
     let sides = report.audits.iter().zip(report.runs).zip(alone);
-    let of = |((audit, run), alone): ((&&Audit, &Run), &Vec<&Finding>)| {
+    let marked_rows = |((audit, run), alone): ((&&Audit, &Run), &Vec<&Finding>)| {
         let marked = |row: Row| {
             let in_one = alone
                 .iter()
@@ -312,5 +291,5 @@ fn rows(report: &ChangedReport, alone: &[Vec<&Finding>; 2]) -> Vec<Row> {
         let rows = evidence::rows(audit, &run.name);
         rows.into_iter().map(marked).collect::<Vec<Row>>()
     };
-    sides.flat_map(of).collect()
+    sides.flat_map(marked_rows).collect()
 }

@@ -7,7 +7,7 @@ use lab_model::{Direction, Metric};
 
 /// A row for each finding's state, and one for each number that it looked at.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
-    let of = |finding: &Finding| {
+    let finding_rows = |finding: &Finding| {
         let state = super::row(audit, run, finding);
         let numbers = finding.evidence.iter().filter_map(|evidence| {
             let EvidenceValue::Number(value, unit) = &evidence.value else {
@@ -29,7 +29,7 @@ pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
         let numbers: Vec<Row> = numbers.collect();
         std::iter::once(state).chain(numbers)
     };
-    audit.findings.iter().flat_map(of).collect()
+    audit.findings.iter().flat_map(finding_rows).collect()
 }
 
 /// A table of figures.

@@ -53,7 +53,7 @@ pub fn harmless(audit: &Audit) -> Result<Audit, Error> {
 /// The document of an audit.
 pub fn document(report: &AuditReport) -> Document {
     let audit = report.audit;
-    let kept =
+    let source =
         |file| format!("{file} holds it. After a change: `benchlab compare BEFORE.lab AFTER.lab`.");
     let mut document = Document {
         title: title(audit),
@@ -61,18 +61,19 @@ pub fn document(report: &AuditReport) -> Document {
         made: format!("{} UTC", say::minute(report.made_unix_s)),
         lab_version: report.lab_version.into(),
         answer: answer(audit),
-        source: report.file.map_or("It was not kept.".into(), kept),
+        source: report.file.map_or("It was not kept.".into(), source),
         kept: report.file.is_some(),
         rows: evidence::rows(audit, report.run),
         ..Document::default()
     };
     document.section(findings("What is bad", audit, State::Bad));
     document.section(findings("Advice", audit, State::Advice));
-    document.section(not_seen(audit));
+    document.section(Section::of_table(
+        "What could not be seen",
+        finding_table(audit, State::Unknown, "why"),
+    ));
     for table in &audit.tables {
-        let mut section = Section::new(&table.title);
-        section.table(evidence::table(table));
-        document.section(section);
+        document.section(Section::of_table(&table.title, evidence::table(table)));
     }
     document.section(others("What is good", audit, State::Good, "seen"));
     document.section(others("Not applicable", audit, State::NotApplicable, "why"));
@@ -104,7 +105,7 @@ fn question(kind: AuditKind) -> &'static str {
 }
 
 /// Findings that the answer tells in full; it names the others.
-const TOLD: usize = 2;
+const IN_FULL: usize = 2;
 
 /// How many findings of each state there are, and the worst of them.
 fn answer(audit: &Audit) -> Answer {
@@ -116,43 +117,32 @@ fn answer(audit: &Audit) -> Answer {
         counted(State::Good, "good"),
     ];
     let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
-    let (told, others) = rules.split_at(rules.len().min(TOLD));
+    let (first, others) = rules.split_at(rules.len().min(IN_FULL));
     let others: Vec<&str> = others.iter().map(|(rule, _)| *rule).collect();
     let besides = match others.as_slice() {
         [] => String::new(),
-        names => format!(" Besides the {TOLD} below: {}.", names.join(", ")),
+        names => format!(" Besides the {IN_FULL} below: {}.", names.join(", ")),
     };
-    let mut findings = vec![Sentence {
-        label: "Findings".into(),
-        text: format!("{}.{besides}", summary.join(", ")),
-        tone: Tone::Plain,
-    }];
-    findings.extend(told.iter().map(|(_, same)| sentence(audit, same)));
+    let text = format!("{}.{besides}", summary.join(", "));
+    let mut findings = vec![Sentence::new("Findings", text, Tone::Plain)];
+    findings.extend(first.iter().map(|(_, same)| sentence(audit, same)));
     if audit.count(State::NotApplicable) == audit.findings.len() {
-        let whys = say::grouped(audit.findings.iter().map(|f| (f.seen.as_str(), ())));
-        let whys: Vec<&str> = whys.into_iter().map(|(why, _)| why).collect();
-        findings = vec![plain(&whys.join(" "))];
+        let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
+        findings = vec![Sentence::plain(reasons.join(" "))];
     } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
-        findings.push(plain("Nothing is bad."));
+        findings.push(Sentence::plain("Nothing is bad."));
     }
     Answer {
         chart: chart(audit),
         findings,
-        undecided: unknown(audit),
-    }
-}
-
-fn plain(text: &str) -> Sentence {
-    Sentence {
-        text: text.into(),
-        ..Sentence::default()
+        undecided: unknown_findings(audit),
     }
 }
 
 /// Bad ones, then advice; those that matter most first.
 fn worst(audit: &Audit) -> Vec<&Finding> {
-    let told = |f: &&Finding| matches!(f.state, State::Bad | State::Advice);
-    let mut worst: Vec<&Finding> = audit.findings.iter().filter(told).collect();
+    let is_problem = |f: &&Finding| matches!(f.state, State::Bad | State::Advice);
+    let mut worst: Vec<&Finding> = audit.findings.iter().filter(is_problem).collect();
     worst.sort_by(|a, b| a.state.cmp(&b.state).then(b.weight.cmp(&a.weight)));
     worst
 }
@@ -162,8 +152,8 @@ fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
     let first = same[0];
     let same = same.iter().filter(|f| f.state == first.state);
     let more = same.count() - 1;
-    let told = [first.seen.clone(), first.cost.clone(), to_do(&first.fixes)];
-    let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
+    let parts = [first.seen.clone(), first.cost.clone(), to_do(&first.fixes)];
+    let parts: Vec<String> = parts.into_iter().filter(|text| !text.is_empty()).collect();
     // The audit's title names what all findings are about.
     let is_known = first.seen.contains(&first.place) || audit.targets == [first.place.as_str()];
     let place = match (is_known, more) {
@@ -171,22 +161,16 @@ fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
         (false, 0) => format!(", {}", first.place),
         (_, more) => format!(", {} and {more} more", first.place),
     };
-    Sentence {
-        label: format!(
-            "{}, {}{place}",
-            say::capital(first.state.name()),
-            first.rule
-        ),
-        text: told.join(" "),
-        tone: tone(first.state),
-    }
+    let state = say::capital(first.state.name());
+    let label = format!("{state}, {}{place}", first.rule);
+    Sentence::new(label, parts.join(" "), tone(first.state))
 }
 
 /// The first command or line, and which servers there are lines for; empty where there is only advice in words.
 fn to_do(fixes: &[Fix]) -> String {
     let (for_all, servers): (Vec<&Fix>, Vec<&Fix>) = fixes.iter().partition(|f| f.of.is_empty());
-    let mut told: Vec<String> = for_all.into_iter().map(first_line).collect();
-    told.push(match servers.as_slice() {
+    let mut commands: Vec<String> = for_all.into_iter().map(first_line).collect();
+    commands.push(match servers.as_slice() {
         [] => String::new(),
         [one] => first_line(one),
         all => {
@@ -194,8 +178,8 @@ fn to_do(fixes: &[Fix]) -> String {
             format!("There are lines for {}.", say::list(&names))
         }
     });
-    told.retain(|text| !text.is_empty());
-    told.join(" ")
+    commands.retain(|text| !text.is_empty());
+    commands.join(" ")
 }
 
 fn first_line(fix: &Fix) -> String {
@@ -216,22 +200,19 @@ fn tone(state: State) -> Tone {
     }
 }
 
-fn unknown(audit: &Audit) -> Option<String> {
-    let of = audit.findings.iter().filter(|f| f.state == State::Unknown);
-    let whys = say::grouped(of.map(|f| (f.seen.as_str(), f.rule.as_str())));
-    let said = whys.iter().map(|(why, rules)| {
-        let mut rules = rules.clone();
+fn unknown_findings(audit: &Audit) -> Option<String> {
+    let unknown = audit.findings.iter().filter(|f| f.state == State::Unknown);
+    let reasons = say::grouped(unknown.map(|f| (f.seen.as_str(), f.rule.as_str())));
+    say::paragraph(reasons.into_iter().map(|(reason, mut rules)| {
         rules.dedup();
-        format!("{}: {why}", say::list(&rules))
-    });
-    let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join(" "))
+        format!("{}: {reason}", say::list(&rules))
+    }))
 }
 
 /// The audit's own chart, or how the rules came out in each area.
 fn chart(audit: &Audit) -> Option<Chart> {
-    let own = audit.chart.as_ref().map(evidence::chart);
-    own.or_else(|| areas(audit))
+    let chart = audit.chart.as_ref().map(evidence::chart);
+    chart.or_else(|| areas(audit))
 }
 
 const PARTS: [(State, usize); 4] = [
@@ -280,22 +261,21 @@ fn findings(title: &str, audit: &Audit, state: State) -> Section {
     let ranked = worst(audit).into_iter().filter(|f| f.state == state);
     // One rule that says the same of several things is told once, with the fixes of all.
     for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
-        section.section(told(&same));
+        section.section(rule_section(&same));
     }
     section
 }
 
-fn told(same: &[&Finding]) -> Section {
+/// What a rule says of several things.
+fn rule_section(same: &[&Finding]) -> Section {
     let first = same[0];
     let mut section = Section::new(first.title.clone());
     for finding in same {
-        section.push(Sentence {
-            label: finding.place.clone(),
-            text: format!("{} {}", finding.seen, finding.cost)
-                .trim()
-                .to_owned(),
-            tone: tone(finding.state),
-        });
+        section.push(Sentence::new(
+            finding.place.clone(),
+            seen_and_cost(finding),
+            tone(finding.state),
+        ));
     }
     section.text(format!("Why: {}", first.why));
     let fixes = say::grouped(
@@ -307,7 +287,8 @@ fn told(same: &[&Finding]) -> Section {
         if !of.is_empty() {
             section.text(format!("For {of}:"));
         }
-        section.push(Item::Log(lines(&fixes)));
+        let lines = fixes.iter().flat_map(|fix| &fix.lines).cloned();
+        section.push(Item::Log(say::distinct(lines)));
     }
     let mut facts = vec![("rule".to_owned(), first.rule.clone())];
     let see = Some(&first.see).filter(|see| !see.is_empty());
@@ -317,30 +298,19 @@ fn told(same: &[&Finding]) -> Section {
     section
 }
 
-/// The lines of several fixes, each once.
-fn lines(fixes: &[&Fix]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for line in fixes.iter().flat_map(|fix| &fix.lines) {
-        if !lines.contains(line) {
-            lines.push(line.clone());
-        }
-    }
-    lines
-}
-
-fn not_seen(audit: &Audit) -> Section {
-    let mut section = Section::new("What could not be seen");
-    section.table(listed(audit, State::Unknown, "why"));
-    section
+fn seen_and_cost(finding: &Finding) -> String {
+    format!("{} {}", finding.seen, finding.cost)
+        .trim()
+        .to_owned()
 }
 
 fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
     let mut section = Section::folded(title);
-    section.table(listed(audit, state, last));
+    section.table(finding_table(audit, state, last));
     section
 }
 
-fn listed(audit: &Audit, state: State, last: &str) -> Table {
+fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
     let mut table = Table::new("", ["rule", "of", last]).captioned("A row for each finding.");
     for finding in audit.findings.iter().filter(|f| f.state == state) {
         let place = if finding.place.is_empty() {
@@ -366,9 +336,7 @@ fn row(audit: &Audit, run: &str, finding: &Finding) -> Row {
         target: audit.kind.name().into(),
         case: finding.rule.clone(),
         verdict: finding.state.name().replace(' ', "-"),
-        note: format!("{} {}", finding.seen, finding.cost)
-            .trim()
-            .to_owned(),
+        note: seen_and_cost(finding),
         ..Row::new(run, &finding.place, metric)
     }
 }

@@ -2,7 +2,7 @@
 //! What changed between two runs, in sentences.
 
 use super::super::cell;
-use super::super::findings::{self, better_or_worse, plain};
+use super::super::findings::{self, better_or_worse};
 use super::super::say::{self, count, list};
 use super::changed::{Changed, chart, program_word};
 use crate::BetweenReport;
@@ -18,15 +18,14 @@ pub const ROWS: usize = 12;
 pub fn answer(report: &BetweenReport, changes: &[Changed]) -> Answer {
     let machine = machine(report);
     if changes.is_empty() {
-        let text: Vec<String> = std::iter::once(nothing(report)).chain(machine).collect();
         return Answer {
-            undecided: Some(text.join(" ")),
+            undecided: say::paragraph(std::iter::once(nothing(report)).chain(machine)),
             ..Answer::default()
         };
     }
     let mut findings = standings(changes);
     findings.truncate(findings::MOST - usize::from(machine.is_some()));
-    findings.extend(machine.map(plain));
+    findings.extend(machine.map(Finding::plain));
     Answer {
         chart: chart(report, &greatest(changes), "answer"),
         findings,
@@ -54,8 +53,7 @@ fn standings(changes: &[Changed]) -> Vec<Finding> {
     let mut subjects = say::grouped(changes.iter().map(|c| (c.subject, c)));
     let moved = |mine: &[&Changed]| mine.iter().filter(|c| is_moved(&c.verdict)).count();
     subjects.sort_by_key(|(_, mine)| std::cmp::Reverse(moved(mine)));
-    let all = subjects.iter().map(|(_, mine)| standing(mine));
-    all.collect()
+    subjects.iter().map(|(_, mine)| standing(mine)).collect()
 }
 
 fn is_moved(verdict: &Verdict) -> bool {
@@ -64,27 +62,24 @@ fn is_moved(verdict: &Verdict) -> bool {
 
 /// What a subject's changes are: each, all in one, or those that moved and how many did not.
 fn standing(mine: &[&Changed]) -> Finding {
-    let who = match mine[0].program {
+    let subject = match mine[0].program {
         Program::Unknown => mine[0].subject.to_string(),
         program => format!("{} ({})", mine[0].subject, program_word(program)),
     };
     if let [only] = mine {
-        return Finding {
-            text: format!(
-                "{who}: its {} is {}, {}.",
-                only.place,
-                said(only),
-                word(only)
-            ),
-            tone: cell::tone(&only.verdict),
-            ..Finding::default()
-        };
+        let text = format!(
+            "{subject}: its {} is {}, {}.",
+            only.place,
+            change_text(only),
+            word(only)
+        );
+        return Finding::plain(text).toned(cell::tone(&only.verdict));
     }
     let kinds = say::grouped(mine.iter().map(|change| (word(change), *change)));
     if let [(word, all)] = kinds.as_slice() {
         let (figures, range) = (count(all.len(), "figure"), range(all));
-        return plain(format!(
-            "{who}: {word} in all {figures} that are compared, {range} times what they were."
+        return Finding::plain(format!(
+            "{subject}: {word} in all {figures} that are compared, {range} times what they were."
         ));
     }
     let mut others = "";
@@ -92,13 +87,13 @@ fn standing(mine: &[&Changed]) -> Finding {
     for (word, all) in &kinds {
         if all.len() <= 2 && is_moved(&all[0].verdict) {
             let each = all.iter();
-            parts.extend(each.map(|c| format!("{} is {}, {word}", c.place, said(c))));
+            parts.extend(each.map(|c| format!("{} is {}, {word}", c.place, change_text(c))));
             others = " others";
         } else {
             parts.push(format!("{}{others} are {word}", all.len()));
         }
     }
-    plain(format!("{who}: {}.", parts.join("; ")))
+    Finding::plain(format!("{subject}: {}.", parts.join("; ")))
 }
 
 /// `0.90 to 0.91`.
@@ -109,7 +104,7 @@ fn range(all: &[&Changed]) -> String {
 }
 
 /// `0.913 times what it was (0.902 to 0.925)`.
-fn said(change: &Changed) -> String {
+fn change_text(change: &Changed) -> String {
     say::times(&change.change, "what it was", change.change.level)
 }
 
@@ -138,15 +133,14 @@ fn undecided(report: &BetweenReport, changes: &[Changed]) -> Option<String> {
     let mut kinds: Vec<String> = kinds.map(|r| r.kind.replace('-', " ")).collect();
     kinds.dedup();
     let kinds = (!kinds.is_empty()).then(|| format!("There are reservations: {}.", list(&kinds)));
-    let text: Vec<String> = open.into_iter().chain(kinds).collect();
-    (!text.is_empty()).then(|| text.join(" "))
+    say::paragraph(open.into_iter().chain(kinds))
 }
 
 /// No ratio changed because there is none: why, and what would tell.
 fn nothing(report: &BetweenReport) -> String {
     let mut reservations = report.between.reservations.iter();
-    let why = reservations.find(|r| r.kind == "nothing-relative");
-    let why = why.map_or("No subject was compared in both runs.", |r| &r.text);
+    let reservation = reservations.find(|r| r.kind == "nothing-relative");
+    let reason = reservation.map_or("No subject was compared in both runs.", |r| &r.text);
     let plan = report.runs[0].plan.as_ref();
     let advice = if plan.is_some_and(|p| p.commands().is_some()) {
         "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
@@ -154,7 +148,7 @@ fn nothing(report: &BetweenReport) -> String {
     } else {
         "Let the old and the new program be two subjects of one run."
     };
-    format!("Nothing can be concluded about what changed. {why} {advice}")
+    format!("Nothing can be concluded about what changed. {reason} {advice}")
 }
 
 /// What the baseline's own time did, which is the machine's doing if it is the same program.
@@ -163,32 +157,32 @@ fn machine(report: &BetweenReport) -> Option<String> {
     let baseline = between.baseline.as_ref()?;
     let levels = between.times().filter(|l| l.baseline);
     let changes: Vec<_> = levels.map(|level| &level.change).collect();
-    let did = match changes.as_slice() {
+    let observed = match changes.as_slice() {
         [] => return None,
         [only] => {
-            let said = say::said(only, &Unit::Ratio, between.times_level);
+            let ratio = say::interval_text(only, &Unit::Ratio, between.times_level);
             format!(
                 "took {} times as long as in the first run {}",
-                said.value, said.range
+                ratio.value, ratio.range
             )
         }
         many => {
-            let known = many
+            let at_level = many
                 .iter()
                 .filter(|c| say::has_level(c, between.times_level));
-            let more = known.clone().filter(|c| c.low > 1.0).count();
-            let less = known.filter(|c| c.high < 1.0).count();
+            let more = at_level.clone().filter(|c| c.low > 1.0).count();
+            let less = at_level.filter(|c| c.high < 1.0).count();
             let points = count(many.len(), "point");
             format!("took longer at {more} and less at {less} of {points}")
         }
     };
     Some(match between.baseline_program {
         Program::Same => format!(
-            "{baseline} itself, the same program in both, {did}: that is the machine or the system."
+            "{baseline} itself, the same program in both, {observed}: that is the machine or the system."
         ),
-        Program::Changed => format!("{baseline} itself, another program now, {did}."),
+        Program::Changed => format!("{baseline} itself, another program now, {observed}."),
         Program::Unknown => format!(
-            "{baseline} itself {did}; the files do not say whether it is the same program, and the machine's speed is \
+            "{baseline} itself {observed}; the files do not say whether it is the same program, and the machine's speed is \
              in it."
         ),
     })

@@ -13,9 +13,9 @@ const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Di
 
 /// What changed for a subject at a point in one respect.
 pub struct Changed<'a> {
-    /// Who.
+    /// The subject's name.
     pub subject: &'a str,
-    /// Where.
+    /// The point in words.
     pub point: &'a str,
     /// In which respect, and where, if there are several points: `p99 at connections=64`.
     pub place: String,
@@ -48,11 +48,11 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
     });
     let mut all: Vec<Changed> = judged.collect();
     let several = all.windows(2).any(|pair| pair[0].point != pair[1].point);
-    for one in &mut all {
-        one.place = if several {
-            format!("{} at {}", one.metric.title, one.point)
+    for change in &mut all {
+        change.place = if several {
+            format!("{} at {}", change.metric.title, change.point)
         } else {
-            one.metric.title.to_string()
+            change.metric.title.to_string()
         };
     }
     all
@@ -62,12 +62,8 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
 pub fn chart(report: &BetweenReport, changes: &[&Changed], id: &str) -> Option<Chart> {
     let drawn = changes.iter().filter(|c| c.change.estimate > 0.0);
     let rows = drawn.map(|change| {
-        let row = ForestRow {
-            name: change.subject.into(),
-            value: Quantity::ratio(&change.change),
-            tone: cell::tone(&change.verdict),
-            label: String::new(),
-        };
+        let tone = cell::tone(&change.verdict);
+        let row = ForestRow::new(change.subject, Quantity::ratio(&change.change), tone);
         (change.place.clone(), row)
     });
     let caption = match id {
@@ -100,10 +96,12 @@ pub fn rows(report: &BetweenReport, changes: &[Changed]) -> Vec<Row> {
     };
     let mut rows = Vec::new();
     for level in between.times() {
-        let role = match () {
-            () if level.baseline && between.baseline.is_some() => "baseline",
-            () if level.reference => "control",
-            () => "",
+        let role = if level.baseline && between.baseline.is_some() {
+            "baseline"
+        } else if level.reference {
+            "control"
+        } else {
+            ""
         };
         rows.extend([0, 1].map(|run| Row {
             role: role.into(),

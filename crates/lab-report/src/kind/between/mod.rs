@@ -18,7 +18,11 @@ pub fn document(report: &BetweenReport) -> Document {
     let mut document = Document {
         title: format!("{title}: two runs"),
         question: "What changed from the first run to the second?".into(),
-        made: format!("{} and {}", method::made(first), method::made(second)),
+        made: format!(
+            "{} and {}",
+            method::date_and_place(first),
+            method::date_and_place(second)
+        ),
         lab_version: second.lab_version.clone(),
         answer: answer::answer(report, &changes),
         source: format!("{} hold every sample.", say::list(&report.files)),
@@ -39,7 +43,7 @@ pub fn document(report: &BetweenReport) -> Document {
     differences.table(tables::runs(report));
     document.section(differences);
     let mut computed = Section::folded("How it was computed");
-    computed.text(how(report));
+    computed.text(method_text(report));
     document.section(computed);
     document
 }
@@ -47,11 +51,8 @@ pub fn document(report: &BetweenReport) -> Document {
 fn reservations(report: &BetweenReport) -> Section {
     let mut section = Section::new("Reservations");
     for reservation in &report.between.reservations {
-        section.push(Finding {
-            label: reservation.kind.replace('-', " "),
-            text: reservation.text.clone(),
-            tone: Tone::Undecided,
-        });
+        let label = reservation.kind.replace('-', " ");
+        section.push(Finding::new(label, &reservation.text, Tone::Undecided));
     }
     let mut apart = Section::new("Not compared");
     if !report.between.apart.is_empty() {
@@ -62,7 +63,7 @@ fn reservations(report: &BetweenReport) -> Section {
 }
 
 /// How it was computed, and how far apart the runs are.
-fn how(report: &BetweenReport) -> String {
+fn method_text(report: &BetweenReport) -> String {
     let between = report.between;
     let distance = distance(report.runs[1].started_unix_s - report.runs[0].started_unix_s);
     let (level, margin) = (say::percent(between.level), say::percent(between.margin));

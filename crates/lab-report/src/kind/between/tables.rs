@@ -92,8 +92,7 @@ pub fn differences(report: &BetweenReport) -> Table {
     let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
     for difference in &report.between.differences {
         let values = [&difference.first, &difference.second].map(value);
-        let what = std::iter::once(Cell::from(difference.what.as_str()));
-        table.row(what.chain(values).collect());
+        table.named_row(difference.what.as_str(), values);
     }
     table
 }

@@ -16,23 +16,23 @@ pub struct Audited {
     pub counts: [usize; 4],
     /// Rules that were bad, each once.
     pub bad: Vec<String>,
-    /// Rules that were about something there, each once.
-    pub looked: Vec<String>,
+    /// Rules that had something to judge, each once.
+    pub applied: Vec<String>,
 }
 
 impl Audited {
     /// Of an audit.
     pub fn new(audit: &Audit) -> Audited {
-        let rules = |of: fn(&Finding) -> bool| {
-            let found = audit.findings.iter().filter(|f| of(f));
-            let rules: BTreeSet<String> = found.map(|f| f.rule.clone()).collect();
+        let rules = |is_chosen: fn(&Finding) -> bool| {
+            let findings = audit.findings.iter().filter(|f| is_chosen(f));
+            let rules: BTreeSet<String> = findings.map(|f| f.rule.clone()).collect();
             rules.into_iter().collect()
         };
         Audited {
             targets: audit.targets.join(", "),
             counts: COUNTED.map(|state| audit.count(state)),
             bad: rules(|f| f.state == State::Bad),
-            looked: rules(|f| f.state.is_seen() && !f.place.is_empty()),
+            applied: rules(|f| f.state.is_seen() && !f.place.is_empty()),
         }
     }
 }

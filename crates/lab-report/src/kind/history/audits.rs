@@ -14,8 +14,6 @@ pub fn document(name: &str, runs: &[RunSummary]) -> Document {
         .iter()
         .filter_map(|run| Some((run, run.audit.as_ref()?)))
         .collect();
-    let mut section = Section::new("Audits");
-    section.table(table(&audits));
     let mut document = Document {
         title: format!("History of {name}: {}", count(audits.len(), "audit")),
         question: "How many findings were bad from audit to audit?".into(),
@@ -30,7 +28,7 @@ pub fn document(name: &str, runs: &[RunSummary]) -> Document {
             .collect(),
         ..Document::default()
     };
-    document.section(section);
+    document.section(Section::of_table("Audits", table(&audits)));
     document
 }
 
@@ -46,7 +44,7 @@ fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
             say::list(rules)
         }
     };
-    let mut findings = vec![said("Bad now", listed(&last.bad), Tone::Plain)];
+    let mut findings = vec![finding("Bad now", listed(&last.bad), Tone::Plain)];
     let before = audits
         .iter()
         .rev()
@@ -55,16 +53,16 @@ fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
     if let Some((_, before)) = before {
         // What the other audit did not look at is neither new nor mended.
         let only = |of: &Audited, other: &Audited| -> Vec<String> {
-            let new = |rule: &&String| !other.bad.contains(rule) && other.looked.contains(rule);
+            let new = |rule: &&String| !other.bad.contains(rule) && other.applied.contains(rule);
             of.bad.iter().filter(new).cloned().collect()
         };
         let (worse, mended) = (only(last, before), only(before, last));
-        findings.push(said(
+        findings.push(finding(
             "New since the audit before",
             listed(&worse),
             Tone::Worse,
         ));
-        findings.push(said("Mended since then", listed(&mended), Tone::Better));
+        findings.push(finding("Mended since then", listed(&mended), Tone::Better));
     }
     Answer {
         findings,
@@ -72,13 +70,9 @@ fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
     }
 }
 
-fn said(label: &str, text: String, tone: Tone) -> Finding {
+fn finding(label: &str, text: String, tone: Tone) -> Finding {
     let tone = if text == "nothing" { Tone::Plain } else { tone };
-    Finding {
-        label: label.into(),
-        text: format!("{text}."),
-        tone,
-    }
+    Finding::new(label, format!("{text}."), tone)
 }
 
 fn unit() -> Unit {

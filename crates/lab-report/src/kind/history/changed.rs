@@ -20,7 +20,7 @@ pub struct Changes<'r, 'a> {
 
 /// A ratio or a time, run by run.
 struct Series<'r, 'a> {
-    what: String,
+    title: String,
     unit: Unit,
     records: Vec<&'r Record<'a>>,
 }
@@ -41,7 +41,7 @@ impl<'r, 'a> Changes<'r, 'a> {
             .filter(base)
             .map(|r| ((r.target, &*r.baseline.name), r));
         for (_, mut mine) in say::grouped(base) {
-            mine.dedup_by_key(|r| &r.past.run);
+            mine.dedup_by_key(|r| &r.summary.run);
             series.push(Series::of(Unit::Nanoseconds, mine));
         }
         series.retain(|s| s.records.len() > 1);
@@ -62,22 +62,19 @@ impl<'r, 'a> Changes<'r, 'a> {
     pub fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<_> = self.each().collect();
         let when =
-            |(series, shift): &(&Series, &Shift)| series.records[shift.at].past.started_unix_s;
+            |(series, shift): &(&Series, &Shift)| series.records[shift.at].summary.started_unix_s;
         all.sort_by(|a, b| when(b).total_cmp(&when(a)));
-        let finding = |(series, shift): (&Series, &Shift)| Finding {
-            label: String::new(),
-            text: format!(
+        let finding = |(series, shift): (&Series, &Shift)| {
+            let text = format!(
                 "{} changed with the run of {}: {} after {} before.",
-                series.what,
+                series.title,
                 series.run(shift),
                 say::reading(shift.after, &series.unit),
                 say::reading(shift.before, &series.unit),
-            ),
-            tone: if shift.after > shift.before {
-                Tone::Worse
-            } else {
-                Tone::Better
-            },
+            );
+            let is_worse = shift.after > shift.before;
+            let tone = if is_worse { Tone::Worse } else { Tone::Better };
+            Finding::plain(text).toned(tone)
         };
         all.into_iter().map(finding).collect()
     }
@@ -90,7 +87,7 @@ impl<'r, 'a> Changes<'r, 'a> {
         for (series, shift) in self.each() {
             let part = (shift.after / shift.before - 1.0) * 1000.0;
             table.row(vec![
-                series.what.as_str().into(),
+                series.title.as_str().into(),
                 series.run(shift).into(),
                 say::reading(shift.before, &series.unit).into(),
                 say::reading(shift.after, &series.unit).into(),
@@ -108,15 +105,14 @@ impl<'r, 'a> Changes<'r, 'a> {
 
     /// What no change means.
     pub fn note(&self) -> String {
-        let found = self.each().count();
-        match (self.series.is_empty(), self.open()) {
-            (true, _) => String::new(),
-            (_, Some(why)) => why,
-            _ if found == 0 => "No ratio and no baseline's time changed from one run on: of histories in which \
-                                nothing changes, 5 % at the most would show a change."
+        match (self.series.is_empty(), self.open(), self.each().next()) {
+            (true, ..) => String::new(),
+            (_, Some(reason), _) => reason,
+            (.., None) => "No ratio and no baseline's time changed from one run on: of histories in which \
+                           nothing changes, 5 % at the most would show a change."
                 .into(),
-            _ => "A change is said to be with its first run; it may be a run or two off. Of histories \
-                  in which nothing changes, 5 % at the most show a change."
+            (.., Some(_)) => "A change is said to be with its first run; it may be a run or two off. Of histories \
+                              in which nothing changes, 5 % at the most show a change."
                 .into(),
         }
     }
@@ -129,9 +125,9 @@ impl<'r, 'a> Changes<'r, 'a> {
             .filter(|(s, shifts)| s.unit == Unit::Ratio && !shifts.is_empty());
         let of = |(series, shifts): &(Series, Vec<Shift>)| {
             let place = |at: usize| {
-                let run = &*series.records[at].past.run;
+                let run = &*series.records[at].summary.run;
                 runs.iter()
-                    .position(|known| *known == run)
+                    .position(|other| *other == run)
                     .map_or(0.0, |i| i as f64 + 1.0)
             };
             let ends = shifts
@@ -152,13 +148,17 @@ impl<'r, 'a> Changes<'r, 'a> {
 
     /// The letter of the run of a record with which its ratio changed.
     pub fn letter(&self, record: &Record) -> &'static str {
-        let is = |(series, shift): (&Series, &Shift)| {
+        let has_changed = |(series, shift): (&Series, &Shift)| {
             let changed = series.records[shift.at];
             series.unit == Unit::Ratio
-                && changed.past.run == record.past.run
+                && changed.summary.run == record.summary.run
                 && changed.line() == record.line()
         };
-        if self.each().any(is) { CHANGED } else { "" }
+        if self.each().any(has_changed) {
+            CHANGED
+        } else {
+            ""
+        }
     }
 }
 
@@ -168,7 +168,7 @@ const _: () = assert!(REMARKS[0].0 == 'c');
 
 impl<'r, 'a> Series<'r, 'a> {
     fn of(unit: Unit, records: Vec<&'r Record<'a>>) -> Series<'r, 'a> {
-        let what = records.first().map_or(String::new(), |first| {
+        let title = records.first().map_or(String::new(), |first| {
             let (subject, base) = (first.title(), &first.baseline.name);
             match unit {
                 Unit::Ratio => format!("{subject}'s ratio to {base}"),
@@ -176,7 +176,7 @@ impl<'r, 'a> Series<'r, 'a> {
             }
         });
         Series {
-            what,
+            title,
             unit,
             records,
         }
@@ -197,12 +197,12 @@ impl<'r, 'a> Series<'r, 'a> {
     /// `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
     fn run(&self, shift: &Shift) -> String {
         let record = self.records[shift.at];
-        let own = record
+        let revision = record
             .subject
             .revision
             .as_ref()
             .filter(|_| self.unit == Unit::Ratio);
-        let commit = own.or(record.past.commit.as_ref());
+        let commit = revision.or(record.summary.commit.as_ref());
         let commit = commit.map(|commit| {
             let (id, rest) = commit.split_at(commit.find(' ').unwrap_or(commit.len()));
             let id: String = id.chars().take(7).collect();

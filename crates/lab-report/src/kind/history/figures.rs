@@ -21,16 +21,22 @@ const COLUMNS: [&str; 8] = [
 /// Smaller changes are what another path or environment makes, as a part of the figure before.
 const LEAST: f64 = 0.001;
 
+/// Whether a subject is among those that were asked for; an empty list asks for all.
+fn is_chosen(subjects: &[String], name: &str) -> bool {
+    subjects.is_empty() || subjects.iter().any(|subject| subject == name)
+}
+
 /// The subjects that have figures in some run, in the order in which they came.
-fn subjects<'p>(runs: &'p [RunSummary], wanted: &[String]) -> Vec<&'p str> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, ..) in runs.iter().flat_map(|run| &run.figures) {
-        let is_wanted = wanted.is_empty() || wanted.contains(name);
-        if is_wanted && !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    names
+fn subjects<'p>(runs: &'p [RunSummary], subjects: &[String]) -> Vec<&'p str> {
+    let names = runs
+        .iter()
+        .flat_map(|run| &run.figures)
+        .map(|(name, ..)| name);
+    say::distinct(
+        names
+            .filter(|name| is_chosen(subjects, name))
+            .map(String::as_str),
+    )
 }
 
 fn figure<'p>(run: &'p RunSummary, subject: &str, id: &str) -> Option<&'p (String, Metric, f64)> {
@@ -39,11 +45,11 @@ fn figure<'p>(run: &'p RunSummary, subject: &str, id: &str) -> Option<&'p (Strin
 }
 
 /// A table for each subject, a row for each run.
-pub fn section(runs: &[RunSummary], wanted: &[String]) -> Section {
+pub fn section(runs: &[RunSummary], chosen: &[String]) -> Section {
     let mut section = Section::new("Profiles");
-    for subject in subjects(runs, wanted) {
-        let known = |id: &&&str| runs.iter().any(|run| figure(run, subject, id).is_some());
-        let ids: Vec<&str> = COLUMNS.iter().filter(known).copied().collect();
+    for subject in subjects(runs, chosen) {
+        let is_known = |id: &&&str| runs.iter().any(|run| figure(run, subject, id).is_some());
+        let ids: Vec<&str> = COLUMNS.iter().filter(is_known).copied().collect();
         let column = |id: &&str| {
             let unit = runs.iter().find_map(|run| figure(run, subject, id));
             let unit = unit.map_or(Unit::Count("".into()), |(_, metric, _)| metric.unit.clone());
@@ -82,17 +88,17 @@ fn cell(run: &RunSummary, before: Option<&RunSummary>, subject: &str, id: &str) 
 }
 
 /// What changed from the run before to the latest, the greatest change first.
-pub fn findings(runs: &[RunSummary], wanted: &[String]) -> Vec<Finding> {
+pub fn findings(runs: &[RunSummary], chosen: &[String]) -> Vec<Finding> {
     let mut changes: Vec<(f64, Finding)> = Vec::new();
-    for subject in subjects(runs, wanted) {
+    for subject in subjects(runs, chosen) {
         let mut with = runs.iter().rev();
         let mut next = || with.find(|run| run.figures.iter().any(|(name, ..)| name == subject));
         let (Some(latest), Some(before)) = (next(), next()) else {
             continue;
         };
         for id in COLUMNS {
-            let both = figure(before, subject, id).zip(figure(latest, subject, id));
-            let Some(((_, metric, old), (.., new))) = both.filter(|((.., a), (.., b))| a != b)
+            let values = figure(before, subject, id).zip(figure(latest, subject, id));
+            let Some(((_, metric, old), (.., new))) = values.filter(|((.., a), (.., b))| a != b)
             else {
                 continue;
             };
@@ -109,14 +115,7 @@ pub fn findings(runs: &[RunSummary], wanted: &[String]) -> Vec<Finding> {
                 100.0 * change,
             );
             let tone = if new > old { Tone::Worse } else { Tone::Better };
-            changes.push((
-                change.abs(),
-                Finding {
-                    label: String::new(),
-                    text,
-                    tone,
-                },
-            ));
+            changes.push((change.abs(), Finding::plain(text).toned(tone)));
         }
     }
     let with_figures = runs.iter().filter(|run| !run.figures.is_empty()).count();
@@ -125,14 +124,14 @@ pub fn findings(runs: &[RunSummary], wanted: &[String]) -> Vec<Finding> {
             1 => "One run has figures of a profile; a second one shows what changes.",
             _ => "No figure changed by 0.1 % or more from the run before to the latest.",
         };
-        return vec![super::findings::plain(text.into())];
+        return vec![Finding::plain(text)];
     }
     changes.sort_by(|a, b| b.0.total_cmp(&a.0));
     changes.into_iter().map(|(_, finding)| finding).collect()
 }
 
 /// Every figure of every run.
-pub fn rows(runs: &[RunSummary], wanted: &[String]) -> Vec<Row> {
+pub fn rows(runs: &[RunSummary], chosen: &[String]) -> Vec<Row> {
     let row = |run: &RunSummary, (name, metric, value): &(String, Metric, f64)| Row {
         case: "program".into(),
         value: Some(Quantity::exact(*value, metric.unit.clone())),
@@ -142,6 +141,6 @@ pub fn rows(runs: &[RunSummary], wanted: &[String]) -> Vec<Row> {
     let all = runs
         .iter()
         .flat_map(|run| run.figures.iter().map(move |figure| (run, figure)));
-    let shown = all.filter(|(_, (name, ..))| wanted.is_empty() || wanted.contains(name));
-    shown.map(|(run, figure)| row(run, figure)).collect()
+    let figures = all.filter(|(_, (name, ..))| is_chosen(chosen, name));
+    figures.map(|(run, figure)| row(run, figure)).collect()
 }

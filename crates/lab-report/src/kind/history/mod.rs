@@ -13,8 +13,8 @@ mod tables;
 use super::say::{self, count};
 use super::{cell, findings};
 use crate::document::{
-    Answer, Axis, Band, Chart, Document, Drawing, Line, Lines, Quantity, Row, Scale, Section,
-    Stroke, Table,
+    Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,
+    Section, Stroke, Table,
 };
 use changed::Changes;
 use lab_model::{Direction, Metric, TargetKind, Unit};
@@ -42,8 +42,9 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     let changes = Changes::new(&records);
     let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
     let (mut answer, note) = (answer(&records, &changes), changes.note());
-    let found = figures::findings(runs, subjects);
-    answer.findings.splice(0..0, found);
+    answer
+        .findings
+        .splice(0..0, figures::findings(runs, subjects));
     answer.findings.truncate(findings::MOST);
     if runs.iter().any(|run| !run.figures.is_empty()) {
         answer.undecided = None;
@@ -55,7 +56,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     let mut document = Document {
         title: format!("History of {name}: {}", count(runs.len(), "run")),
         question: "How did the ratios come out from run to run?".into(),
-        made: made(&records),
+        made: time_span(&records),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer,
         source: "The runs' files hold every sample.".into(),
@@ -85,10 +86,10 @@ pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
     let mut table = Table::new("What `benchlab history NAME` shows", columns)
         .captioned("Names of runs, and how many runs each has.");
-    for known in names {
-        let runs = Quantity::exact(known.runs as f64, Unit::Count("runs".into()));
-        let last = say::minute(known.last_unix_s);
-        table.row(vec![known.name.as_str().into(), runs.into(), last.into()]);
+    for named in names {
+        let runs = Quantity::exact(named.runs as f64, Unit::Count("runs".into()));
+        let last = say::minute(named.last_unix_s);
+        table.row(vec![named.name.as_str().into(), runs.into(), last.into()]);
     }
     let mut section = Section::new("Names");
     match names {
@@ -101,23 +102,23 @@ pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
         ..Document::default()
     };
     document.section(section);
-    document.rows = names.iter().map(known_row).collect();
+    document.rows = names.iter().map(name_row).collect();
     document
 }
 
 /// How many runs there are of a name.
-fn known_row(known: &NamedRuns) -> Row {
+fn name_row(named: &NamedRuns) -> Row {
     let unit = Unit::Count("runs".into());
     let metric = Metric::new("runs", "runs", unit.clone(), Direction::Neither);
     Row {
-        value: Some(Quantity::exact(known.runs as f64, unit)),
-        note: say::minute(known.last_unix_s),
-        ..Row::new("", &known.name, metric)
+        value: Some(Quantity::exact(named.runs as f64, unit)),
+        note: say::minute(named.last_unix_s),
+        ..Row::new("", &named.name, metric)
     }
 }
 
-/// From when to when.
-fn made(records: &[Record]) -> String {
+/// From the first run to the last.
+fn time_span(records: &[Record]) -> String {
     let times = records.iter().filter_map(Record::started_unix_s);
     let first = times.clone().fold(f64::INFINITY, f64::min);
     let last = times.fold(0.0, f64::max);
@@ -134,13 +135,12 @@ fn answer(records: &[Record], changes: &Changes) -> Answer {
     // Of one subject its cases stand side by side.
     let mut names: Vec<&str> = subjects.iter().map(|((name, ..), _)| *name).collect();
     names.dedup();
-    subjects.sort_by_key(|((name, ..), _)| names.iter().position(|known| known == name));
+    subjects.sort_by_key(|((name, ..), _)| names.iter().position(|other| other == name));
     for (_, mine) in &subjects {
         let line = line(mine, lines.len(), records);
         lines.extend((!line.points.is_empty()).then_some(line));
     }
-    let mut runs: Vec<&str> = records.iter().map(|r| &*r.past.run).collect();
-    runs.dedup();
+    let runs = run_names(records);
     for (name, points) in changes.levels(&runs) {
         let measured = lines.iter().find(|line| line.name == name);
         let exact = |(x, y): (f64, f64)| (x, Quantity::exact(y, Unit::Ratio));
@@ -154,13 +154,13 @@ fn answer(records: &[Record], changes: &Changes) -> Answer {
         lines.push(line);
     }
     subjects.sort_by(|(_, a), (_, b)| moved(b).total_cmp(&moved(a)));
-    let found = subjects.iter().filter_map(|(_, mine)| finding(mine));
+    let latest = subjects.iter().filter_map(|(_, mine)| finding(mine));
     let changed = changes.findings().into_iter();
-    let found = changed.chain(found.map(findings::plain));
+    let findings = changed.chain(latest.map(Finding::plain));
     let none = || "There are no runs of this name.".to_string();
     Answer {
         chart: chart(records, lines),
-        findings: found.take(findings::MOST).collect(),
+        findings: findings.take(findings::MOST).collect(),
         undecided: records.is_empty().then(none).or(changes.open()),
     }
 }
@@ -180,11 +180,17 @@ fn chart(records: &[Record], lines: Vec<Line>) -> Option<Chart> {
     })
 }
 
-fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
-    let mut runs: Vec<&str> = all.iter().map(|r| &*r.past.run).collect();
+/// The names of the runs, the oldest first.
+fn run_names<'r>(records: &'r [Record]) -> Vec<&'r str> {
+    let mut runs: Vec<&str> = records.iter().map(|r| &*r.summary.run).collect();
     runs.dedup();
+    runs
+}
+
+fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
+    let runs = run_names(all);
     let point = |r: &&Record| {
-        let place = runs.iter().position(|run| *run == r.past.run)?;
+        let place = runs.iter().position(|run| *run == r.summary.run)?;
         Some((place as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
     };
     Line {
@@ -220,14 +226,13 @@ fn finding(mine: &[&Record]) -> Option<String> {
     let Some(ratio) = latest.ratio else {
         return verdicts(mine, latest);
     };
-    let was = before(mine);
-    let was = was.map_or(String::new(), |(low, high)| {
+    let before = before(mine).map_or(String::new(), |(low, high)| {
         format!("; it was {} before", say::span(low, high))
     });
     let place = latest.case.as_ref();
     let place = place.map_or(String::new(), |case| format!(" in {case}"));
     Some(format!(
-        "{}'s ratio to {}{place} is {} in the latest of {}{was}.",
+        "{}'s ratio to {}{place} is {} in the latest of {}{before}.",
         latest.name,
         latest.baseline.name,
         say::figure(&ratio, &Unit::Ratio, 0.0),
@@ -259,7 +264,7 @@ fn rows(record: &Record) -> Vec<Row> {
         value,
         blocks: Some(record.blocks),
         note: record.remarks.clone(),
-        ..Row::new(&record.past.run, subject, metric)
+        ..Row::new(&record.summary.run, subject, metric)
     };
     let (respect, time_of) = match (&record.case, record.failed) {
         (Some(_), _) => (Metric::SERVER_CPU, Metric::TIME_PER_REQUEST),

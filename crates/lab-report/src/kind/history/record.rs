@@ -8,7 +8,7 @@ use std::ops::Deref;
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     /// The run.
-    pub past: &'a RunSummary,
+    pub summary: &'a RunSummary,
     /// The subject's name, with its target, where there are several.
     pub name: String,
     /// The letters of [`REMARKS`] that hold.
@@ -49,7 +49,7 @@ impl<'a> Record<'a> {
 
     /// When the run began, if it is known.
     pub fn started_unix_s(&self) -> Option<f64> {
-        Some(self.past.started_unix_s).filter(|s| s.is_finite())
+        Some(self.summary.started_unix_s).filter(|s| s.is_finite())
     }
 
     /// What its figures belong together by: its subject, its baseline and its case.
@@ -61,42 +61,43 @@ impl<'a> Record<'a> {
 
 /// The rows of runs, the oldest first. Where some run has several targets, the target is in every subject's name.
 pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<Record<'a>> {
-    let several = |past: &RunSummary| {
-        let mut pairs = past.standings.windows(2);
+    let several = |summary: &RunSummary| {
+        let mut pairs = summary.standings.windows(2);
         pairs.any(|pair| pair[0].target != pair[1].target)
     };
     let several = runs.iter().any(several);
-    let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
-    let record = |past: &'a RunSummary, standing: &'a Standing| Record {
-        past,
+    let is_chosen = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
+    let record = |summary: &'a RunSummary, standing: &'a Standing| Record {
+        summary,
         name: match standing.target.filter(|_| several) {
             Some(target) => format!("{} on {}", standing.subject.name, target.name()),
             None => standing.subject.name.clone(),
         },
-        remarks: remarks(runs, past, standing),
+        remarks: remarks(runs, summary, standing),
         standing,
     };
-    let all = runs.iter().flat_map(|past| {
-        let standings = past.standings.iter().filter(wanted);
-        standings.map(move |standing| record(past, standing))
+    let all = runs.iter().flat_map(|summary| {
+        let standings = summary.standings.iter().filter(is_chosen);
+        standings.map(move |standing| record(summary, standing))
     });
     all.collect()
 }
 
-fn remarks(runs: &[RunSummary], past: &RunSummary, standing: &Standing) -> String {
+fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &Standing) -> String {
     let later = runs.iter().rev().flat_map(|run| &run.standings);
     let later = || later.clone().filter(|other| other.is_like(standing));
     let subject = later().find(|other| other.subject.name == standing.subject.name);
     let baseline = later().find(|other| other.baseline.name == standing.baseline.name);
     let holds = [
-        runs.last().is_some_and(|latest| latest.host != past.host),
+        runs.last()
+            .is_some_and(|latest| latest.host != summary.host),
         baseline.is_some_and(|other| other.baseline.differs(&standing.baseline)),
         subject.is_some_and(|other| other.subject.differs(&standing.subject)),
         later()
             .next()
             .is_some_and(|other| other.points != standing.points),
         standing.few_blocks,
-        !past.ended,
+        !summary.ended,
     ];
     // What changed is known of all runs together.
     let letters = REMARKS[1..].iter().zip(holds).filter(|(_, holds)| *holds);

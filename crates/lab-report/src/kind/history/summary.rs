@@ -38,7 +38,7 @@ pub struct Standing {
     pub target: Option<TargetKind>,
     /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
     pub case: Option<String>,
-    /// Complete ones.
+    /// Complete blocks.
     pub blocks: u32,
     pub points: Vec<String>,
     pub subject: ProgramIdentity,
@@ -69,14 +69,14 @@ pub struct ProgramIdentity {
     sha256: Option<String>,
 }
 
-/// What of a run stands for itself: in which respect, over which points.
-struct Quantity {
+/// In which respect subjects of a run are compared, and over which points.
+struct Respect {
     metric: Metric,
     over: Over,
     case: Option<usize>,
-    /// Those that are compared.
+    /// Points that are compared.
     points: Vec<PointId>,
-    /// Those of which failed requests are counted.
+    /// Points whose failed requests are counted.
     all_points: Vec<PointId>,
 }
 
@@ -114,12 +114,12 @@ impl RunSummary {
         let is_measured = figures.is_empty() || run.complete_blocks().next().is_some();
         let mut standings = Vec::new();
         for scope in Scope::all(&measured).into_iter().filter(|_| is_measured) {
-            let mut shown = scope.others();
-            if shown.is_empty() {
-                shown.push(scope.base());
+            let mut subjects = scope.others();
+            if subjects.is_empty() {
+                subjects.push(scope.base());
             }
             for respect in respects(scope) {
-                let all = shown.iter();
+                let all = subjects.iter();
                 standings.extend(all.map(|&s| Standing::new(&scope, &respect, s, hashes)));
             }
         }
@@ -148,14 +148,14 @@ impl RunSummary {
 
 /// The time of all points, of load the time for each request; of servers that the lab started, what a request costs
 /// in each case.
-fn respects(scope: Scope) -> Vec<Quantity> {
+fn respects(scope: Scope) -> Vec<Respect> {
     let points = scope.points();
     if scope.plan.serving().is_none() {
         let metric = match scope.plan.load() {
             Some(_) => Metric::THROUGHPUT,
             None => Metric::WALL,
         };
-        return vec![Quantity {
+        return vec![Respect {
             metric,
             over: Over::all(&points),
             case: None,
@@ -166,7 +166,7 @@ fn respects(scope: Scope) -> Vec<Quantity> {
     let view = View::new(scope);
     let cases = view.cases().into_iter().map(|case| {
         let in_case = |p: &PointId| scope.plan.points[*p].case == case;
-        Quantity {
+        Respect {
             metric: Metric::SERVER_CPU,
             over: Over::Points {
                 case: Some(case),
@@ -183,16 +183,16 @@ fn respects(scope: Scope) -> Vec<Quantity> {
 impl Standing {
     fn new(
         scope: &Scope,
-        respect: &Quantity,
+        respect: &Respect,
         subject: SubjectId,
         hashes: &HashMap<String, String>,
     ) -> Standing {
-        let made = |id: SubjectId| {
+        let identity = |id: SubjectId| {
             let (subject, label) = (&scope.plan.subjects[id], scope.label(id));
             let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
             ProgramIdentity::new(subject, hash)
         };
-        let own = standing(scope, subject, &respect.metric, respect.over);
+        let standing = standing(scope, subject, &respect.metric, respect.over);
         // Times are told where there is one point alone.
         let only = match respect.points.as_slice() {
             &[only] if respect.case.is_none() => Some(only),
@@ -200,21 +200,21 @@ impl Standing {
         };
         let time =
             |s: SubjectId, metric: &Metric| scope.interval((s, Some(only?)), metric).copied();
-        let base = time(scope.base(), &respect.metric).map(|own| match scope.plan.load() {
-            Some(_) => say::inverse(&own, 1e9),
-            None => own,
+        let base = time(scope.base(), &respect.metric).map(|time| match scope.plan.load() {
+            Some(_) => say::inverse(&time, 1e9),
+            None => time,
         });
         Standing {
             target: scope.kind(),
             case: respect.case.map(|case| scope.plan.cases[case].name.clone()),
             blocks: scope.results.blocks,
             points: respect.points.iter().map(|&p| scope.point(p)).collect(),
-            subject: made(subject),
-            baseline: made(scope.base()),
-            ratio: own.map(|s| s.ratio).filter(say::is_bounded),
+            subject: identity(subject),
+            baseline: identity(scope.base()),
+            ratio: standing.map(|s| s.ratio).filter(say::is_bounded),
             few_blocks: scope.results.warned(WarningKind::FewBlocks),
             verdicts: match respect.case {
-                Some(_) => own.and_then(|s| s.verdict).into_iter().collect(),
+                Some(_) => standing.and_then(|s| s.verdict).into_iter().collect(),
                 None => table::verdicts(scope, subject, &respect.metric),
             },
             missing: missing(scope, respect, subject),
@@ -236,7 +236,7 @@ impl Standing {
 }
 
 /// How many requests failed, at all points.
-fn failed(scope: &Scope, respect: &Quantity, subject: SubjectId) -> u64 {
+fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
     let places = respect.all_points.iter().map(|&p| (subject, Some(p)));
     let failed = places.filter_map(|place| scope.quantity(place, &Metric::ERRORS));
     let failed = failed.map(|n| n.value as u64);
@@ -244,7 +244,7 @@ fn failed(scope: &Scope, respect: &Quantity, subject: SubjectId) -> u64 {
 }
 
 /// Why a subject has no verdicts.
-fn missing(scope: &Scope, respect: &Quantity, subject: SubjectId) -> &'static str {
+fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
     let mut points = respect.all_points.iter();
     if scope.run.failures.iter().any(|f| f.subject == subject) {
         "failed"

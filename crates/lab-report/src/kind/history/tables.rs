@@ -46,8 +46,8 @@ fn by_run(records: &[&Record]) -> Table {
     };
     let mut table = Table::new(title, columns).captioned("A row for each run.");
     let time = |i: &Option<Interval>| {
-        let quantity = i.as_ref().map(|i| Quantity::estimate(i, Unit::Nanoseconds));
-        quantity.map_or(NONE.into(), Cell::from)
+        let quantity = |i: &Interval| Quantity::estimate(i, Unit::Nanoseconds);
+        cell::or_none(i.as_ref().map(quantity))
     };
     for record in records {
         let revision = record.subject.revision.iter().flat_map(|r| r.chars());
@@ -55,7 +55,7 @@ fn by_run(records: &[&Record]) -> Table {
         table.row(vec![
             began(record),
             revision.take(7).collect::<String>().into(),
-            ratio.map_or(NONE.into(), Cell::from),
+            cell::or_none(ratio),
             verdict(record),
             time(&record.time_ns),
             time(&record.p99_ns),
@@ -73,8 +73,7 @@ fn errors(record: &Record) -> Cell {
     let count = record
         .failed
         .map(|n| Quantity::exact(n as f64, Metric::ERRORS.unit));
-    let cell = count.map_or(NONE.into(), Cell::from);
-    cell.toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
+    cell::or_none(count).toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
 }
 
 /// In a word, or with several points how many of each kind: `12 slower, 2 equivalent`.
@@ -88,12 +87,7 @@ fn verdict(record: &Record) -> Cell {
 
 /// The runs of one server, whose cases stand side by side.
 fn by_case(records: &[&Record]) -> Table {
-    let mut cases: Vec<&str> = Vec::new();
-    for case in records.iter().filter_map(|r| r.case.as_deref()) {
-        if !cases.contains(&case) {
-            cases.push(case);
-        }
-    }
+    let cases = say::distinct(records.iter().filter_map(|r| r.case.as_deref()));
     let ratios = cases.iter().map(|case| Column::of(*case, Unit::Ratio));
     let columns = std::iter::once("began (UTC)".into()).chain(ratios);
     let counted = Column::of("blocks", Unit::Count("blocks".into()));
@@ -101,15 +95,13 @@ fn by_case(records: &[&Record]) -> Table {
     let title = format!("{subject}, CPU time of a request / {base}'s");
     let mut table = Table::new(title, columns.chain([counted, "mark".into()]))
         .captioned("A row for each run, a column for each case.");
-    for (_, mine) in say::grouped(records.iter().map(|r| (&r.past.run, *r))) {
+    for (_, mine) in say::grouped(records.iter().map(|r| (&r.summary.run, *r))) {
         let cells = cases.iter().map(|case| {
-            let record = mine.iter().find(|r| r.case.as_deref() == Some(case));
+            let record = mine.iter().find(|r| r.case.as_deref() == Some(*case));
             record.map_or(NONE.into(), |record| case_cell(record))
         });
-        let mut row = vec![began(mine[0])];
-        row.extend(cells);
-        row.extend([blocks(mine[0]), letters(mine.into_iter()).into()]);
-        table.row(row);
+        let end = [blocks(mine[0]), letters(mine.iter().copied()).into()];
+        table.named_row(began(mine[0]), cells.chain(end));
     }
     table
 }
@@ -140,7 +132,7 @@ pub fn notes(records: &[Record]) -> Vec<String> {
     let letters = REMARKS
         .iter()
         .filter(|(letter, _)| letters.contains(*letter));
-    let letters = letters.map(|(letter, what)| format!("{letter}: {what}"));
+    let letters = letters.map(|(letter, meaning)| format!("{letter}: {meaning}"));
     let letters = letters.collect::<Vec<_>>().join("; ");
     let notes = [
         Some(

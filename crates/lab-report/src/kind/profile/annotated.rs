@@ -2,7 +2,7 @@
 //! Of a profile: the source around the lines that cost most.
 
 use super::{Pair, meaning, unit};
-use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
+use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_profile::{CostProfile, HOTTEST, Sources, base_name};
 use std::collections::BTreeMap;
 
@@ -29,9 +29,7 @@ pub fn section(pair: &Pair) -> Section {
             "The {HOTTEST} lines with the most {} and what is around them.",
             meaning(event)
         );
-        section
-            .items
-            .insert(0, crate::document::Item::Paragraph(text));
+        section.items.insert(0, Item::Paragraph(text));
     }
     section
 }
@@ -66,9 +64,9 @@ fn table(
     let mut table =
         Table::new(title, columns).captioned("The lines that cost most, with those around them.");
     let all = costs.lines().filter(|line| line.file == file);
-    let mut known: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    let mut line_costs: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for line in all {
-        let sum = known
+        let sum = line_costs
             .entry(line.number)
             .or_insert_with(|| vec![0; costs.events.len()]);
         sum.iter_mut()
@@ -85,7 +83,7 @@ fn table(
             last = number;
             let mut cells = vec![Cell::from(number.to_string()), Cell::from(indented(text))];
             cells.extend(events.iter().map(|event| {
-                let cost = known
+                let cost = line_costs
                     .get(&number)
                     .and_then(|costs_of| costs.value(event, costs_of));
                 let cost = cost.filter(|cost| *cost > 0);

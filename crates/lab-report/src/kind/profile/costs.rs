@@ -38,8 +38,8 @@ const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
 /// Whether a function has a thousandth of some event.
 pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
-    let mut both = costs.iter().zip(totals);
-    both.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
+    let mut pairs = costs.iter().zip(totals);
+    pairs.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
 }
 
 /// Costs after as parts of those before; of one program its functions.
@@ -52,16 +52,16 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
     let row = |event: &&str| {
         let (old, new) = (before.total_of(event)?, after.total_of(event)?);
         let ratio = (old > 0).then(|| new as f64 / old as f64)?;
-        Some(ForestRow {
-            name: meaning(event).into(),
-            value: Quantity::exact(ratio, Unit::Ratio),
-            tone: match ratio {
-                less if less < 1.0 => Tone::Better,
-                more if more > 1.0 => Tone::Worse,
-                _ => Tone::Same,
-            },
-            label: String::new(),
-        })
+        let tone = match ratio {
+            less if less < 1.0 => Tone::Better,
+            more if more > 1.0 => Tone::Worse,
+            _ => Tone::Same,
+        };
+        Some(ForestRow::new(
+            meaning(event),
+            Quantity::exact(ratio, Unit::Ratio),
+            tone,
+        ))
     };
     let rows: Vec<ForestRow> = CHARTED.iter().filter_map(row).collect();
     let [first, second] = pair.names;
@@ -135,29 +135,17 @@ pub fn sections(pair: &Pair) -> Vec<Section> {
         lines.table(by_line(pair, before, event, &joined_lines));
     }
     if after.is_some() {
-        functions.table(one_sided(
-            pair,
-            before,
-            "Functions that appeared",
-            &joined,
-            |j| j.before.is_none(),
-        ));
-        functions.table(one_sided(
-            pair,
-            before,
-            "Functions that vanished",
-            &joined,
-            |j| j.after.is_none(),
-        ));
+        let one_sided = |title, is_chosen: fn(&FunctionPair) -> bool| {
+            one_sided(pair, before, title, &joined, is_chosen)
+        };
+        functions.table(one_sided("Functions that appeared", |j| j.before.is_none()));
+        functions.table(one_sided("Functions that vanished", |j| j.after.is_none()));
     }
     let mut calls = Section::folded("Calls");
     for (name, profile) in pair.each() {
-        let called = profile.callgrind.as_ref().map(|costs| called(name, costs));
-        calls.items.extend(
-            called
-                .filter(|table| !table.rows.is_empty())
-                .map(Into::into),
-        );
+        if let Some(costs) = &profile.callgrind {
+            calls.table(called(name, costs));
+        }
     }
     vec![program, functions, lines, calls]
 }
@@ -208,23 +196,29 @@ fn value(costs: &CostProfile, event: &str, of: &Option<Vec<u64>>) -> Option<u64>
     costs.value(event, of.as_ref()?)
 }
 
+/// A function's name and what it has of an event before and after.
+fn function_figures(
+    costs: &CostProfile,
+    event: &str,
+    function: &FunctionPair,
+) -> (String, Option<u64>, Option<u64>) {
+    (
+        format!("{} ({})", function.name, base_name(&function.file)),
+        value(costs, event, &function.before),
+        value(costs, event, &function.after),
+    )
+}
+
 fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[FunctionPair]) -> Table {
-    let figures = joined.iter().map(|j| {
-        let name = format!("{} ({})", j.name, base_name(&j.file));
-        (
-            name,
-            value(costs, event, &j.before),
-            value(costs, event, &j.after),
-        )
-    });
+    let figures = joined.iter().map(|j| function_figures(costs, event, j));
     let title = say::capital(&format!("{} by function", meaning(event)));
     let table = (title.as_str(), "function", &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
 fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
-    let known = lines.iter().filter(|line| line.number > 0);
-    let figures = known.map(|line| {
+    let numbered = lines.iter().filter(|line| line.number > 0);
+    let figures = numbered.map(|line| {
         let name = format!("{}:{}", line.file, line.number);
         (
             name,
@@ -243,18 +237,13 @@ fn one_sided(
     costs: &CostProfile,
     title: &str,
     joined: &[FunctionPair],
-    is_so: impl Fn(&FunctionPair) -> bool,
+    is_chosen: impl Fn(&FunctionPair) -> bool,
 ) -> Table {
     let event = costs.events[0].as_str();
-    let chosen = joined.iter().filter(|j| is_so(j) && has_symbol(&j.name));
-    let figures = chosen.map(|j| {
-        let name = format!("{} ({})", j.name, base_name(&j.file));
-        (
-            name,
-            value(costs, event, &j.before),
-            value(costs, event, &j.after),
-        )
-    });
+    let chosen = joined
+        .iter()
+        .filter(|j| is_chosen(j) && has_symbol(&j.name));
+    let figures = chosen.map(|j| function_figures(costs, event, j));
     let table = (title, "function", &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), None)
 }

@@ -39,13 +39,13 @@ fn misses(name: &str, profile: &Profile) -> Option<Chart> {
 }
 
 fn chart(
-    (name, what): (&str, &str),
+    (name, costs): (&str, &str),
     caption: &str,
     (unit, stacks): (Unit, Vec<Stack>),
 ) -> Option<Chart> {
     (!stacks.is_empty()).then(|| Chart {
-        id: format!("flame-{}", file_name(&format!("{name} {what}"))),
-        title: say::capital(&format!("{what} of {name}")),
+        id: format!("flame-{}", file_name(&format!("{name} {costs}"))),
+        title: say::capital(&format!("{costs} of {name}")),
         caption: caption.into(),
         drawing: Drawing::Flame(Flame { unit, stacks }),
     })

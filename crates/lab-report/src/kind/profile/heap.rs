@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
 
-use super::{Pair, ranked, unit};
+use super::{Pair, figure_unit, ranked, unit};
 use crate::document::{
     Axis, Band, Chart, Content, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
 };
 use crate::kind::say;
 use lab_model::Unit;
-use lab_profile::{Churn, Dhat, Massif, Point, Profile, TimeUnit, churn, explain};
+use lab_profile::{Churn, Dhat, Frame, Massif, Point, Profile, TimeUnit, churn, explain};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
@@ -143,11 +143,7 @@ fn totals(pair: &Pair) -> Table {
         ("total", "allocated altogether"),
         ("allocations", "allocations"),
     ] {
-        let unit = if name == "allocations" {
-            unit(name)
-        } else {
-            Unit::Bytes
-        };
+        let unit = figure_unit(name);
         let figures = pair.figure(name);
         if figures.0.is_some() || figures.1.is_some() {
             let mut cells = vec![title.into()];
@@ -168,11 +164,7 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&Dhat, &Point) -> u64) -> Tab
             let frame = dhat.site(point);
             let place = frame.map_or("???".into(), |frame| match frame.line {
                 0 => frame.function.clone(),
-                _ => format!(
-                    "{} ({})",
-                    lab_profile::clean(&frame.function),
-                    frame.place()
-                ),
+                _ => function_and_place(frame),
             });
             if let Some(text) = frame.and_then(|frame| pair.source(&frame.file, frame.line)) {
                 sources.insert(place.clone(), text.trim().to_owned());
@@ -181,18 +173,9 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&Dhat, &Point) -> u64) -> Tab
             sums[i] = sums[i].saturating_add(figure(dhat, point));
         }
     }
-    let whole = pair.before.dhat.as_ref();
-    let whole = whole.map(|dhat| dhat.sum(|point| figure(dhat, point)));
-    let figures = by_place
-        .into_iter()
-        .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    let mut table = ranked(
-        pair,
-        (title, "place", &Unit::Bytes),
-        MOST,
-        figures.collect(),
-        whole,
-    );
+    let dhat = pair.before.dhat.as_ref();
+    let total = dhat.map(|dhat| dhat.sum(|point| figure(dhat, point)));
+    let mut table = ranked_places(pair, title, by_place, total);
     for row in &mut table.rows {
         if let Content::Words(place) = &row[0].content
             && let Some(text) = sources.get(place)
@@ -211,31 +194,36 @@ fn at_peak(pair: &Pair) -> Table {
             continue;
         };
         for site in massif.sites.iter().filter(|site| site.depth == 1) {
-            let place =
-                site.frame
-                    .as_ref()
-                    .map_or("places below Massif's threshold".into(), |frame| {
-                        format!(
-                            "{} ({})",
-                            lab_profile::clean(&frame.function),
-                            frame.place()
-                        )
-                    });
+            let place = site
+                .frame
+                .as_ref()
+                .map_or("places below Massif's threshold".into(), function_and_place);
             let sums = by_place.entry(place).or_default();
             sums[i] = sums[i].saturating_add(site.bytes);
         }
     }
+    let total = pair.before.massif.as_ref().map(Massif::peak_bytes);
+    ranked_places(pair, "At Massif's peak", by_place, total)
+}
+
+/// A table of places with bytes before and after.
+fn ranked_places(
+    pair: &Pair,
+    title: &str,
+    by_place: BTreeMap<String, [u64; 2]>,
+    total: Option<u64>,
+) -> Table {
     let figures = by_place
         .into_iter()
         .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    let whole = pair.before.massif.as_ref().map(Massif::peak_bytes);
-    ranked(
-        pair,
-        ("At Massif's peak", "place", &Unit::Bytes),
-        MOST,
-        figures.collect(),
-        whole,
-    )
+    let table = (title, "place", &Unit::Bytes);
+    ranked(pair, table, MOST, figures.collect(), total)
+}
+
+/// `init (main.c:7)`.
+fn function_and_place(frame: &Frame) -> String {
+    let function = lab_profile::clean(&frame.function);
+    format!("{function} ({})", frame.place())
 }
 
 fn churning(name: &str, profile: &Profile) -> Table {
@@ -272,12 +260,8 @@ fn again(churn: &Churn) -> String {
 
 /// What churns most in the first profile, or that its heap rises and falls.
 pub fn churn_sentence(pair: &Pair) -> Option<String> {
-    let named = pair
-        .before
-        .dhat
-        .as_ref()
-        .and_then(|dhat| churn(dhat).into_iter().next());
-    if let Some(churn) = named {
+    let dhat = pair.before.dhat.as_ref();
+    if let Some(churn) = dhat.and_then(|dhat| churn(dhat).into_iter().next()) {
         let whose = pair
             .after
             .map(|_| format!("{}: ", pair.names[0]))
@@ -329,12 +313,11 @@ fn never_freed(name: &str, profile: &Profile) -> Option<String> {
     let size = |bytes: u64| say::reading(bytes as f64, &Unit::Bytes);
     (held > 0).then(|| {
         format!(
-            "{name}: {} with {} were never freed, most of that ({}) from {} ({}).",
+            "{name}: {} with {} were never freed, most of that ({}) from {}.",
             say::count(blocks as usize, "block"),
             size(held),
             size(most.end_bytes),
-            lab_profile::clean(&site.function),
-            site.place(),
+            function_and_place(site),
         )
     })
 }
@@ -348,12 +331,8 @@ fn sentences(pair: &Pair) -> Vec<String> {
     );
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
-        all.extend(
-            churns
-                .iter()
-                .take(3)
-                .map(|churn| format!("{name}: {}.", again(churn))),
-        );
+        let worst = churns.iter().take(3);
+        all.extend(worst.map(|churn| format!("{name}: {}.", again(churn))));
         if profile.dhat.is_none() {
             let saw = profile.massif.as_ref().and_then(saw);
             all.extend(saw.map(|saw| format!("{name}: {saw}")));

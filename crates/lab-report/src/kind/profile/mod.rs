@@ -7,10 +7,10 @@ mod costs;
 mod flames;
 mod heap;
 
-use super::findings::{self, plain};
+use super::findings;
 use super::say;
 use crate::document::{
-    Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone,
+    Answer, Cell, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Direction, Metric, Unit};
 use lab_profile::{Profile, Sources};
@@ -45,21 +45,16 @@ pub fn document(report: &ProfileReport) -> Document {
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             chart: heap::chart(&pair).or_else(|| costs::chart(&pair)),
-            findings: found(&pair, report),
+            findings: answer_findings(&pair, report),
             undecided: None,
         },
         source: "Valgrind's figures are of a simulated processor, without noise.".into(),
         ..Document::default()
     };
     let mut warnings = Section::new("Warnings");
-    for warning in report
-        .warnings
-        .iter()
-        .cloned()
-        .chain(costs::without_symbols(&pair))
-    {
-        warnings.push(warning);
-    }
+    let all = report.warnings.iter().cloned();
+    all.chain(costs::without_symbols(&pair))
+        .for_each(|warning| warnings.push(warning));
     document.section(warnings);
     document.section(heap::section(&pair));
     let of_costs = costs::sections(&pair).into_iter();
@@ -77,16 +72,14 @@ pub fn document(report: &ProfileReport) -> Document {
         section.sections.extend(measured.sections.iter().cloned());
         document.section(section);
     }
-    let mut how = Section::folded("How it was profiled");
-    how.push(crate::document::Item::Facts(facts(&pair, report)));
-    document.section(how);
+    let mut method = Section::folded("How it was profiled");
+    method.push(Item::Facts(facts(&pair, report)));
+    document.section(method);
     document.rows = rows(&pair);
-    document.rows.extend(
-        report
-            .measured
-            .iter()
-            .flat_map(|measured| measured.rows.clone()),
-    );
+    let measured = report.measured.iter();
+    document
+        .rows
+        .extend(measured.flat_map(|measured| measured.rows.clone()));
     document
 }
 
@@ -150,18 +143,18 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The cells of a figure; `whole`: of what it is a part, where there is one profile.
+    /// The cells of a figure; `total`: of what it is a part, where there is one profile.
     fn cells(
         &self,
         (before, after): (Option<u64>, Option<u64>),
         unit: &Unit,
-        whole: Option<u64>,
+        total: Option<u64>,
     ) -> Vec<Cell> {
         let exact = |value: f64| Quantity::exact(value, unit.clone());
         let count = |value: Option<u64>| value.map(|value| exact(value as f64));
         if self.after.is_none() {
-            let part = before.zip(whole).filter(|(_, whole)| *whole > 0);
-            let part = part.map(|(value, whole)| value as f64 / whole as f64);
+            let part = before.zip(total).filter(|(_, total)| *total > 0);
+            let part = part.map(|(value, total)| value as f64 / total as f64);
             return vec![count(before).into(), share(part)];
         }
         let (old, new) = (before.unwrap_or(0) as f64, after.unwrap_or(0) as f64);
@@ -183,6 +176,14 @@ impl<'a> Pair<'a> {
 
 fn share(part: Option<f64>) -> Cell {
     part.map(|part| Quantity::exact(part, Unit::Share)).into()
+}
+
+/// The unit of a figure of a whole program.
+fn figure_unit(name: &str) -> Unit {
+    match name {
+        "peak" | "total" => Unit::Bytes,
+        name => unit(name),
+    }
 }
 
 /// The unit of an event.
@@ -227,16 +228,9 @@ fn meaning(event: &str) -> &str {
 }
 
 /// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
-fn said(pair: &Pair, name: &str) -> Option<String> {
-    let title = match name {
-        "peak" => "peak",
-        "total" => "allocated",
-        name => name,
-    };
-    let unit = match name {
-        "peak" | "total" => Unit::Bytes,
-        name => unit(name),
-    };
+fn figure_text(pair: &Pair, name: &str) -> Option<String> {
+    let title = if name == "total" { "allocated" } else { name };
+    let unit = figure_unit(name);
     let say = |value: u64| say::reading(value as f64, &unit);
     match (pair.figure(name), pair.after) {
         ((Some(before), Some(after)), Some(_)) => {
@@ -247,12 +241,7 @@ fn said(pair: &Pair, name: &str) -> Option<String> {
                     format!(" ({:+.1} %)", 100.0 * change)
                 }
             };
-            Some(format!(
-                "{} {} → {}{change}",
-                title,
-                say(before),
-                say(after)
-            ))
+            Some(format!("{title} {} → {}{change}", say(before), say(after)))
         }
         ((Some(before), _), None) => Some(format!("{title} {}", say(before))),
         _ => None,
@@ -260,14 +249,14 @@ fn said(pair: &Pair, name: &str) -> Option<String> {
 }
 
 /// The answer's sentences: memory, misses and the clock, with what explains them.
-fn found(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
+fn answer_findings(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
     let figures = |label: &str, names: &[&str]| {
-        let said: Vec<String> = names.iter().filter_map(|name| said(pair, name)).collect();
-        (!said.is_empty()).then(|| Finding {
-            label: label.into(),
-            text: say::capital(&said.join(", ")) + ".",
-            ..Finding::default()
-        })
+        let texts: Vec<String> = names
+            .iter()
+            .filter_map(|name| figure_text(pair, name))
+            .collect();
+        let text = say::capital(&texts.join(", ")) + ".";
+        (!texts.is_empty()).then(|| Finding::new(label, text, Tone::Plain))
     };
     let mut heap = figures("Heap", &["peak", "total", "allocations"]);
     if let (Some(heap), Some(churn)) = (&mut heap, heap::churn_sentence(pair)) {
@@ -275,27 +264,24 @@ fn found(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
     }
     let misses = figures("Simulated", &["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"]);
     let clock = report.measured.as_ref().and_then(|measured| {
-        let text = measured
-            .answer
-            .findings
-            .first()
-            .map(|finding| finding.text.clone());
-        let text = text.or_else(|| measured.answer.undecided.clone())?;
-        let text = match agreement::sentence(pair, measured) {
-            Some(agreement) => format!("{text} {agreement}"),
-            None => text,
+        let (text, tone) = match measured.answer.findings.first() {
+            Some(first) => (first.text.clone(), first.tone),
+            None => (measured.answer.undecided.clone()?, Tone::Undecided),
         };
-        let tone = measured
-            .answer
-            .findings
-            .first()
-            .map_or(Tone::Undecided, |f| f.tone);
-        let label = "Measured".into();
-        Some(Finding { label, text, tone })
+        let agreement = agreement::sentence(pair, measured);
+        let text = say::paragraph([text].into_iter().chain(agreement))?;
+        Some(Finding::new("Measured", text, tone))
     });
-    let explained = heap::explanations(pair).into_iter().next().map(plain);
-    let found = [heap, misses, clock.or(explained)];
-    found.into_iter().flatten().take(findings::MOST).collect()
+    let explained = heap::explanations(pair)
+        .into_iter()
+        .next()
+        .map(Finding::plain);
+    let findings = [heap, misses, clock.or(explained)];
+    findings
+        .into_iter()
+        .flatten()
+        .take(findings::MOST)
+        .collect()
 }
 
 fn facts(pair: &Pair, report: &ProfileReport) -> Vec<(String, String)> {
@@ -314,10 +300,7 @@ fn metric(figure: &str) -> Metric {
     Metric {
         id: figure.to_owned().into(),
         title: meaning(figure).to_owned().into(),
-        unit: match figure {
-            "peak" | "total" => Unit::Bytes,
-            figure => unit(figure),
-        },
+        unit: figure_unit(figure),
         better: Direction::Less,
     }
 }
@@ -369,7 +352,7 @@ fn ranked(
     table: (&str, &str, &Unit),
     most: usize,
     mut figures: Vec<(String, Option<u64>, Option<u64>)>,
-    whole: Option<u64>,
+    total: Option<u64>,
 ) -> Table {
     let (title, first, unit) = table;
     figures.retain(|(_, before, after)| before.unwrap_or(0) > 0 || after.unwrap_or(0) > 0);
@@ -386,7 +369,7 @@ fn ranked(
         .captioned("What changed most is first; of one profile alone, what costs most.");
     for (name, before, after) in figures.into_iter().take(most) {
         let mut cells = vec![Cell::from(name)];
-        cells.extend(pair.cells((before, after), unit, whole));
+        cells.extend(pair.cells((before, after), unit, total));
         table.row(cells);
     }
     if hidden > 0 {

@@ -6,7 +6,7 @@ use crate::document::{
     Answer, Axis, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestGroup, ForestRow,
     Quantity, Row, Scale, Section, Table, Tone,
 };
-use crate::kind::{findings, method, say};
+use crate::kind::{method, say};
 use lab_model::{Metric, Run, Unit, Watched, WatchedPage};
 use lab_stats::analysis::Interval;
 use lab_watch::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
@@ -18,8 +18,8 @@ const ROWS: usize = 40;
 
 /// The document of two runs that watched, in these files.
 pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Document {
-    let found = between(watched[0], watched[1]);
-    let known: Vec<(&CommonPage, &Interval)> = found
+    let logs = between(watched[0], watched[1]);
+    let known: Vec<(&CommonPage, &Interval)> = logs
         .both
         .iter()
         .filter_map(|b| Some((b, b.ratio.as_ref()?)))
@@ -27,28 +27,30 @@ pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Do
     let mut document = Document {
         title: "Two logs".into(),
         question: "What takes more or less time in the second log than in the first?".into(),
-        made: format!("{} and {}", method::made(runs[0]), method::made(runs[1])),
+        made: format!(
+            "{} and {}",
+            method::date_and_place(runs[0]),
+            method::date_and_place(runs[1])
+        ),
         lab_version: runs[1].lab_version.clone(),
         answer: answer(&known),
         source: format!("{} hold every count.", say::list(&files)),
         rows: rows(&runs[1].name, &known),
         ..Document::default()
     };
-    let mut pages = Section::new("Page by page");
-    pages.table(table(&found));
-    document.section(pages);
+    document.section(Section::of_table("Page by page", table(&logs)));
     let mut alone = Section::new("In one log alone");
-    for (which, pages) in ["first", "second"].into_iter().zip(&found.alone) {
+    for (which, pages) in ["first", "second"].into_iter().zip(&logs.alone) {
         alone.table(of_one(which, pages));
     }
     document.section(alone);
-    let mut how = Section::folded("How it was computed");
-    how.text(format!(
+    let mut method = Section::folded("How it was computed");
+    method.text(format!(
         "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
          Hodges-Lehmann estimate over the days of both logs. All intervals hold together at 95 %. They need {FEWEST} days of each \
          log. Neither the machine nor the data need be the same: the change is of all that differs."
     ));
-    document.section(how);
+    document.section(method);
     document
 }
 
@@ -62,11 +64,8 @@ fn tone(ratio: &Interval) -> Tone {
 }
 
 fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
-    let row = |(both, ratio): &(&CommonPage, &Interval)| ForestRow {
-        name: both.pages[0].name.clone(),
-        value: Quantity::ratio(ratio),
-        tone: tone(ratio),
-        label: String::new(),
+    let row = |(page, ratio): &(&CommonPage, &Interval)| {
+        ForestRow::new(&page.pages[0].name, Quantity::ratio(ratio), tone(ratio))
     };
     let rows: Vec<ForestRow> = known.iter().take(CHARTED).map(row).collect();
     let chart = (!rows.is_empty()).then(|| Chart {
@@ -87,31 +86,36 @@ fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
         .iter()
         .filter(|(_, r)| tone(r) != Tone::Undecided)
         .collect();
-    let gain = |both: &CommonPage, ratio: &Interval| {
-        both.shares[0].max(both.shares[1]) * ratio.estimate.ln().abs()
+    let gain = |page: &CommonPage, ratio: &Interval| {
+        page.shares[0].max(page.shares[1]) * ratio.estimate.ln().abs()
     };
     certain.sort_by(|a, b| gain(b.0, b.1).total_cmp(&gain(a.0, a.1)));
-    let sentence = |(both, ratio): &&(&CommonPage, &Interval)| Finding {
-        tone: tone(ratio),
-        ..findings::plain(format!(
+    let sentence = |(page, ratio): &&(&CommonPage, &Interval)| {
+        let text = format!(
             "{} takes {} of the first log, and {} of all time where it took {}.",
-            both.pages[0].name,
+            page.pages[0].name,
             say::times(ratio, "the time", ratio.level),
-            say::percent(both.shares[1]),
-            say::percent(both.shares[0]),
-        ))
+            say::percent(page.shares[1]),
+            say::percent(page.shares[0]),
+        );
+        Finding::plain(text).toned(tone(ratio))
     };
     let mut findings: Vec<Finding> = certain.iter().take(3).map(sentence).collect();
     if findings.is_empty() && !known.is_empty() {
-        findings.push(findings::plain(format!(
+        findings.push(Finding::plain(format!(
             "None of {} is shown to have changed.",
             say::count(known.len(), "page")
         )));
     }
+    let nothing = || {
+        format!(
+            "No page has {FEWEST} days with 20 requests in both logs: nothing can be said of changes."
+        )
+    };
     Answer {
         chart,
         findings,
-        undecided: known.is_empty().then(|| format!("No page has {FEWEST} days with 20 requests in both logs: nothing can be said of changes.")),
+        undecided: known.is_empty().then(nothing),
     }
 }
 
@@ -119,7 +123,7 @@ fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }
 
-fn table(found: &BetweenLogs) -> Table {
+fn table(logs: &BetweenLogs) -> Table {
     let columns = [
         Column::from("page"),
         Column::of("mean, first", Unit::Nanoseconds),
@@ -131,18 +135,18 @@ fn table(found: &BetweenLogs) -> Table {
     let mut table = Table::new("", columns);
     table.caption =
         "Means are of all requests; second / first is of the typical duration of a day.".into();
-    for both in found.both.iter().take(ROWS) {
-        let ratio = both
+    for page in logs.both.iter().take(ROWS) {
+        let ratio = page
             .ratio
             .as_ref()
             .map(|r| Cell::from(Quantity::ratio(r)).toned(tone(r)));
         table.row(vec![
-            both.pages[0].name.as_str().into(),
-            time(both.pages[0].mean_ns()),
-            time(both.pages[1].mean_ns()),
+            page.pages[0].name.as_str().into(),
+            time(page.pages[0].mean_ns()),
+            time(page.pages[1].mean_ns()),
             ratio.unwrap_or_default(),
-            Quantity::exact(both.shares[0], Unit::Share).into(),
-            Quantity::exact(both.shares[1], Unit::Share).into(),
+            Quantity::exact(page.shares[0], Unit::Share).into(),
+            Quantity::exact(page.shares[1], Unit::Share).into(),
         ]);
     }
     table.without_empty_columns()
@@ -169,10 +173,10 @@ fn of_one(which: &str, pages: &[&WatchedPage]) -> Table {
 }
 
 fn rows(run: &str, known: &[(&CommonPage, &Interval)]) -> Vec<Row> {
-    let row = |(both, ratio): &(&CommonPage, &Interval)| Row {
-        case: kind_name(both.pages[0].kind).into(),
+    let row = |(page, ratio): &(&CommonPage, &Interval)| Row {
+        case: kind_name(page.pages[0].kind).into(),
         ratio: Some(Quantity::ratio(ratio)),
-        ..Row::new(run, &both.pages[0].name, Metric::P50)
+        ..Row::new(run, &page.pages[0].name, Metric::P50)
     };
     known.iter().map(row).collect()
 }

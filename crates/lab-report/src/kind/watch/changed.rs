@@ -3,7 +3,7 @@
 
 use super::LogReport;
 use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
-use crate::kind::{findings, say};
+use crate::kind::say;
 use lab_model::Unit;
 use lab_stats::analysis::Interval;
 use lab_watch::analysis::changes::{Changed, FEWEST};
@@ -19,41 +19,36 @@ fn tone(ratio: &Interval) -> Tone {
     }
 }
 
+/// The day of a change: `2026-11-21`, at whose noon it is.
+fn day(changed: &Changed) -> String {
+    let noon = say::minute(changed.at_s as f64 + 43_200.0);
+    noon[..10].into()
+}
+
 fn took(changed: &Changed) -> String {
     let since = match &changed.release {
         Some(release) => format!("since {release}"),
-        None => format!(
-            "from {} on",
-            &say::minute(changed.at_s as f64 + 43_200.0)[..10]
-        ),
+        None => format!("from {} on", day(changed)),
     };
     let times = say::times(&changed.ratio, "the time of before", changed.ratio.level);
     format!("{} takes {times} {since}.", changed.page.name)
 }
 
 /// The greatest change.
-pub fn finding(said: &LogReport) -> Option<Finding> {
-    let released = said.changes.releases.iter().flat_map(|r| &r.pages);
+pub fn finding(report: &LogReport) -> Option<Finding> {
+    let released = report.changes.releases.iter().flat_map(|r| &r.pages);
+    let size = |changed: &Changed| changed.ratio.estimate.ln().abs();
     let certain = released
         .filter(|c| c.is_certain())
-        .chain(&said.changes.points);
-    let greatest = certain.max_by(|a, b| {
-        a.ratio
-            .estimate
-            .ln()
-            .abs()
-            .total_cmp(&b.ratio.estimate.ln().abs())
-    })?;
-    Some(Finding {
-        tone: tone(&greatest.ratio),
-        ..findings::plain(took(greatest))
-    })
+        .chain(&report.changes.points);
+    let greatest = certain.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    Some(Finding::plain(took(greatest)).toned(tone(&greatest.ratio)))
 }
 
 /// Everything about changes.
-pub fn section(said: &LogReport) -> Section {
+pub fn section(report: &LogReport) -> Section {
     let mut section = Section::new("What changed");
-    let changes = &said.changes;
+    let changes = &report.changes;
     for released in &changes.releases {
         let title = format!(
             "Release {} of {}",
@@ -120,7 +115,7 @@ fn table(title: &str, all: &[Changed]) -> Table {
         let ratio = Cell::from(Quantity::ratio(&changed.ratio));
         table.row(vec![
             changed.page.name.as_str().into(),
-            say::minute(changed.at_s as f64 + 43_200.0)[..10].into(),
+            day(changed).into(),
             ratio.toned(tone(&changed.ratio)),
             format!("{} and {}", changed.days.0, changed.days.1).into(),
             changed.release.clone().unwrap_or_default().into(),

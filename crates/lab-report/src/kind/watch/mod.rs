@@ -8,9 +8,10 @@ mod week;
 
 pub use between::document as between;
 
-use super::{findings, method, say};
+use super::findings::MOST as MOST_FINDINGS;
+use super::{method, say};
 use crate::Report;
-use crate::document::{Answer, Document, Finding, Item, Quantity, Row, Section, Tone};
+use crate::document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
 use lab_model::{Direction, Metric, PageKind, Unit, Watched, WatchedPage};
 use lab_watch::analysis::capacity::Headroom;
 use lab_watch::analysis::changes::{Changes, changes};
@@ -29,7 +30,7 @@ pub struct Capacity {
     pub limit_ns: f64,
 }
 
-/// All that is said of a log.
+/// What a log's report is made from.
 struct LogReport<'w> {
     watched: &'w Watched,
     pages: Option<Ranking<'w>>,
@@ -41,7 +42,7 @@ struct LogReport<'w> {
 
 /// The document of a run that watched.
 pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>) -> Document {
-    let said = LogReport {
+    let log = LogReport {
         watched,
         pages: ranking(watched, PageKind::Page),
         queries: ranking(watched, PageKind::Query),
@@ -53,9 +54,9 @@ pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>)
         title: format!("Watched: {}", sources(watched)),
         question: "Which few pages and queries cost the most, when, and how much room is left?"
             .into(),
-        made: method::made(report.run),
+        made: method::date_and_place(report.run),
         lab_version: report.run.lab_version.clone(),
-        answer: answer(&said),
+        answer: answer(&log),
         source: format!("{} holds every count.", report.file),
         kept: true,
         rows: rows(report, watched),
@@ -63,13 +64,13 @@ pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>)
     };
     let sections = [
         warnings(watched),
-        pages::section(said.pages.as_ref(), "Pages"),
-        pages::section(said.queries.as_ref(), "Queries"),
-        week::section(&said),
-        changed::section(&said),
-        room(&said),
+        pages::section(log.pages.as_ref(), "Pages"),
+        pages::section(log.queries.as_ref(), "Queries"),
+        week::section(&log),
+        changed::section(&log),
+        room(&log),
         pages::others(watched),
-        read(report, &said),
+        reading(report, &log),
     ];
     sections
         .into_iter()
@@ -92,55 +93,51 @@ fn sources(watched: &Watched) -> String {
     }
 }
 
-fn answer(said: &LogReport) -> Answer {
-    let first = said.pages.as_ref().or(said.queries.as_ref());
+fn answer(log: &LogReport) -> Answer {
+    let first = log.pages.as_ref().or(log.queries.as_ref());
     let Some(ranking) = first else {
         return Answer {
             undecided: Some("The log tells of no request.".into()),
             ..Answer::default()
         };
     };
-    let mut found: Vec<Finding> = vec![pages::few(ranking)];
-    found.extend(
-        said.pages
+    let mut findings: Vec<Finding> = vec![pages::few(ranking)];
+    findings.extend(
+        log.pages
             .is_some()
-            .then(|| said.queries.as_ref().map(pages::few))
+            .then(|| log.queries.as_ref().map(pages::few))
             .flatten(),
     );
-    found.extend(room_finding(said));
-    found.extend(changed::finding(said));
-    found.extend(week::finding(said).or_else(|| week::fullest(said)));
-    found.extend(pages::different(ranking));
-    found.truncate(findings::MOST);
-    let mut undecided: Vec<String> = said.watched.advice.clone();
+    findings.extend(room_finding(log));
+    findings.extend(changed::finding(log));
+    findings.extend(week::finding(log).or_else(|| week::fullest(log)));
+    findings.extend(pages::different(ranking));
+    findings.truncate(MOST_FINDINGS);
+    let mut undecided: Vec<String> = log.watched.advice.clone();
     undecided.extend(ranking.interval.is_none().then(|| {
         "The log is too short for intervals: eight minutes with requests are needed.".to_string()
     }));
-    undecided.extend(week::undecided(said));
-    undecided.extend(said.capacity.is_none().then(|| {
+    undecided.extend(week::undecided(log));
+    undecided.extend(log.capacity.is_none().then(|| {
         "How much room is left: --capacity with a run of benchlab load tells.".to_string()
     }));
     Answer {
         chart: pages::chart(ranking),
-        findings: found,
-        undecided: (!undecided.is_empty()).then(|| undecided.join(" ")),
+        findings,
+        undecided: say::paragraph(undecided),
     }
 }
 
 fn warnings(watched: &Watched) -> Section {
     let mut section = Section::new("Warnings");
     let mut warn = |label: &str, text: String| {
-        section.push(Finding {
-            label: label.into(),
-            text,
-            tone: Tone::Alarm,
-        });
+        section.push(Finding::new(label, text, Tone::Alarm));
     };
     let lines = watched.lines;
-    let of = |n: u64, what: &str| {
+    let lines_text = |n: u64, problem: &str| {
         let part = say::percent(n as f64 / lines.all.max(1) as f64);
         format!(
-            "{} of {} ({part}) {what}",
+            "{} of {} ({part}) {problem}",
             say::count(n as usize, "line"),
             lines.all
         )
@@ -148,7 +145,7 @@ fn warnings(watched: &Watched) -> Section {
     if lines.malformed > 0 {
         warn(
             "malformed",
-            of(
+            lines_text(
                 lines.malformed,
                 "could not be understood and are not in the figures.",
             ),
@@ -157,7 +154,7 @@ fn warnings(watched: &Watched) -> Section {
     if lines.too_long > 0 {
         warn(
             "too long",
-            of(
+            lines_text(
                 lines.too_long,
                 "are longer than 64 KiB and are not in the figures.",
             ),
@@ -190,24 +187,24 @@ fn warnings(watched: &Watched) -> Section {
     section
 }
 
-fn room_finding(said: &LogReport) -> Option<Finding> {
-    let Capacity { room, limit_ns, .. } = said.capacity?;
+fn room_finding(log: &LogReport) -> Option<Finding> {
+    let Capacity { room, limit_ns, .. } = log.capacity?;
     let used = say::figure(&room.used, &Unit::Share, room.used.level);
     let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
     let at_least = if room.is_known { "" } else { "at least " };
-    Some(findings::plain(format!(
+    Some(Finding::plain(format!(
         "The fullest minute takes {used} of the capacity: {at_least}{times} times as many users fit before p99 passes {}.",
         say::time(*limit_ns as u64),
     )))
 }
 
-fn room(said: &LogReport) -> Section {
+fn room(log: &LogReport) -> Section {
     let mut section = Section::new("Room");
-    let Some(capacity) = said.capacity else {
+    let Some(capacity) = log.capacity else {
         return section;
     };
     let room = &capacity.room;
-    section.extend_finding(room_finding(said));
+    section.items.extend(room_finding(log).map(Item::from));
     let rate = Unit::PerSecond("requests".into());
     section.push(Item::Facts(vec![
         ("fullest minute".into(), say::reading(room.peaks[0], &rate)),
@@ -233,9 +230,9 @@ fn room(said: &LogReport) -> Section {
     section
 }
 
-/// How it was read.
-fn read(report: &Report, said: &LogReport) -> Section {
-    let watched = said.watched;
+/// How the log was read.
+fn reading(report: &Report, log: &LogReport) -> Section {
+    let watched = log.watched;
     let mut section = Section::folded("How it was read");
     let mut facts: Vec<(String, String)> = Vec::new();
     for source in &watched.sources {
@@ -263,8 +260,8 @@ fn read(report: &Report, said: &LogReport) -> Section {
          names are not read. Durations are the server's.",
         say::percent(watched.error)
     ));
-    if let Some(ranking) = said.pages.as_ref().or(said.queries.as_ref()) {
-        section.text(pages::how(ranking));
+    if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
+        section.text(pages::interval_method(ranking));
     }
     section.sections.push(method::host(report.run));
     section
@@ -299,7 +296,7 @@ fn figure(page: &WatchedPage, metric: &Metric, error: f64, all_ns: u64) -> Optio
     let quantile = |part: f64| {
         let value = page.times.quantile(part)? as f64;
         let (low, high) = (value * (1.0 - error), value * (1.0 + error));
-        let precision = crate::document::Precision::Within {
+        let precision = Precision::Within {
             low,
             high,
             level: 1.0,
@@ -365,10 +362,4 @@ fn rows(report: &Report, watched: &Watched) -> Vec<Row> {
         }
     }
     rows
-}
-
-impl Section {
-    fn extend_finding(&mut self, finding: Option<Finding>) {
-        self.items.extend(finding.map(Item::from));
-    }
 }

@@ -6,7 +6,7 @@ use crate::document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
     Section, Table,
 };
-use crate::kind::{findings, say};
+use crate::kind::say;
 use lab_model::{PageKind, Unit, Watched};
 use lab_watch::analysis::pareto::{MOST, PageOrder, Ranked, Ranking};
 
@@ -49,7 +49,7 @@ pub fn chart(ranking: &Ranking) -> Option<Chart> {
     let mut before = 0.0;
     let shown = ranking.pages.len().min(BARS);
     let rows = ranking.pages[..shown].iter().map(|ranked| {
-        let own = ranked.cumulative - before;
+        let added = ranked.cumulative - before;
         let parts = vec![
             BarPart {
                 part: 0,
@@ -57,7 +57,7 @@ pub fn chart(ranking: &Ranking) -> Option<Chart> {
             },
             BarPart {
                 part: 1,
-                value: share(own),
+                value: share(added),
             },
         ];
         before = ranked.cumulative;
@@ -94,9 +94,8 @@ fn share(value: f64) -> Quantity {
 pub fn few(ranking: &Ranking) -> Finding {
     let (word, of) = words(ranking);
     let range = match &ranking.interval {
-        Some(i) if i.low == i.high => String::new(),
-        Some(i) => format!(" ({} to {})", i.low, i.high),
-        None => String::new(),
+        Some(i) if i.low != i.high => format!(" ({} to {})", i.low, i.high),
+        _ => String::new(),
     };
     let make = if ranking.smallest == 1 {
         "makes"
@@ -118,7 +117,7 @@ pub fn few(ranking: &Ranking) -> Finding {
     } else {
         "."
     };
-    findings::plain(format!(
+    Finding::plain(format!(
         "{}{range} of {} {make} {} of the {of}: {}{end}",
         ranking.smallest,
         counted(ranking.pages.len(), word),
@@ -158,7 +157,7 @@ pub fn different(ranking: &Ranking) -> Option<Finding> {
     } else {
         String::new()
     };
-    Some(findings::plain(format!(
+    Some(Finding::plain(format!(
         "{} is used most, {} is slowest (mean {}), {} takes most time.{saved}",
         shortened(&used.page.name),
         shortened(&slowest.page.name),
@@ -222,7 +221,7 @@ fn row(ranked: &Ranked) -> Vec<Cell> {
     let time = |ns: Option<f64>| Cell::from(ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)));
     let quantile = |part: f64| time(page.times.quantile(part).map(|ns| ns as f64));
     let count = |n: u64| Cell::from(Quantity::exact(n as f64, Unit::Count("requests".into())));
-    let own = match &ranked.share_interval {
+    let share_of_time = match &ranked.share_interval {
         Some(interval) => Quantity::estimate(interval, Unit::Share),
         None => share(ranked.share),
     };
@@ -234,7 +233,7 @@ fn row(ranked: &Ranked) -> Vec<Cell> {
         quantile(0.95),
         quantile(0.99),
         time((page.timed > 0).then_some(page.total_ns as f64)),
-        own.into(),
+        share_of_time.into(),
         share(ranked.cumulative).into(),
         if ranked.saving > 0.0 {
             share(ranked.saving).into()
@@ -260,10 +259,10 @@ fn orders(ranking: &Ranking) -> Table {
         return table;
     }
     let name =
-        |found: Option<&Ranked>| found.map_or(Cell::default(), |r| r.page.name.as_str().into());
+        |ranked: Option<&Ranked>| ranked.map_or(Cell::default(), |r| r.page.name.as_str().into());
     for place in 1..=ranking.pages.len().min(10) {
         table.row(vec![
-            place.to_string().as_str().into(),
+            place.to_string().into(),
             name(ranking.pages.iter().find(|r| r.by_requests == place)),
             name(ranking.pages.iter().find(|r| r.by_mean == Some(place))),
             name(ranking.pages.get(place - 1)),
@@ -276,30 +275,27 @@ fn orders(ranking: &Ranking) -> Table {
 pub fn others(watched: &Watched) -> Section {
     let mut section = Section::new("Bots and health checks");
     let columns = ["who", "kind"].map(Column::from).into_iter();
-    let figures = FIGURES.iter().filter(|m| m.id != "share");
-    let figures: Vec<_> = figures.collect();
-    let of = figures
+    let figures: Vec<_> = FIGURES.iter().filter(|m| m.id != "share").collect();
+    let of_figures = figures
         .iter()
         .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
-    let mut table = Table::new("", columns.chain(of));
+    let mut table = Table::new("", columns.chain(of_figures));
     table.caption = "They are in none of the figures above.".into();
     let mut all: Vec<_> = watched.pages.iter().filter(|p| !p.kind.is_use()).collect();
     all.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
     for page in all.into_iter().take(ROWS) {
-        let mut cells = vec![page.name.as_str().into(), kind_name(page.kind).into()];
-        cells.extend(
-            figures
-                .iter()
-                .map(|m| Cell::from(figure(page, m, watched.error, 0))),
-        );
-        table.row(cells);
+        let values = figures
+            .iter()
+            .map(|m| Cell::from(figure(page, m, watched.error, 0)));
+        let kind = Cell::from(kind_name(page.kind));
+        table.named_row(page.name.as_str(), std::iter::once(kind).chain(values));
     }
     section.table(table.without_empty_columns());
     section
 }
 
 /// How the set and its interval come about.
-pub fn how(ranking: &Ranking) -> String {
+pub fn interval_method(ranking: &Ranking) -> String {
     let (length, blocks) = ranking.blocks;
     if ranking.interval.is_none() {
         return String::new();

@@ -6,7 +6,7 @@ use crate::document::{
     Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
     Section, Table,
 };
-use crate::kind::{findings, say};
+use crate::kind::say;
 use lab_model::Unit;
 use lab_watch::analysis::offset_s;
 use lab_watch::analysis::week::{Slot, WEEKS, slots};
@@ -14,7 +14,7 @@ use lab_watch::analysis::week::{Slot, WEEKS, slots};
 /// Hours in a table.
 const ROWS: usize = 20;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const LONG: [&str; 7] = [
+const WEEKDAYS: [&str; 7] = [
     "Monday",
     "Tuesday",
     "Wednesday",
@@ -25,28 +25,24 @@ const LONG: [&str; 7] = [
 ];
 
 /// The greatest spike.
-pub fn finding(said: &LogReport) -> Option<Finding> {
-    let spikes = &said.spikes;
-    if let Some(weekly) = spikes
-        .weekly
-        .iter()
-        .max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))
-    {
-        let more = spikes.weekly.len() - 1;
-        let more = if more > 0 {
-            format!(", and {} more", say::count(more, "hour"))
-        } else {
-            String::new()
+pub fn finding(report: &LogReport) -> Option<Finding> {
+    let spikes = &report.spikes;
+    let weekly = spikes.weekly.iter();
+    let greatest = weekly.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
+    if let Some(weekly) = greatest {
+        let more = match spikes.weekly.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {} more", say::count(more, "hour")),
         };
-        return Some(findings::plain(format!(
+        return Some(Finding::plain(format!(
             "Every {} at {}:00 has {} of other days{more}.",
-            LONG[weekly.weekday],
+            WEEKDAYS[weekly.weekday],
             weekly.hour,
             say::times(&weekly.ratio, "the requests", weekly.ratio.level),
         )));
     }
     let single = spikes.single.first()?;
-    Some(findings::plain(format!(
+    Some(Finding::plain(format!(
         "{} stand out; the greatest began at {} with {} that are usual.",
         say::capital(&say::count(spikes.single.len(), "hour")),
         say::minute(single.local_s as f64),
@@ -55,43 +51,43 @@ pub fn finding(said: &LogReport) -> Option<Finding> {
 }
 
 /// The fullest minute, in the log's time.
-pub fn fullest(said: &LogReport) -> Option<Finding> {
-    let (start_s, requests) = said.watched.peak_minute?;
-    let began = say::minute((start_s + offset_s(said.watched)) as f64);
+pub fn fullest(report: &LogReport) -> Option<Finding> {
+    let (start_s, requests) = report.watched.peak_minute?;
+    let began = say::minute((start_s + offset_s(report.watched)) as f64);
     let rate = say::reading(requests as f64 / 60.0, &Unit::PerSecond("requests".into()));
-    Some(findings::plain(format!(
+    Some(Finding::plain(format!(
         "The fullest minute began at {began}, with {rate}."
     )))
 }
 
 /// What more weeks would tell.
-pub fn undecided(said: &LogReport) -> Option<String> {
-    let has_hours = !said.watched.hours.is_empty();
-    (has_hours && said.spikes.tested == 0).then(|| {
+pub fn undecided(report: &LogReport) -> Option<String> {
+    let has_hours = !report.watched.hours.is_empty();
+    (has_hours && report.spikes.tested == 0).then(|| {
         format!(
             "Not enough weeks to tell spikes: the log has {}, {WEEKS} are needed.",
-            say::count(said.spikes.weeks, "whole week")
+            say::count(report.spikes.weeks, "whole week")
         )
     })
 }
 
 /// Everything about time.
-pub fn section(said: &LogReport) -> Section {
+pub fn section(report: &LogReport) -> Section {
     let mut section = Section::new("When");
-    if said.watched.hours.is_empty() {
+    if report.watched.hours.is_empty() {
         return section;
     }
-    let slots = slots(said.watched);
+    let slots = slots(report.watched);
     section.chart(heat(&slots));
-    section.table(weekly(said));
-    section.table(single(said));
+    section.table(weekly(report));
+    section.table(single(report));
     section.text(
         match (
-            undecided(said),
-            said.spikes.weekly.is_empty() && said.spikes.single.is_empty(),
+            undecided(report),
+            report.spikes.weekly.is_empty() && report.spikes.single.is_empty(),
         ) {
-            (Some(why), _) => why,
-            (None, true) => format!("None of {} hours stands out.", said.spikes.tested),
+            (Some(reason), _) => reason,
+            (None, true) => format!("None of {} hours stands out.", report.spikes.tested),
             (None, false) => String::new(),
         },
     );
@@ -170,17 +166,12 @@ fn by_hour(
             let value = value(slot).filter(|_| slot.requests > 0);
             Cell::from(value.map(|v| Quantity::exact(v, unit.clone())))
         };
-        let name = Cell::from(format!("{hour:02}:00"));
-        table.row(
-            std::iter::once(name)
-                .chain(slots.iter().map(cell))
-                .collect(),
-        );
+        table.named_row(format!("{hour:02}:00"), slots.iter().map(cell));
     }
     table.without_empty_columns()
 }
 
-fn weekly(said: &LogReport) -> Table {
+fn weekly(report: &LogReport) -> Table {
     let columns = [
         Column::from("hour of the week"),
         Column::of("requests", Unit::PerSecond("requests".into())),
@@ -188,9 +179,9 @@ fn weekly(said: &LogReport) -> Table {
     ];
     let mut table = Table::new("Hours that stand out every week", columns);
     table.caption = "Requests as a multiple of those at the same hour of other days.".into();
-    for weekly in &said.spikes.weekly {
+    for weekly in &report.spikes.weekly {
         table.row(vec![
-            format!("{} {:02}:00", LONG[weekly.weekday], weekly.hour).into(),
+            format!("{} {:02}:00", WEEKDAYS[weekly.weekday], weekly.hour).into(),
             Quantity::exact(weekly.rate, Unit::PerSecond("requests".into())).into(),
             Quantity::ratio(&weekly.ratio).into(),
         ]);
@@ -198,7 +189,7 @@ fn weekly(said: &LogReport) -> Table {
     table
 }
 
-fn single(said: &LogReport) -> Table {
+fn single(report: &LogReport) -> Table {
     let columns = [
         Column::from("hour"),
         Column::of("requests", Unit::Count("requests".into())),
@@ -207,14 +198,14 @@ fn single(said: &LogReport) -> Table {
     let mut table = Table::new("Single hours that stand out", columns);
     table.caption = format!(
         "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over {} hours.",
-        said.spikes.tested
+        report.spikes.tested
     );
-    let all = &said.spikes.single;
+    let all = &report.spikes.single;
     for single in all.iter().take(ROWS) {
         table.row(vec![
             format!(
                 "{} {}",
-                LONG[((single.local_s.div_euclid(86_400) + 3).rem_euclid(7)) as usize],
+                WEEKDAYS[((single.local_s.div_euclid(86_400) + 3).rem_euclid(7)) as usize],
                 say::minute(single.local_s as f64)
             )
             .into(),
