@@ -56,13 +56,23 @@ impl Counts {
 
     /// A value that half of them do not exceed.
     pub fn median(&self) -> Option<u64> {
-        let half = self.total().div_ceil(2);
-        let mut passed = 0_u64;
-        let found = self.0.iter().find(|(_, count)| {
-            passed = passed.saturating_add(*count);
-            passed >= half
+        self.of_rank(self.total().div_ceil(2))
+    }
+
+    /// The least value that this part of them, 0 to 1, does not exceed.
+    pub fn quantile(&self, part: f64) -> Option<u64> {
+        let rank = (self.total() as f64 * part).ceil() as u64;
+        self.of_rank(rank.max(1))
+    }
+
+    /// The least value that so many of them do not exceed.
+    fn of_rank(&self, rank: u64) -> Option<u64> {
+        let mut cumulative = 0_u64;
+        let value = self.0.iter().find(|(_, count)| {
+            cumulative = cumulative.saturating_add(*count);
+            cumulative >= rank
         });
-        found.map(|(value, _)| *value)
+        value.map(|(value, _)| *value)
     }
 }
 

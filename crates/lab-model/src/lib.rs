@@ -30,7 +30,9 @@ pub use counts::Counts;
 pub use host::{Disturbance, Host};
 pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
 pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
-pub use metric::{Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, grouped, trimmed};
+pub use metric::{
+    Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, distinct, grouped, trimmed,
+};
 pub use part::{Part, parts};
 pub use plan::{
     Case, Check, Command, Commands, Cores, FAULT, Injection, Measure, Plan, Point, Proof, Servers,

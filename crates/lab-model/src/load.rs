@@ -119,13 +119,13 @@ impl Arrivals {
         if all_ns == 0 {
             return 0.0;
         }
-        let whole: f64 = stages.iter().map(|s| s.due(s.length_ns)).sum();
+        let per_round: f64 = stages.iter().map(|s| s.due(s.length_ns)).sum();
         let mut left_ns = until_ns % all_ns;
-        let mut due = (until_ns / all_ns) as f64 * whole;
+        let mut due = (until_ns / all_ns) as f64 * per_round;
         for stage in stages {
-            let here_ns = left_ns.min(stage.length_ns);
-            due += stage.due(here_ns);
-            left_ns -= here_ns;
+            let part_ns = left_ns.min(stage.length_ns);
+            due += stage.due(part_ns);
+            left_ns -= part_ns;
         }
         due
     }

@@ -82,8 +82,8 @@ impl Metric {
         Metric::new(id, title, Unit::Nanoseconds, Direction::Neither)
     }
 
-    const fn count(id: &'static str, title: &'static str, of: &'static str) -> Self {
-        let unit = Unit::Count(Cow::Borrowed(of));
+    const fn count(id: &'static str, title: &'static str, counted: &'static str) -> Self {
+        let unit = Unit::Count(Cow::Borrowed(counted));
         Metric::new(id, title, unit, Direction::Neither)
     }
 }
@@ -325,10 +325,10 @@ impl Metric {
     /// What the lab measures of each batch with an outage.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
-    /// Whether the lab itself finds it of a batch, and the subject does not tell it.
+    /// Whether the lab measures it of each batch itself, and subjects do not report it.
     pub fn is_found(&self) -> bool {
         let groups = [&Metric::EFFECTS[..], &Metric::OUTAGE, &[Metric::LINK_BYTES]];
-        groups.iter().any(|found| found.contains(self))
+        groups.iter().any(|group| group.contains(self))
     }
 }
 
@@ -365,13 +365,24 @@ pub static SERVICE_TIMES: [Metric; 7] = [
     Metric::SERVICE_MAX,
 ];
 
+/// Each value once, in the order in which it comes first.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct: Vec<T> = Vec::new();
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
 /// `1,234,567`, `-1,234.5`.
 pub fn grouped(number: impl ToString) -> String {
     let mut text = number.to_string();
-    let whole = text.find('.').unwrap_or(text.len());
+    let point = text.find('.').unwrap_or(text.len());
     let first = usize::from(text.starts_with('-')) + 1;
-    let places = (first..whole).rev();
-    for place in places.filter(|place| (whole - place).is_multiple_of(3)) {
+    let places = (first..point).rev();
+    for place in places.filter(|place| (point - place).is_multiple_of(3)) {
         text.insert(place, ',');
     }
     text

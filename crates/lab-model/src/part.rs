@@ -48,20 +48,22 @@ impl Numbers {
         }
     }
 
+    /// Gives a subject its new number; whether it stays.
     fn subject(&self, subject: &mut SubjectId) -> bool {
         replace(subject, &self.subjects)
     }
 
-    fn both(&self, subject: &mut SubjectId, point: &mut PointId) -> bool {
+    fn subject_and_point(&self, subject: &mut SubjectId, point: &mut PointId) -> bool {
         self.subject(subject) && replace(point, &self.points)
     }
 
-    /// A point that is not named is of the subject's target.
-    fn maybe(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
+    /// The same where a point may be missing, which is then any of the subject's target.
+    fn subject_and_any_point(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
         self.subject(subject) && point.as_mut().is_none_or(|p| replace(p, &self.points))
     }
 }
 
+/// Numbers from 0 for those that stay.
 fn renumbered(stays: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     let mut next = 0;
     let number = |stays: bool| {
@@ -71,6 +73,7 @@ fn renumbered(stays: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     stays.map(number).collect()
 }
 
+/// Replaces a number by its new one, and says whether there is one.
 fn replace(number: &mut usize, by: &[Option<usize>]) -> bool {
     let new = by.get(*number).copied().flatten();
     *number = new.unwrap_or(*number);
@@ -79,23 +82,23 @@ fn replace(number: &mut usize, by: &[Option<usize>]) -> bool {
 
 fn part(run: &Run, target: TargetId) -> Run {
     let mut run = run.clone();
-    let Some(whole) = run.plan.take() else {
+    let Some(plan) = run.plan.take() else {
         return run;
     };
-    let numbers = Numbers::of(&whole, target);
+    let numbers = Numbers::of(&plan, target);
     run.pilots
-        .retain_mut(|p| numbers.both(&mut p.subject, &mut p.point));
+        .retain_mut(|p| numbers.subject_and_point(&mut p.subject, &mut p.point));
     run.settings
-        .retain_mut(|s| numbers.maybe(&mut s.subject, &mut s.point));
+        .retain_mut(|s| numbers.subject_and_any_point(&mut s.subject, &mut s.point));
     run.failures
-        .retain_mut(|f| numbers.maybe(&mut f.subject, &mut f.point));
+        .retain_mut(|f| numbers.subject_and_any_point(&mut f.subject, &mut f.point));
     run.log.retain_mut(|l| numbers.subject(&mut l.subject));
     run.services
         .retain_mut(|s| std::mem::take(&mut s.target) == target);
     run.blocks
         .iter_mut()
         .for_each(|block| block_part(block, &numbers));
-    run.plan = Some(plan_part(whole, target, &numbers));
+    run.plan = Some(plan_part(plan, target, &numbers));
     run
 }
 
@@ -105,22 +108,22 @@ fn block_part(block: &mut Block, numbers: &Numbers) {
         .retain_mut(|p| numbers.subject(&mut p.subject));
     block
         .resources
-        .retain_mut(|r| numbers.both(&mut r.subject, &mut r.point));
+        .retain_mut(|r| numbers.subject_and_point(&mut r.subject, &mut r.point));
     block
         .samples
-        .retain_mut(|s| numbers.both(&mut s.subject, &mut s.point));
+        .retain_mut(|s| numbers.subject_and_point(&mut s.subject, &mut s.point));
     block
         .exits
-        .retain_mut(|e| numbers.both(&mut e.subject, &mut e.point));
+        .retain_mut(|e| numbers.subject_and_point(&mut e.subject, &mut e.point));
     block
         .latencies
-        .retain_mut(|l| numbers.both(&mut l.subject, &mut l.point));
+        .retain_mut(|l| numbers.subject_and_point(&mut l.subject, &mut l.point));
     block
         .timelines
-        .retain_mut(|t| numbers.both(&mut t.subject, &mut t.point));
+        .retain_mut(|t| numbers.subject_and_point(&mut t.subject, &mut t.point));
     block
         .readings
-        .retain_mut(|r| numbers.both(&mut r.subject, &mut r.point));
+        .retain_mut(|r| numbers.subject_and_point(&mut r.subject, &mut r.point));
 }
 
 fn plan_part(mut plan: Plan, target: TargetId, numbers: &Numbers) -> Plan {
@@ -144,10 +147,10 @@ fn plan_part(mut plan: Plan, target: TargetId, numbers: &Numbers) -> Plan {
     });
     let mut stays = cases.iter().map(Option::is_some);
     plan.cases.retain(|_| stays.next().unwrap_or(false));
-    let own = plan.targets.swap_remove(target);
-    let Proof { equal, conditions } = own.proof.clone();
+    let target_part = plan.targets.swap_remove(target);
+    let Proof { equal, conditions } = target_part.proof.clone();
     plan.proof.equal.extend(equal);
     plan.proof.conditions.extend(conditions);
-    plan.targets = vec![own];
+    plan.targets = vec![target_part];
     plan
 }

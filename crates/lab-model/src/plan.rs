@@ -407,7 +407,7 @@ impl Plan {
         }
     }
 
-    /// The same, to change it.
+    /// The load, to change it.
     pub fn load_mut(&mut self) -> Option<&mut Load> {
         match &mut self.work {
             Work::Load(load) => Some(load),
@@ -431,8 +431,8 @@ impl Plan {
 
     /// The wanted length of a batch at a point.
     pub fn turn_ns(&self, point: PointId) -> u64 {
-        let own = self.case(point).turn_ns;
-        own.unwrap_or(self.measure.turn_ns)
+        let of_case = self.case(point).turn_ns;
+        of_case.unwrap_or(self.measure.turn_ns)
     }
 
     /// The operations of a batch at a point, where their rate is fixed.

@@ -2,7 +2,7 @@
 //! What load a plan puts on servers at each of its points.
 
 use crate::point_load::LOAD;
-use crate::{Arrivals, Example, Plan, PointId, PointLoad, Traffic};
+use crate::{Arrivals, Example, Plan, PointId, PointLoad, Traffic, distinct};
 
 impl Plan {
     /// Reads from each point's parameters what load is put on there. Error: a value that says nothing.
@@ -83,9 +83,9 @@ impl Plan {
 
     /// What a subject is asked for at a point, and how it answers.
     pub fn example(&self, point: PointId) -> Option<Example> {
-        let of = &self.points[point];
+        let planned = &self.points[point];
         let examples = &self.serving()?.examples;
-        Some(examples.get(of.case)?.first()?.with(&of.params))
+        Some(examples.get(planned.case)?.first()?.with(&planned.params))
     }
 
     /// What load is put on with at any point, each request once.
@@ -99,19 +99,8 @@ impl Plan {
         let at = |point: &crate::Point| {
             let examples = self.serving().and_then(|s| s.examples.get(point.case));
             let examples = examples.into_iter().flatten();
-            let of: Vec<Example> = examples.map(|e| e.with(&point.params)).collect();
-            of
+            examples.map(|e| e.with(&point.params)).collect::<Vec<_>>()
         };
         distinct(self.points.iter().flat_map(at))
     }
-}
-
-fn distinct(all: impl Iterator<Item = Example>) -> Vec<Example> {
-    let mut seen = Vec::new();
-    for example in all {
-        if !seen.contains(&example) {
-            seen.push(example);
-        }
-    }
-    seen
 }

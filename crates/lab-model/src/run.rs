@@ -3,7 +3,7 @@
 
 use crate::{
     Agent, AgentId, Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting,
-    SubjectId, TargetId, Watched,
+    SubjectId, TargetId, Watched, distinct,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub struct Run {
 /// A figure of a subject that was counted once, such as its peak heap under Massif.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Whose.
+    /// The subject that it is of.
     pub subject: SubjectId,
     /// The id of a metric among [`Run::metrics`].
     pub metric: String,
@@ -139,9 +139,10 @@ impl Run {
 
     /// The agents on the lab's own machine.
     pub fn agents_here(&self) -> impl Iterator<Item = AgentId> {
-        let own = self.host.fact(Host::MACHINE_ID);
-        let is_here =
-            move |agent: &Agent| own.is_none() || agent.host.fact(Host::MACHINE_ID) == own;
+        let lab_machine = self.host.fact(Host::MACHINE_ID);
+        let is_here = move |agent: &Agent| {
+            lab_machine.is_none() || agent.host.fact(Host::MACHINE_ID) == lab_machine
+        };
         let all = self.agents.iter().enumerate();
         all.filter(move |(_, agent)| is_here(agent))
             .map(|(id, _)| id)
@@ -150,15 +151,15 @@ impl Run {
     /// The first agent on each other machine; those that a reader left out do not count. An agent that cannot tell its
     /// machine has one of its own.
     pub fn machines_elsewhere(&self) -> Vec<&Agent> {
-        let here: Vec<AgentId> = self.agents_here().collect();
+        let local: Vec<AgentId> = self.agents_here().collect();
         let machine = |agent: &Agent| match agent.host.fact(Host::MACHINE_ID) {
             Some(id) => id.to_owned(),
             None => agent.name.clone(),
         };
         let mut machines: Vec<&Agent> = Vec::new();
         for (id, agent) in self.agents.iter().enumerate() {
-            let is_same = |known: &&Agent| machine(known) == machine(agent);
-            let counts = !here.contains(&id) && !agent.is_left_out;
+            let is_same = |other: &&Agent| machine(other) == machine(agent);
+            let counts = !local.contains(&id) && !agent.is_left_out;
             if counts && !machines.iter().any(is_same) {
                 machines.push(agent);
             }
@@ -177,16 +178,10 @@ impl Run {
 
     /// The names of all agents in their order, each once: a run that was resumed has several in one place.
     pub fn agent_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for agent in &self.agents {
-            if !names.contains(&agent.name.as_str()) {
-                names.push(&agent.name);
-            }
-        }
-        names
+        distinct(self.agents.iter().map(|agent| agent.name.as_str()))
     }
 
-    /// The same of agents that put a load on together; none, where each measured blocks.
+    /// The names of agents that put a load on together; none, where each measured blocks.
     pub fn load_agents(&self) -> Vec<&str> {
         if self.blocks.iter().any(|block| block.agent.is_some()) {
             Vec::new()
@@ -234,13 +229,13 @@ impl Run {
     pub fn leave_out(&mut self, names: &[String]) -> Result<(), String> {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
-                let known = self.agent_names().join(", ");
-                return Err(match (known.as_str(), &self.watched) {
+                let existing = self.agent_names().join(", ");
+                return Err(match (existing.as_str(), &self.watched) {
                     ("", Some(_)) => "what agents count of logs is added up where it comes in, and no part of it can \
                                       be left out: read the logs again without that machine"
                         .into(),
                     ("", None) => "no agents took part in this run".into(),
-                    (known, _) => format!("no agent is called `{name}`, only {known}"),
+                    (existing, _) => format!("no agent is called `{name}`, only {existing}"),
                 });
             }
         }
@@ -280,7 +275,7 @@ mod tests {
                 ..Agent::default()
             }
         };
-        let own = agent(("", Some("own")));
+        let lab = agent(("", Some("own")));
         let agents = [
             ("a", Some("one")),
             ("b", Some("own")),
@@ -290,7 +285,7 @@ mod tests {
             ("d", None),
         ];
         let mut run = Run {
-            host: own.host,
+            host: lab.host,
             agents: agents.map(agent).into(),
             ..Run::default()
         };

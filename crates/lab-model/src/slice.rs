@@ -206,24 +206,24 @@ mod tests {
             },
             ..AgentSlice::default()
         };
-        let mut whole = Slice {
+        let mut total = Slice {
             server_cpu_ns: Some(3),
             agents: vec![part(0, 5), part(1, 8)],
             ..Slice::default()
         };
-        for part in whole.agents.clone() {
-            whole.add(&part.slice);
+        for part in total.agents.clone() {
+            total.add(&part.slice);
         }
         assert_eq!(
-            (whole.offered, whole.served, whole.busiest_cpu_ns),
+            (total.offered, total.served, total.busiest_cpu_ns),
             (15, 13, 8)
         );
-        assert_eq!(whole.errors, [(ErrorKind::Timeout, 2)]);
-        let left = whole.without(&[1]).expect("one is left");
+        assert_eq!(total.errors, [(ErrorKind::Timeout, 2)]);
+        let left = total.without(&[1]).expect("one is left");
         // What the server used it used for both.
         assert_eq!((left.served, left.server_cpu_ns), (5, None));
         assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));
-        assert_eq!(whole.without(&[9]), Some(whole.clone()));
-        assert_eq!(whole.without(&[0, 1]), None);
+        assert_eq!(total.without(&[9]), Some(total.clone()));
+        assert_eq!(total.without(&[0, 1]), None);
     }
 }

@@ -67,7 +67,7 @@ impl SliceTimes {
         match self {
             SliceTimes::Here(counts) => counts.median(),
             SliceTimes::Packed(packed) => Some(packed.median),
-            SliceTimes::InFile(kept) => Some(kept.median),
+            SliceTimes::InFile(times) => Some(times.median),
         }
     }
 

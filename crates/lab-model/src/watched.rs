@@ -164,16 +164,3 @@ impl WatchedPage {
         (self.timed > 0).then(|| self.total_ns as f64 / self.timed as f64)
     }
 }
-
-impl Counts {
-    /// The least value that this part of them, 0 to 1, does not exceed.
-    pub fn quantile(&self, part: f64) -> Option<u64> {
-        let rank = ((self.total() as f64 * part).ceil() as u64).max(1);
-        let mut passed = 0_u64;
-        let found = self.0.iter().find(|(_, count)| {
-            passed = passed.saturating_add(*count);
-            passed >= rank
-        });
-        found.map(|(value, _)| *value)
-    }
-}

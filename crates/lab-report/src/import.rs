@@ -74,9 +74,9 @@ pub fn import_xml(text: &[u8], limits: &Limits) -> Result<Vec<Imported>, ImportE
     let mut import = Import {
         limits,
         open: Vec::new(),
-        found: Vec::new(),
+        benchmarks: Vec::new(),
         elements: 0,
-        rooted: false,
+        has_root: false,
     };
     let mut reader = Reader::from_str(text);
     loop {
@@ -104,9 +104,9 @@ pub fn import_xml(text: &[u8], limits: &Limits) -> Result<Vec<Imported>, ImportE
 struct Import<'l> {
     limits: &'l Limits,
     open: Vec<ElementKind>,
-    found: Vec<Imported>,
+    benchmarks: Vec<Imported>,
     elements: usize,
-    rooted: bool,
+    has_root: bool,
 }
 
 /// An element that matters, or not.
@@ -135,7 +135,7 @@ impl Import<'_> {
             Event::DocType(_) => {
                 Err("a document type is not taken; remove the <!DOCTYPE> and its entities".into())
             }
-            Event::GeneralRef(name) if !known_reference(&name) => Err(format!(
+            Event::GeneralRef(name) if !is_known_reference(&name) => Err(format!(
                 "the entity &{}; is not taken; write what it stands for",
                 &*name
             )),
@@ -152,16 +152,16 @@ impl Import<'_> {
         match (kind, parent) {
             (ElementKind::Benchmark, None | Some(ElementKind::Benchmarks)) => {
                 self.count()?;
-                self.found.push(benchmark(tag)?);
+                self.benchmarks.push(benchmark(tag)?);
             }
             (ElementKind::Benchmarks, None)
             | (ElementKind::Measures, Some(ElementKind::Benchmark)) => {}
-            (ElementKind::Measures, None) => self.found.push(Imported::default()),
+            (ElementKind::Measures, None) => self.benchmarks.push(Imported::default()),
             (ElementKind::Time, Some(ElementKind::Measures)) => {
                 self.count()?;
                 let time = time(tag)?;
                 let benchmark = self
-                    .found
+                    .benchmarks
                     .last_mut()
                     .ok_or("<time> outside of <benchmark>")?;
                 benchmark.times.push(time);
@@ -180,7 +180,7 @@ impl Import<'_> {
                 ));
             }
         }
-        self.rooted = true;
+        self.has_root = true;
         self.open.push(kind);
         if self.open.len() > self.limits.depth {
             return Err(format!(
@@ -203,10 +203,10 @@ impl Import<'_> {
     }
 
     fn finish(self) -> Result<Vec<Imported>, String> {
-        match (self.rooted, self.open.is_empty()) {
+        match (self.has_root, self.open.is_empty()) {
             (false, _) => Err("there is no <benchmark> in the file".into()),
             (true, false) => Err("the file ends within an element: it is truncated".into()),
-            (true, true) => Ok(self.found),
+            (true, true) => Ok(self.benchmarks),
         }
     }
 }
@@ -254,8 +254,8 @@ fn time(tag: &BytesStart) -> Result<ImportedTime, String> {
 
 /// An attribute, unescaped.
 fn text(tag: &BytesStart, name: &str) -> Result<Option<String>, String> {
-    let found = tag.try_get_attribute(name).map_err(|e| e.to_string())?;
-    let value = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
+    let attribute = tag.try_get_attribute(name).map_err(|e| e.to_string())?;
+    let value = attribute.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
     let value = value.transpose().map_err(|e| e.to_string())?;
     Ok(value.map(|value| value.into_owned()))
 }
@@ -304,7 +304,7 @@ fn nanoseconds(text: &str) -> Option<f64> {
 }
 
 /// The five entities of XML itself, and characters by number.
-fn known_reference(name: &str) -> bool {
+fn is_known_reference(name: &str) -> bool {
     matches!(name, "lt" | "gt" | "amp" | "apos" | "quot") || name.starts_with('#')
 }
 

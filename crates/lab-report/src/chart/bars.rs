@@ -23,7 +23,7 @@ const ONE_COLUMN: usize = 3;
 const FAR: f64 = 4.0;
 
 pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
-    let (panels, own) = panels(bars);
+    let (panels, have_own_scales) = panels(bars);
     let columns = if panels.len() > ONE_COLUMN && room >= WIDTH {
         2
     } else {
@@ -46,7 +46,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     });
     let heights: Vec<f64> = heights.collect();
     let top = legend.height() + 4.0;
-    let note = if own {
+    let note = if have_own_scales {
         "; each panel has its own scale"
     } else {
         ""
@@ -57,7 +57,11 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
         let mut top = top;
         for (line, height) in panels.chunks(columns).zip(&heights) {
             for (i, rows) in line.iter().enumerate() {
-                let scaled = if own { rows } else { bars.rows.as_slice() };
+                let scaled = if have_own_scales {
+                    rows
+                } else {
+                    bars.rows.as_slice()
+                };
                 let span = Span::of(&bars.axis, scaled.iter().flat_map(|row| ends(bars, row)));
                 let panel = Panel {
                     bars,
@@ -83,12 +87,12 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
 pub fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     let same = |a: &BarRow, b: &BarRow| b.group.is_empty() || a.group == b.group;
     let panels: Vec<&[BarRow]> = bars.rows.chunk_by(same).collect();
-    let own = has_own_scales(bars, &panels);
-    (panels, own)
+    let have_own_scales = need_own_scales(bars, &panels);
+    (panels, have_own_scales)
 }
 
 /// Whether bars of one panel would be too short to be seen on the scale of another.
-fn has_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
+fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     let most = |panel: &&[BarRow]| {
         let ends = panel.iter().flat_map(|row| ends(bars, row));
         ends.filter(|end| end.is_finite()).fold(0.0, f64::max)

@@ -63,23 +63,25 @@ pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
     let mut drawing = Drawing {
         text: String::new(),
         flame,
-        whole: root.cost,
+        total: root.cost,
         bottom: height - 8.0,
         frames: 0,
     };
-    let wrong = |e: std::fmt::Error| Error::Plot {
+    let plot_error = |e: std::fmt::Error| Error::Plot {
         name: id.into(),
         why: e.to_string(),
     };
-    drawing.begin(height).map_err(wrong)?;
-    drawing.frame("all", &root, 0.0, WIDTH, 0).map_err(wrong)?;
+    drawing.begin(height).map_err(plot_error)?;
+    drawing
+        .frame("all", &root, 0.0, WIDTH, 0)
+        .map_err(plot_error)?;
     Ok(drawing.text + "</svg>\n")
 }
 
 struct Drawing<'f> {
     text: String,
     flame: &'f Flame,
-    whole: u64,
+    total: u64,
     bottom: f64,
     frames: usize,
 }
@@ -108,7 +110,7 @@ impl Drawing<'_> {
         }
         self.frames += 1;
         let y = self.bottom - ROW * (row + 1) as f64;
-        let part = 100.0 * frame.cost as f64 / self.whole.max(1) as f64;
+        let part = 100.0 * frame.cost as f64 / self.total.max(1) as f64;
         let cost = quantity::short(&Quantity::exact(frame.cost as f64, self.flame.unit.clone()));
         let name = legal(name);
         let title = format!("{name}: {cost}, {part:.1} %");

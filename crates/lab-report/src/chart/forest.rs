@@ -34,8 +34,8 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     // Twice the margin, so that what is within it is seen to be.
     let around = forest.margin.unwrap_or(0.0) * 2.0;
     let around = [1.0 - around, 1.0 + around].map(|part| part * forest.reference);
-    let shown = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
-    let span = Span::of(&forest.axis, shown.chain(around));
+    let reached = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
+    let span = Span::of(&forest.axis, reached.chain(around));
     let (left, right) = (names + 18.0, width - values - 18.0);
     let panel = Panel {
         span,
@@ -82,10 +82,10 @@ fn legend(forest: &Forest, width: f64) -> Legend {
         (Tone::Alarm, "failed"),
     ];
     let rows = || forest.groups.iter().flat_map(|group| &group.rows);
-    let there = words
+    let used = words
         .into_iter()
         .filter(|(tone, _)| rows().any(|row| row.tone == *tone));
-    let entries = there.map(|(tone, word)| (word.into(), toned(tone), dot(tone)));
+    let entries = used.map(|(tone, word)| (word.into(), toned(tone), dot(tone)));
     Legend::new(entries.collect(), width - 16.0)
 }
 

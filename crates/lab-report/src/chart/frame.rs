@@ -61,8 +61,8 @@ impl Frame {
 
     /// Names at the right, moved apart, each with a leader from its line's end.
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
-        let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
-        let places = spread_out(&wanted, 16.0, (self.top, self.bottom));
+        let heights: Vec<f64> = ends.iter().map(|end| end.1).collect();
+        let places = spread_out(&heights, 16.0, (self.top, self.bottom));
         for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
             let x = self.right + 14.0;
             canvas.path(&[(end.0 + 5.0, end.1), (x, y)], colour, 0.75)?;

@@ -20,11 +20,11 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
     let right = WIDTH - room_for(named.iter().map(|line| line.name.as_str()));
     let x = Span::of(&lines.x, xs(lines));
     let height = HEIGHT.max(TOP + BOTTOM + 16.0 * named.len() as f64);
-    let shown = lines
+    let points = lines
         .lines
         .iter()
         .flat_map(|line| line.points.iter().map(move |p| (line, p)));
-    let ys = shown.flat_map(|(line, (_, y))| match line.band {
+    let ys = points.flat_map(|(line, (_, y))| match line.band {
         Band::Shown => reach(y, lines.y.scale),
         Band::Hidden => [y.value; 3],
     });
@@ -61,8 +61,8 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
 fn named(lines: &Lines) -> Vec<&Line> {
     let mut named: Vec<&Line> = Vec::new();
     for line in &lines.lines {
-        let known = named.iter().any(|other| other.name == line.name);
-        if !known && !line.name.is_empty() && line.points.iter().any(|p| drawable(lines, p)) {
+        let is_named = named.iter().any(|other| other.name == line.name);
+        if !is_named && !line.name.is_empty() && line.points.iter().any(|p| drawable(lines, p)) {
             named.push(line);
         }
     }

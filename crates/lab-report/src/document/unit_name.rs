@@ -9,25 +9,25 @@ pub fn unit_name(unit: &Unit) -> String {
     match unit {
         Unit::Nanoseconds => "ns".into(),
         Unit::Bytes => "bytes".into(),
-        Unit::PerSecond(of) => format!("{of}/s"),
-        Unit::Count(of) => of.to_string(),
+        Unit::PerSecond(unit) => format!("{unit}/s"),
+        Unit::Count(unit) => unit.to_string(),
         Unit::Share => "share".into(),
         Unit::Ratio => "ratio".into(),
     }
 }
 
 /// A unit by its name in data.
-pub(crate) fn serialize_unit<S: Serializer>(of: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&unit_name(of))
+pub(crate) fn serialize_unit<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&unit_name(unit))
 }
 
 /// The unit of a column by its name in data.
 pub(crate) fn serialize_unit_of<S: Serializer>(
-    of: &Option<Unit>,
+    unit: &Option<Unit>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    match of {
-        Some(of) => serialize_unit(of, serializer),
+    match unit {
+        Some(unit) => serialize_unit(unit, serializer),
         None => serializer.serialize_none(),
     }
 }

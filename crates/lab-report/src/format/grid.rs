@@ -101,11 +101,11 @@ fn unit(table: &Table, i: usize) -> Option<&Unit> {
     let contents = || table.rows.iter().map(|row| &row[i].content);
     let mut quantities = contents().filter_map(quantity_of);
     let words = contents().any(|content| matches!(content, Content::Words(_)));
-    let found = quantities
+    let first = quantities
         .next()
         .map(|quantity| &quantity.unit)
         .filter(|_| !words);
-    let unit = table.columns[i].unit.as_ref().or(found)?;
+    let unit = table.columns[i].unit.as_ref().or(first)?;
     let mut all = contents().filter_map(quantity_of);
     all.all(|quantity| quantity.unit == *unit).then_some(unit)
 }

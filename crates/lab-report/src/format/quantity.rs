@@ -73,8 +73,8 @@ pub fn magnitude(unit: &Unit, value: f64) -> Magnitude {
     let mut all = magnitudes(unit);
     // What is rounded up to the next magnitude is written in it: 999.7 ns is 1.00 µs.
     let fits = |m: &Magnitude| value.abs() >= m.divisor * 0.9995;
-    let found = all.iter().position(fits).unwrap_or(all.len() - 1);
-    all.swap_remove(found)
+    let index = all.iter().position(fits).unwrap_or(all.len() - 1);
+    all.swap_remove(index)
 }
 
 /// The same without a name for what is counted.
@@ -82,7 +82,7 @@ fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     let magnitude = magnitude(unit, value);
     let name = match unit {
         Unit::Count(_) => String::new(),
-        Unit::PerSecond(of) if of != "bytes" => "/s".into(),
+        Unit::PerSecond(counted) if counted != "bytes" => "/s".into(),
         _ => magnitude.name,
     };
     Magnitude { name, ..magnitude }
@@ -100,30 +100,30 @@ pub fn common_magnitude<'q>(
     if values.is_empty() || all.len() == 1 {
         return all.pop().filter(|_| !values.is_empty());
     }
-    let shown = |v: &&f64| **v > 0.0 && v.is_finite();
+    let is_scalable = |v: &&f64| **v > 0.0 && v.is_finite();
     let count = |m: &Magnitude, range: std::ops::Range<f64>| {
-        let scaled = values.iter().filter(shown).map(|v| v / m.divisor);
+        let scaled = values.iter().filter(is_scalable).map(|v| v / m.divisor);
         scaled.filter(|v| range.contains(v)).count()
     };
-    let known = values.iter().filter(shown).count();
-    all.retain(|m| count(m, FITTING) == known);
+    let scalable = values.iter().filter(is_scalable).count();
+    all.retain(|m| count(m, FITTING) == scalable);
     all.into_iter().max_by_key(|m| count(m, 1.0..1000.0))
 }
 
 /// A value and what stands behind it: `12.34` and `[12.29, 12.41] µs`, or `12.34 µs` and nothing.
 /// Without the unit where all of a column are in one magnitude, which its heading names.
 pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String) {
-    let written = match column {
+    let digits = match column {
         Some(magnitude) => Digits::in_column(quantity, magnitude),
         None => Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))),
     };
-    match &written.interval {
-        Interval::None => (written.with_unit(), String::new()),
-        Interval::Unknown => (written.with_unit(), "(no interval)".into()),
-        Interval::Wide => (written.with_unit(), "(not known)".into()),
+    match &digits.interval {
+        Interval::None => (digits.with_unit(), String::new()),
+        Interval::Unknown => (digits.with_unit(), "(no interval)".into()),
+        Interval::Wide => (digits.with_unit(), "(not known)".into()),
         Interval::Known(low, high) => {
-            let interval = written.magnitude.after(&format!("[{low}, {high}]"));
-            (written.value, interval)
+            let interval = digits.magnitude.after(&format!("[{low}, {high}]"));
+            (digits.value, interval)
         }
     }
 }
@@ -149,11 +149,11 @@ impl Digits {
     fn new(quantity: &Quantity, magnitude: &Magnitude) -> Digits {
         let unit = &quantity.unit;
         Digits::with(quantity, magnitude.clone(), |number| {
-            let own = match magnitude.name.as_str() {
+            let suited = match magnitude.name.as_str() {
                 "/s" | "" => unnamed(unit, number),
                 _ => self::magnitude(unit, number),
             };
-            own.after(&reading(number / own.divisor, unit))
+            suited.after(&reading(number / suited.divisor, unit))
         })
     }
 
@@ -320,9 +320,9 @@ fn significant(value: f64, n: i32) -> i32 {
 
 /// A number without an interval: counts in full, all else to three digits.
 fn reading(value: f64, unit: &Unit) -> String {
-    let whole = value.fract() == 0.0 && matches!(unit, Unit::Count(_) | Unit::Ratio);
+    let is_whole = value.fract() == 0.0 && matches!(unit, Unit::Count(_) | Unit::Ratio);
     let decimals = match unit {
-        _ if whole => 0,
+        _ if is_whole => 0,
         // Almost all is not all: 99.996 % is not written as 100 %.
         Unit::Share if value < 100.0 => significant(value, 3).max(significant(100.0 - value, 1)),
         _ => significant(value, 3),

@@ -10,13 +10,15 @@ const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB"
 /// Names and log lines come from outside: a control character would move the cursor, and one that
 /// turns the direction of writing (Unicode Standard Annex 9) would show another text than there is.
 pub fn clean(text: &str) -> String {
-    let kept = text
+    let legible = text
         .chars()
         .filter(|c| !matches!(c, '\u{fe0e}' | '\u{fe0f}'));
-    kept.map(|c| if is_harmful(c) { ' ' } else { c }).collect()
+    legible
+        .map(|c| if is_harmful(c) { ' ' } else { c })
+        .collect()
 }
 
-/// The same for a text of many lines.
+/// [`clean`] for a text of many lines.
 pub fn clean_lines(text: &str) -> String {
     let harmful = |c| c != '\n' && is_harmful(c);
     text.chars()
@@ -40,8 +42,8 @@ pub fn cut(text: &str, width: usize) -> String {
         used += c.width().unwrap_or(0);
         used <= width
     };
-    let kept: String = text.chars().take_while(fits).collect();
-    kept.trim_end().to_owned() + "…"
+    let fitting: String = text.chars().take_while(fits).collect();
+    fitting.trim_end().to_owned() + "…"
 }
 
 /// Clean text with spaces behind it, `width` columns wide or more.

@@ -40,7 +40,7 @@ pub fn places(lines: &Lines) -> Vec<f64> {
     places
 }
 
-/// So many of some values, evenly chosen, the first and the last among them.
+/// At most `most` of some values, evenly chosen, the first and the last among them.
 pub fn thinned<T: Clone>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most {
         return values.to_vec();
@@ -61,11 +61,10 @@ fn lines(lines: &Lines) -> Table {
     let mut table = Table::new("", std::iter::once(x).chain(columns));
     for place in thinned(&places(lines), POINTS) {
         let values = lines.lines.iter().map(|line| {
-            let here = line.points.iter().find(|(x, _)| *x == place);
-            Cell::from(here.map(|(_, value)| value.clone()))
+            let point = line.points.iter().find(|(x, _)| *x == place);
+            Cell::from(point.map(|(_, value)| value.clone()))
         });
-        let x = Cell::from(Quantity::exact(place, lines.x.unit.clone()));
-        table.row(std::iter::once(x).chain(values).collect());
+        table.named_row(Quantity::exact(place, lines.x.unit.clone()), values);
     }
     table
 }
@@ -82,13 +81,13 @@ fn bars(bars: &Bars) -> Table {
         if !row.group.is_empty() {
             group = &row.group;
         }
-        let mut cells = vec![Cell::from(row.name.as_str()), Cell::from(row.total.clone())];
-        cells.extend((0..bars.parts.len()).map(|i| {
+        let parts = (0..bars.parts.len()).map(|i| {
             let part = row.parts.iter().find(|part| part.part == i);
             Cell::from(part.map(|part| part.value.clone()))
-        }));
-        cells.extend(grouped.then(|| Cell::from(group)));
-        table.row(cells);
+        });
+        let total = std::iter::once(Cell::from(row.total.clone()));
+        let group = grouped.then(|| Cell::from(group));
+        table.named_row(row.name.as_str(), total.chain(parts).chain(group));
     }
     table
 }
@@ -203,8 +202,7 @@ fn distribution(distribution: &Distribution) -> Table {
             values.map(|value| Cell::from(value.map(|v| Quantity::exact(v, unit.clone()))));
         let counted = line.counts.iter().map(|(_, count)| *count as f64).sum();
         let counted = Cell::from(Quantity::exact(counted, of_values.clone()));
-        let name = std::iter::once(Cell::from(line.name.as_str()));
-        table.row(name.chain(values).chain([counted]).collect());
+        table.named_row(line.name.as_str(), values.chain([counted]));
     }
     table
 }
@@ -220,12 +218,12 @@ fn share_name(share: f64) -> String {
 
 /// The least value that at least that part of all does not exceed.
 fn quantile(counts: &[(f64, u64)], share: f64) -> Option<f64> {
-    let all: u64 = counts.iter().map(|(_, count)| count).sum();
-    let wanted = (all as f64 * share).ceil().max(1.0) as u64;
-    let mut seen = 0;
-    let found = counts.iter().find(|(_, count)| {
-        seen += count;
-        seen >= wanted
+    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    let rank = (total as f64 * share).ceil().max(1.0) as u64;
+    let mut cumulative = 0;
+    let quantile = counts.iter().find(|(_, count)| {
+        cumulative += count;
+        cumulative >= rank
     });
-    found.map(|(value, _)| *value)
+    quantile.map(|(value, _)| *value)
 }

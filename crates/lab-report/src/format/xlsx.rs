@@ -100,7 +100,7 @@ fn write(
             }
             Item::Table(table) => page.table(table)?,
             Item::Chart(chart) => charts.insert(page, chart)?,
-            Item::Finding(one) => finding(page, one)?,
+            Item::Finding(finding) => self::finding(page, finding)?,
             Item::Log(lines) => {
                 let fixed = Format::new().set_font_name("Courier New");
                 for line in lines {

@@ -59,10 +59,10 @@ fn benchmarks(document: &Document) -> Vec<Benchmark<'_>> {
     let mut all: Vec<Benchmark> = Vec::new();
     for row in &document.rows {
         let (subject, target) = (row.subject.as_str(), row.target.as_str());
-        let known = all
+        let same = all
             .iter_mut()
             .find(|b| (b.subject, b.target) == (subject, target));
-        match known {
+        match same {
             Some(benchmark) => benchmark.rows.push(row),
             None => all.push(Benchmark {
                 subject,
@@ -82,32 +82,33 @@ impl<'d> Benchmark<'d> {
     /// The greatest value of a metric as a whole number of a unit; 0: not known. The earlier tools take an
     /// attribute that is missing for the one of the file before.
     fn most(&self, metric: &Metric, unit: f64) -> String {
-        let rows = self.of(metric).into_iter();
+        let rows = self.rows_of(metric).into_iter();
         let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
         let most = values.filter(|v| *v < LARGEST).fold(0.0, f64::max);
         ((most / unit) as u64).to_string()
     }
 
-    /// The same of what was measured at one point alone: the format has one place for it.
+    /// [`Benchmark::most`] of what was measured at one point alone, for the format has one place for it; else 0.
     fn only(&self, metric: &Metric, unit: f64) -> String {
-        if self.of(metric).len() == 1 {
+        if self.rows_of(metric).len() == 1 {
             self.most(metric, unit)
         } else {
             "0".into()
         }
     }
 
-    fn of(&self, metric: &Metric) -> Vec<&'d Row> {
+    fn rows_of(&self, metric: &Metric) -> Vec<&'d Row> {
         let rows = self.rows.iter().copied();
         rows.filter(|row| row.metric == *metric).collect()
     }
 
     /// Mean times, which is what the format means; typical ones where there is no mean.
     fn times(&self) -> Vec<&'d Row> {
-        let mut times = self.of(&Metric::MEAN_WALL);
-        for typical in self.of(&Metric::WALL) {
-            let here = |row: &&Row| row.case == typical.case && row.params == typical.params;
-            if !times.iter().any(here) {
+        let mut times = self.rows_of(&Metric::MEAN_WALL);
+        for typical in self.rows_of(&Metric::WALL) {
+            let is_same_point =
+                |row: &&Row| row.case == typical.case && row.params == typical.params;
+            if !times.iter().any(is_same_point) {
                 times.push(typical);
             }
         }
@@ -116,17 +117,18 @@ impl<'d> Benchmark<'d> {
 
     /// Operations timed at the point of a row, where a row says so: 1 stands for not known.
     fn count(&self, row: &Row) -> u64 {
-        let here = |other: &&&Row| (&other.case, &other.params) == (&row.case, &row.params);
+        let is_same_point =
+            |other: &&&Row| (&other.case, &other.params) == (&row.case, &row.params);
         let counts = self
             .rows
             .iter()
-            .filter(here)
+            .filter(is_same_point)
             .filter(|r| r.metric.id == "operations");
         let mut counts = counts.filter_map(|r| r.value.as_ref().map(|q| q.value as u64));
         counts.next().unwrap_or(1).max(1)
     }
 
-    /// `costs`: whether a subject's processes were looked at, in this document.
+    /// `costs`: whether the document has figures of a subject's processes.
     fn tag(&self, costs: bool) -> BytesStart<'static> {
         let costs = costs.then(|| {
             [

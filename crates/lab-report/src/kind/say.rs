@@ -4,6 +4,7 @@
 use crate::document::Quantity;
 use crate::format::quantity;
 use lab_model::Unit;
+pub use lab_model::distinct;
 use lab_stats::analysis::Interval;
 
 /// A figure with its interval behind what it is of: `0.63`, `(0.61 to 0.66)`.
@@ -159,17 +160,6 @@ pub fn least_to_most<T: Ord + Copy>(
 /// `statement=text`.
 pub fn parameter((key, value): &(String, String)) -> String {
     format!("{key}={value}")
-}
-
-/// Each value once, in the order in which it comes first.
-pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut distinct: Vec<T> = Vec::new();
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    distinct
 }
 
 /// Values by what they belong to, in the order in which that comes first.

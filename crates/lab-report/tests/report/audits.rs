@@ -55,16 +55,17 @@ fn answer(findings: Vec<Finding>) -> Answer {
 /// Each rule once, with what it is about, and what to do where that is one thing.
 #[test]
 fn the_worst_rules_are_told_once_with_their_places() {
-    let told = |findings: Vec<Finding>| {
+    let sentences = |findings: Vec<Finding>| {
         let of_rules = answer(findings).findings.into_iter().skip(1);
-        let told = of_rules.map(|f| format!("{}: {}", f.label, f.text));
-        told.collect::<Vec<String>>()
+        of_rules
+            .map(|f| format!("{}: {}", f.label, f.text))
+            .collect::<Vec<String>>()
     };
-    let both = [("nginx", "gzip on;"), ("Apache", "a2enmod deflate")];
-    let files = ["/a", "/b", "/c"].map(|place| finding("compression", place, &both));
+    let fixes = [("nginx", "gzip on;"), ("Apache", "a2enmod deflate")];
+    let files = ["/a", "/b", "/c"].map(|place| finding("compression", place, &fixes));
     let host = finding("clock", "a.example", &[("", "apt-get install chrony")]);
     assert_eq!(
-        told([&files[..], &[host]].concat()),
+        sentences([&files[..], &[host]].concat()),
         [
             "Bad, compression, /a and 2 more: It is not so. There are lines for nginx and Apache.",
             "Bad, clock: It is not so. Do: apt-get install chrony",
@@ -76,11 +77,11 @@ fn the_worst_rules_are_told_once_with_their_places() {
         &[("/etc/resolv.conf", "nameserver")],
     );
     assert_eq!(
-        told(vec![one]),
+        sentences(vec![one]),
         ["Bad, resolver, /etc/resolv.conf: It is not so. For /etc/resolv.conf: nameserver"]
     );
     assert_eq!(
-        told(vec![finding("there", "/a", &[])]),
+        sentences(vec![finding("there", "/a", &[])]),
         ["Bad, there, /a: It is not so."]
     );
 }
@@ -95,9 +96,9 @@ fn what_is_not_told_in_full_is_named() {
 
 #[test]
 fn where_no_rule_applies_it_says_why() {
-    let none = |rule: &str, why: &str| Finding {
+    let none = |rule: &str, reason: &str| Finding {
         state: State::NotApplicable,
-        seen: why.into(),
+        seen: reason.into(),
         ..finding(rule, "", &[])
     };
     let answer = answer(vec![
@@ -106,8 +107,8 @@ fn where_no_rule_applies_it_says_why() {
         none("count", "No request is known."),
     ]);
     assert!(answer.chart.is_none());
-    let told: Vec<&str> = answer.findings.iter().map(|f| f.text.as_str()).collect();
-    assert_eq!(told, ["There is no cookie. No request is known."]);
+    let texts: Vec<&str> = answer.findings.iter().map(|f| f.text.as_str()).collect();
+    assert_eq!(texts, ["There is no cookie. No request is known."]);
 }
 
 /// The report on two audits with these findings.
@@ -121,7 +122,7 @@ fn compared(before: Vec<Finding>, after: Vec<Finding>) -> Document {
     })
 }
 
-fn said(document: &Document) -> Vec<String> {
+fn sentences_after_first(document: &Document) -> Vec<String> {
     let findings = document.answer.findings.iter().skip(1);
     findings
         .map(|f| format!("{}: {}", f.label, f.text))
@@ -151,8 +152,8 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
         vec![none(), good("swap", "host")],
     );
     let named = "Looked at in one only, 5: in the first /srv/a, /srv/b, /srv/c, /srv/d and 1 more. Neither better nor worse.";
-    let wanted = ["Better, 1: swap (host): It is not so.", named];
-    assert_eq!(said(&document), wanted);
+    let expected = ["Better, 1: swap (host): It is not so.", named];
+    assert_eq!(sentences_after_first(&document), expected);
     let marked = document.rows.iter().filter(|row| {
         let [(name, value)] = &row.params[..] else {
             return false;
@@ -160,20 +161,20 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
         (name.as_str(), value.as_str()) == ("looked-at", "in-one-only")
     });
     assert_eq!(marked.count(), 5);
-    let wanted = [
+    let expected = [
         "No finding changed its state.",
         "in the second /srv/a, /srv/b, /srv/c, /srv/d and 1 more. Neither better nor worse.",
     ];
-    let back = said(&compared(vec![none()], watched()));
+    let back = sentences_after_first(&compared(vec![none()], watched()));
     assert!(
         back.iter()
-            .zip(wanted)
-            .all(|(said, wanted)| said.ends_with(wanted)),
+            .zip(expected)
+            .all(|(sentences_after_first, expected)| sentences_after_first.ends_with(expected)),
         "{back:?}"
     );
     let disks = compared(vec![bad("fsync", "/dev/sda")], vec![good("fsync", "/srv")]);
-    let wanted = "Looked at in one only, 2: in the first /dev/sda; in the second /srv. Neither better nor worse.";
-    assert_eq!(said(&disks)[1], wanted);
+    let expected = "Looked at in one only, 2: in the first /dev/sda; in the second /srv. Neither better nor worse.";
+    assert_eq!(sentences_after_first(&disks)[1], expected);
     let csv = render(Format::Csv, &disks, Terminal::default());
     let Ok(Rendered::Text(csv)) = csv else {
         panic!("a text")
@@ -194,10 +195,13 @@ fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
     };
     let before = vec![several("a, b", State::Bad), several("c, d", State::Good)];
     let fewer = compared(before.clone(), vec![finding("cookie-secure", "b", &[])]);
-    assert_eq!(said(&fewer), [": No finding changed its state."]);
+    assert_eq!(
+        sentences_after_first(&fewer),
+        [": No finding changed its state."]
+    );
     let mended = compared(before, vec![several("a, b, c", State::Good)]);
     assert_eq!(
-        said(&mended),
+        sentences_after_first(&mended),
         ["Better, 1: cookie-secure (a, b, c): It is not so."]
     );
 }

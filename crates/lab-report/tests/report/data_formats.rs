@@ -111,7 +111,7 @@ fn a_subject_by_itself_is_a_file_that_earlier_tools_read() {
 
 #[test]
 fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
-    let of = |metric: Metric, value: f64| Row {
+    let row = |metric: Metric, value: f64| Row {
         value: Some(Quantity::exact(value, metric.unit.clone())),
         ..sample::row("ada", "select", metric)
     };
@@ -123,9 +123,9 @@ fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
     );
     let document = Document {
         rows: vec![
-            of(Metric::WALL, 100.0),
-            of(Metric::MEAN_WALL, 120.0),
-            of(operations, 5_000.0),
+            row(Metric::WALL, 100.0),
+            row(Metric::MEAN_WALL, 120.0),
+            row(operations, 5_000.0),
         ],
         ..Document::default()
     };
@@ -140,7 +140,7 @@ fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
 }
 
 /// To ten digits: the last ones of a logarithm depend on how it was compiled.
-fn shown_cell(cell: &Data) -> String {
+fn cell_text(cell: &Data) -> String {
     match cell {
         Data::Float(number) => format!("{number:.9e}")
             .parse::<f64>()
@@ -177,13 +177,13 @@ fn a_workbook_has_the_answer_first_and_every_figure_as_a_number() {
         data.get_value((8, 1)),
         Some(&Data::String("=java()".into()))
     );
-    let mut shown = String::new();
+    let mut text = String::new();
     for name in sheets {
         let range = book.worksheet_range(name).expect("a sheet");
-        shown += &format!("== {name}\n");
+        text += &format!("== {name}\n");
         for row in range.rows() {
-            let cells: Vec<String> = row.iter().map(shown_cell).collect();
-            shown += &format!("{}\n", cells.join(" | ").trim_end_matches([' ', '|']));
+            let cells: Vec<String> = row.iter().map(cell_text).collect();
+            text += &format!("{}\n", cells.join(" | ").trim_end_matches([' ', '|']));
         }
         let formulas = book.worksheet_formula(name).expect("formulas");
         assert!(
@@ -191,7 +191,7 @@ fn a_workbook_has_the_answer_first_and_every_figure_as_a_number() {
             "{name}"
         );
     }
-    insta::assert_snapshot!("xlsx", shown);
+    insta::assert_snapshot!("xlsx", text);
 }
 
 #[test]

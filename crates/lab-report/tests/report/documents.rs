@@ -2,7 +2,7 @@
 //! What documents say, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
 
 use crate::support;
-use crate::support::served::Wanted;
+use crate::support::served::RunSize;
 use lab_model::{Metric, Run, Unit};
 use lab_profile::Profile;
 use lab_report::document::{
@@ -53,8 +53,8 @@ fn outline(document: &Document) -> String {
             row.case,
             row.params,
             row.metric.id,
-            row.value.as_ref().map_or("-".into(), quantity),
-            row.ratio.as_ref().map_or("-".into(), quantity),
+            row.value.as_ref().map_or("-".into(), quantity_text),
+            row.ratio.as_ref().map_or("-".into(), quantity_text),
             row.p.map_or("-".into(), |p| format!("{p:.4}")),
             row.verdict,
             row.blocks,
@@ -80,13 +80,13 @@ fn section(text: &mut String, section: &Section, level: usize) {
             Item::Facts(facts) => facts
                 .iter()
                 .try_for_each(|(name, value)| writeln!(text, "  {name} = {value}")),
-            Item::Finding(found) => {
+            Item::Finding(between) => {
                 writeln!(
                     text,
                     "! [{}] {} ({})",
-                    found.label,
-                    found.text,
-                    found.tone.word()
+                    between.label,
+                    between.text,
+                    between.tone.word()
                 )
             }
             Item::Log(lines) => lines
@@ -142,7 +142,7 @@ fn cell(cell: &Cell) -> String {
     let words = match &cell.content {
         Content::Empty => String::new(),
         Content::Words(words) => words.clone(),
-        Content::Quantity(of) => quantity(of),
+        Content::Quantity(quantity) => quantity_text(quantity),
     };
     let note = if cell.note.is_empty() {
         String::new()
@@ -152,10 +152,11 @@ fn cell(cell: &Cell) -> String {
     words + &note
 }
 
-fn quantity(of: &Quantity) -> String {
-    match of.bounds() {
-        Some((low, high)) => format!("{:.4} [{low:.4}, {high:.4}]", of.value),
-        None => format!("{:.4}", of.value),
+fn quantity_text(quantity: &Quantity) -> String {
+    let value = quantity.value;
+    match quantity.bounds() {
+        Some((low, high)) => format!("{value:.4} [{low:.4}, {high:.4}]"),
+        None => format!("{value:.4}"),
     }
 }
 
@@ -176,7 +177,7 @@ fn chart(text: &mut String, chart: &Chart) {
                         format!(
                             "{} {} {} {}",
                             r.name,
-                            quantity(&r.value),
+                            quantity_text(&r.value),
                             r.tone.word(),
                             r.label
                         )
@@ -190,14 +191,14 @@ fn chart(text: &mut String, chart: &Chart) {
                 let parts: Vec<String> = row
                     .parts
                     .iter()
-                    .map(|p| format!("{} {}", bars.parts[p.part].0, quantity(&p.value)))
+                    .map(|p| format!("{} {}", bars.parts[p.part].0, quantity_text(&p.value)))
                     .collect();
                 let _ = writeln!(
                     text,
                     "  {} {} {} {}",
                     row.group,
                     row.name,
-                    quantity(&row.total),
+                    quantity_text(&row.total),
                     parts.join(", ")
                 );
             }
@@ -207,7 +208,7 @@ fn chart(text: &mut String, chart: &Chart) {
                 let last = line
                     .points
                     .last()
-                    .map(|(x, y)| format!("{x} {}", quantity(y)));
+                    .map(|(x, y)| format!("{x} {}", quantity_text(y)));
                 let _ = writeln!(
                     text,
                     "  {} {:?}: {} points to {}",
@@ -237,7 +238,7 @@ fn chart(text: &mut String, chart: &Chart) {
 /// The document of a run, whose tables are whole and whose names of charts are unique.
 fn document(run: &Run) -> String {
     let document = kind::document(&report(run));
-    assert_is_whole(&document);
+    assert_is_complete(&document);
     outline(&document)
 }
 
@@ -247,7 +248,7 @@ fn report(run: &Run) -> Report<'_> {
 }
 
 #[track_caller]
-fn assert_is_whole(document: &Document) {
+fn assert_is_complete(document: &Document) {
     for table in document.tables() {
         let lengths = table.rows.iter().map(Vec::len);
         assert!(
@@ -327,13 +328,13 @@ fn between(mut runs: [Run; 2]) -> String {
         run: &runs[i],
         hashes: &hashes[i],
     };
-    let found = lab_stats::between(recorded(0), recorded(1)).expect("two runs of one kind");
+    let between = lab_stats::between(recorded(0), recorded(1)).expect("two runs of one kind");
     let document = kind::between(&BetweenReport {
-        between: &found,
+        between: &between,
         runs: [&runs[0], &runs[1]],
         files: ["runs/first.lab", "runs/later.lab"],
     });
-    assert_is_whole(&document);
+    assert_is_complete(&document);
     outline(&document)
 }
 
@@ -414,19 +415,15 @@ fn the_simulation_and_the_clock_agree_or_not() {
         }
     };
     let profiles = [file(2_000, 0), file(1_000, 12)];
-    let said = |verdict: &str, ratio: f64| {
+    let last_finding = |verdict: &str, ratio: f64| {
         let row = Row {
             ratio: Some(Quantity::exact(ratio, Unit::Ratio)),
             verdict: verdict.into(),
             ..Row::new("run", "after", Metric::WALL)
         };
-        let finding = Finding {
-            text: "The clock.".into(),
-            ..Finding::default()
-        };
         let measured = Document {
             answer: Answer {
-                findings: vec![finding],
+                findings: vec![Finding::plain("The clock.")],
                 ..Answer::default()
             },
             rows: vec![row],
@@ -446,15 +443,18 @@ fn the_simulation_and_the_clock_agree_or_not() {
         findings.last().expect("a finding").text
     };
     let more = "The clock. The simulation predicts 1.16 times before's cycles";
-    assert_eq!(said("slower", 1.2), format!("{more}: both agree."));
-    assert_eq!(said("small-but-real", 1.01), format!("{more}: both agree."));
-    let other = said("faster", 0.8);
+    assert_eq!(last_finding("slower", 1.2), format!("{more}: both agree."));
+    assert_eq!(
+        last_finding("small-but-real", 1.01),
+        format!("{more}: both agree.")
+    );
+    let other = last_finding("faster", 0.8);
     assert!(
         other.starts_with(&format!("{more}: they do not agree.")),
         "{other}"
     );
     assert_eq!(
-        said("inconclusive", 1.1),
+        last_finding("inconclusive", 1.1),
         format!("{more}; the clock has not decided.")
     );
 }
@@ -486,22 +486,22 @@ fn load_that_nobody_answers() {
 
 #[test]
 fn servers_that_the_lab_starts() {
-    let wanted = Wanted {
+    let size = RunSize {
         servers: 4,
         connections: vec![1, 64],
         ..support::served::small(9)
     };
-    insta::assert_snapshot!(document(&support::served::run(&wanted)));
+    insta::assert_snapshot!(document(&support::served::run(&size)));
 }
 
 #[test]
 fn a_server_that_fails_its_proof() {
-    let wanted = Wanted {
+    let size = RunSize {
         cases: 1,
         connections: vec![1, 64],
         ..support::served::small(3)
     };
-    let run = support::served::run(&wanted);
+    let run = support::served::run(&size);
     let name = run.plan.as_ref().expect("a plan").subjects[3].name.clone();
     insta::assert_snapshot!(document(&support::served::failing(run, &name)));
 }
@@ -535,7 +535,7 @@ fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
     };
     let runs: Vec<RunSummary> = runs.into_iter().enumerate().map(day).collect();
     let document = kind::history::document(name, &runs, &[]);
-    assert_is_whole(&document);
+    assert_is_complete(&document);
     outline(&document)
 }
 
@@ -558,12 +558,12 @@ fn a_history_of_load() {
 
 #[test]
 fn a_history_of_servers() {
-    let wanted = Wanted {
+    let size = RunSize {
         servers: 4,
         connections: vec![1, 64],
         ..support::served::small(3)
     };
-    let run = support::served::run(&wanted);
+    let run = support::served::run(&size);
     insta::assert_snapshot!(history("rest", [run.clone(), run]));
 }
 

@@ -39,11 +39,11 @@ fn what_is_written_is_read_back() {
         .position(|p| p.x == Some(100.0))
         .expect("a point with 100");
     let samples = run.complete_blocks().flat_map(|b| &b.samples);
-    let mine: Vec<_> = samples
+    let samples: Vec<_> = samples
         .filter(|s| s.subject == 4 && s.point == point)
         .collect();
-    let count: u64 = mine.iter().map(|s| s.batch.operations).sum();
-    let times = mine
+    let count: u64 = samples.iter().map(|s| s.batch.operations).sum();
+    let times = samples
         .iter()
         .map(|s| s.batch.wall_ns as f64 / s.batch.operations as f64);
     let (least, most) = times.fold((f64::MAX, 0.0_f64), |(a, b), t| (a.min(t), b.max(t)));
@@ -141,13 +141,13 @@ fn files_of_the_earlier_tools_are_read() {
 
 #[test]
 fn errors_say_what_and_where() {
-    let of = |text: &str| read(text).expect_err("an error");
+    let error_of = |text: &str| read(text).expect_err("an error");
     let wrap = |time: &str| {
         format!(
             "<benchmark language='C' driver='d'>\n <measures>\n  {time}\n </measures>\n</benchmark>"
         )
     };
-    let unit = of(&wrap("<time count='1' time='12' title='t'/>"));
+    let unit = error_of(&wrap("<time count='1' time='12' title='t'/>"));
     assert_eq!((unit.line, unit.column), (3, 3));
     assert!(unit.message.contains("ns, us, ms or s"), "{unit}");
     for (text, word) in [
@@ -177,7 +177,7 @@ fn errors_say_what_and_where() {
             "too large",
         ),
     ] {
-        let error = of(&text);
+        let error = error_of(&text);
         assert!(error.message.contains(word), "{text}: {error}");
         assert!(error.to_string().starts_with("line "));
     }

@@ -43,14 +43,14 @@ fn hostile_text_on_a_terminal() {
 
 #[test]
 fn one_kind_of_warning_says_what_it_is_and_several_have_labels() {
-    let told = |labels: &[&str]| {
+    let warning_line = |labels: &[&str]| {
         let mut section = Section::new("Warnings");
         for label in labels {
-            section.push(Finding {
-                label: (*label).into(),
-                text: "There are no counters here.".into(),
-                tone: Tone::Alarm,
-            });
+            section.push(Finding::new(
+                *label,
+                "There are no counters here.",
+                Tone::Alarm,
+            ));
         }
         let mut document = Document::default();
         document.section(section);
@@ -59,20 +59,23 @@ fn one_kind_of_warning_says_what_it_is_and_several_have_labels() {
         line.expect("warnings").to_owned()
     };
     assert_eq!(
-        told(&["no cycles"]),
+        warning_line(&["no cycles"]),
         "1 warning: no cycles: There are no counters here."
     );
     assert_eq!(
-        told(&["failed", "failed"]),
+        warning_line(&["failed", "failed"]),
         "2 warnings, the first: failed: There are no counters here."
     );
     assert_eq!(
-        told(&["", ""]),
+        warning_line(&["", ""]),
         "2 warnings, the first: There are no counters here."
     );
-    assert_eq!(told(&["failed", "late"]), "2 warnings: failed, late.");
     assert_eq!(
-        told(&["host", "few blocks", "", "host"]),
+        warning_line(&["failed", "late"]),
+        "2 warnings: failed, late."
+    );
+    assert_eq!(
+        warning_line(&["host", "few blocks", "", "host"]),
         "4 warnings, among them host (2), few blocks."
     );
 }
@@ -177,12 +180,12 @@ fn a_page() {
         .split("<style>")
         .flat_map(|part| part.split("</style>"));
     let body: String = parts.step_by(2).collect();
-    let mut shown = String::new();
+    let mut page_text = String::new();
     for part in body.split("<svg") {
         let after = part.split_once("</svg>").map_or(part, |(_, after)| after);
-        shown += if shown.is_empty() { part } else { after };
+        page_text += if page_text.is_empty() { part } else { after };
     }
-    insta::assert_snapshot!(shown.replace("><", ">\n<"));
+    insta::assert_snapshot!(page_text.replace("><", ">\n<"));
 }
 
 #[test]
@@ -320,25 +323,27 @@ fn document() -> impl Strategy<Value = Document> {
 fn fill(chart: &mut Chart, texts: &[String], quantities: &[Quantity]) {
     let mut texts = texts.iter().cycle().cloned();
     let mut quantities = quantities.iter().cycle().cloned();
-    let mut both = || (texts.next().unwrap(), quantities.next().unwrap());
+    let mut next_values = || (texts.next().unwrap(), quantities.next().unwrap());
     match &mut chart.drawing {
         Drawing::Forest(forest) => {
             let rows = forest.groups.iter_mut().flat_map(|group| &mut group.rows);
-            rows.for_each(|row| (row.name, row.value) = both());
+            rows.for_each(|row| (row.name, row.value) = next_values());
         }
         Drawing::Bars(bars) => bars
             .rows
             .iter_mut()
-            .for_each(|row| (row.name, row.total) = both()),
+            .for_each(|row| (row.name, row.total) = next_values()),
         Drawing::Lines(lines) => lines.lines.iter_mut().for_each(|line| {
-            let (name, _) = both();
+            let (name, _) = next_values();
             line.name = name;
-            line.points.iter_mut().for_each(|point| point.1 = both().1);
+            line.points
+                .iter_mut()
+                .for_each(|point| point.1 = next_values().1);
         }),
         Drawing::Heat(maps) => maps.maps.iter_mut().for_each(|map| {
-            map.name = both().0;
+            map.name = next_values().0;
             let counts = map.columns.iter_mut().flat_map(|column| &mut column.counts);
-            counts.for_each(|count| count.0 = both().1.value);
+            counts.for_each(|count| count.0 = next_values().1.value);
         }),
         Drawing::Distribution(_) | Drawing::Flame(_) => {
             unreachable!("they are drawn as a table and as bars")

@@ -40,25 +40,25 @@ pub struct Group {
 impl TextChart {
     /// The lines of all groups, or the first of each where there is no room for all: at most `room`.
     pub fn body(&self, room: usize, pen: Pen) -> Vec<String> {
-        let wanted: usize = self
+        let needed: usize = self
             .groups
             .iter()
             .map(|g| g.lines.len() + g.heading())
             .sum();
-        let all = wanted <= room;
-        let shown = if all {
+        let all = needed <= room;
+        let counts = if all {
             self.groups.iter().map(|group| group.lines.len()).collect()
         } else {
             self.shares(room.saturating_sub(1))
         };
         let mut body = Vec::new();
         let mut hidden = 0;
-        for (group, shown) in self.groups.iter().zip(shown) {
-            hidden += group.lines.len() - shown;
-            if shown > 0 && !group.title.is_empty() {
+        for (group, count) in self.groups.iter().zip(counts) {
+            hidden += group.lines.len() - count;
+            if count > 0 && !group.title.is_empty() {
                 body.push(pen.bold(&group.title));
             }
-            body.extend(group.lines.iter().take(shown).cloned());
+            body.extend(group.lines.iter().take(count).cloned());
         }
         if !all && room > 0 {
             let lines = if hidden == 1 { "line" } else { "lines" };
@@ -69,18 +69,18 @@ impl TextChart {
 
     /// How many lines of each group fit, shared as evenly as they are there.
     fn shares(&self, mut room: usize) -> Vec<usize> {
-        let mut shown = vec![0; self.groups.len()];
+        let mut counts = vec![0; self.groups.len()];
         loop {
             let before = room;
-            for (group, shown) in self.groups.iter().zip(&mut shown) {
-                let cost = if *shown == 0 { 1 + group.heading() } else { 1 };
-                if *shown < group.lines.len() && cost <= room {
-                    *shown += 1;
+            for (group, count) in self.groups.iter().zip(&mut counts) {
+                let cost = if *count == 0 { 1 + group.heading() } else { 1 };
+                if *count < group.lines.len() && cost <= room {
+                    *count += 1;
                     room -= cost;
                 }
             }
             if room == before {
-                return shown;
+                return counts;
             }
         }
     }
@@ -281,9 +281,12 @@ fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String 
     if value.value.is_finite() {
         cells[ruler.column(value.value)] = if is_unknown(value) { '○' } else { '●' };
     }
-    let own = |c: &char| !matches!(c, ' ' | '│');
-    let begin = cells.iter().position(own).unwrap_or(0);
-    let end = cells.iter().rposition(own).map_or(begin, |last| last + 1);
+    let is_drawn = |c: &char| !matches!(c, ' ' | '│');
+    let begin = cells.iter().position(is_drawn).unwrap_or(0);
+    let end = cells
+        .iter()
+        .rposition(is_drawn)
+        .map_or(begin, |last| last + 1);
     let text = |cells: &[char]| cells.iter().collect::<String>();
     pen.dim(&text(&cells[..begin]))
         + &pen.toned(&text(&cells[begin..end]), row.tone)
@@ -367,14 +370,18 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
 }
 
 /// Columns that the title of the axis across may take from a plot: `instructions` fits.
-const WHAT: usize = 14;
+const TITLE: usize = 14;
 
 /// `ends`: what stands at both ends of the axis across, where that is not a number.
 fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> TextChart {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
-    let what = clean(&lines.x.title);
-    let layout = Layout::new(width, &names, &[&labels[..], &[cut(&what, WHAT)]].concat());
+    let title = clean(&lines.x.title);
+    let layout = Layout::new(
+        width,
+        &names,
+        &[&labels[..], &[cut(&title, TITLE)]].concat(),
+    );
     let points = || lines.lines.iter().flat_map(|line| &line.points);
     let ruler = Ruler::new(&lines.y, points().map(|(_, y)| y), None, UPWARDS.len());
     let places = values::thinned(&values::places(lines), layout.plot);
@@ -384,7 +391,7 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Te
         quantity::short(&end)
     });
     let counted = match &lines.y.unit {
-        Unit::Count(what) | Unit::PerSecond(what) => format!(", {what}"),
+        Unit::Count(name) | Unit::PerSecond(name) => format!(", {name}"),
         Unit::Nanoseconds | Unit::Bytes | Unit::Share | Unit::Ratio => String::new(),
     };
     let heights = format!("{}{counted}: ▁ {low} to █ {high}", lines.y.title);
@@ -394,7 +401,7 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Te
     });
     let wide = (places.len() * across).saturating_sub(first.width());
     let indent = " ".repeat(layout.name);
-    let axis = format!("{indent}  {first}{last:>wide$}  {what}");
+    let axis = format!("{indent}  {first}{last:>wide$}  {title}");
     let rows = lines.lines.iter().zip(names.iter().zip(&labels));
     let rows = rows.map(|(line, (name, label))| {
         let height = |place: &f64| height(line, *place, &ruler).to_string().repeat(across);
@@ -413,17 +420,17 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Te
 }
 
 fn height(line: &Line, place: f64, ruler: &Ruler) -> char {
-    let here = line.points.iter().find(|(x, _)| *x == place);
-    let value = here.map(|(_, value)| value.value);
+    let point = line.points.iter().find(|(x, _)| *x == place);
+    let value = point.map(|(_, value)| value.value);
     let value = value.filter(|value| value.is_finite());
     value.map_or('·', |value| UPWARDS[ruler.column(value)])
 }
 
 fn from_to(line: &Line) -> String {
-    let written = |(_, value): &(f64, Quantity)| quantity::short(value);
+    let text = |(_, value): &(f64, Quantity)| quantity::short(value);
     match line.points.as_slice() {
         [] => String::new(),
-        [only] => written(only),
-        [first, .., last] => format!("{} → {}", written(first), written(last)),
+        [only] => text(only),
+        [first, .., last] => format!("{} → {}", text(first), text(last)),
     }
 }

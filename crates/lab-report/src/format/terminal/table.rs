@@ -42,8 +42,8 @@ fn laid_out(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     let Some(first) = shapes.first() else {
         return Vec::new();
     };
-    let wanted: usize = shapes.iter().skip(1).map(|shape| shape.width + 2).sum();
-    let gap = if first.width + wanted > width { 1 } else { 2 };
+    let others: usize = shapes.iter().skip(1).map(|shape| shape.width + 2).sum();
+    let gap = if first.width + others > width { 1 } else { 2 };
     let names = names(grid, &shapes, width);
     let mut lines = Vec::new();
     for part in parts(&shapes, names, width, gap) {

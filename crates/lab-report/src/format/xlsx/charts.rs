@@ -141,11 +141,15 @@ impl Data {
 
     /// A chart for all rows, or one for each panel where panels have scales of their own.
     fn bars(&mut self, page: &mut Page, chart: &Chart, bars: &Bars) -> Result<(), XlsxError> {
-        let (panels, own) = panels(bars);
-        let whole = [bars.rows.as_slice()];
-        for rows in if own { panels.as_slice() } else { &whole } {
+        let (panels, have_own_scales) = panels(bars);
+        let all_rows = [bars.rows.as_slice()];
+        for rows in if have_own_scales {
+            panels.as_slice()
+        } else {
+            &all_rows
+        } {
             let group = rows.first().map_or("", |row| row.group.as_str());
-            let title = if own && !group.is_empty() {
+            let title = if have_own_scales && !group.is_empty() {
                 format!("{}: {group}", chart.title)
             } else {
                 chart.title.clone()
@@ -210,8 +214,8 @@ impl Data {
     /// A sheet of tables whose cells are coloured by the part of their column's values.
     fn heat(&mut self, page: &mut Page, chart: &Chart, maps: &HeatMaps) -> Result<(), XlsxError> {
         let name = self.sheet_name(&chart.title);
-        let where_it_is = format!("{}: see the sheet \u{201c}{name}\u{201d}.", chart.title);
-        page.prose(&where_it_is, 0, &Format::new())?;
+        let reference = format!("{}: see the sheet \u{201c}{name}\u{201d}.", chart.title);
+        page.prose(&reference, 0, &Format::new())?;
         let mut sheet = Page::new(&name)?;
         sheet.heading(&chart.title, 14.0)?;
         sheet.prose(&chart.caption, 0, &muted())?;
@@ -219,8 +223,11 @@ impl Data {
         let axis = with_unit(&maps.axis.title, &maps.axis.unit);
         for (map, columns) in maps.maps.iter().zip(shares) {
             sheet.space();
-            let of = format!("part of the values of each column ({})", maps.columns);
-            sheet.heading(&format!("{}: {of}", map.name), 11.0)?;
+            let heading = format!(
+                "{}: part of the values of each column ({})",
+                map.name, maps.columns
+            );
+            sheet.heading(&heading, 11.0)?;
             let labels = map.columns.iter().map(|column| column.label.as_str());
             sheet.headings(std::iter::once(axis.as_str()).chain(labels))?;
             let first = sheet.row;

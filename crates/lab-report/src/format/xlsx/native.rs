@@ -23,19 +23,19 @@ pub struct Native {
 
 impl Native {
     /// Of a height in pixels.
-    pub fn new(kind: ChartType, of: &Chart, height: u32) -> Native {
+    pub fn new(kind: ChartType, source: &Chart, height: u32) -> Native {
         let mut chart = NativeChart::new(kind);
-        chart.title().set_name(safe(&of.title).as_str());
+        chart.title().set_name(safe(&source.title).as_str());
         chart.title().set_font(ChartFont::new().set_size(12));
         chart.legend().set_position(ChartLegendPosition::Bottom);
-        let text: String = excel(&of.caption).chars().take(200).collect();
+        let text: String = excel(&source.caption).chars().take(200).collect();
         chart.set_width(WIDTH).set_height(height).set_alt_text(text);
         Native { chart, height }
     }
 
     /// With so many bars that lie one below the other: the x axis is the one of the values.
-    pub fn horizontal(kind: ChartType, of: &Chart, bars: usize) -> Native {
-        let mut native = Native::new(kind, of, 120 + 26 * bars.clamp(2, 60) as u32);
+    pub fn horizontal(kind: ChartType, source: &Chart, bars: usize) -> Native {
+        let mut native = Native::new(kind, source, 120 + 26 * bars.clamp(2, 60) as u32);
         let small = ChartFont::new().set_size(8).clone();
         let values = native.chart.x_axis();
         values.set_label_position(ChartAxisLabelPosition::High);

@@ -281,11 +281,11 @@ fn number_format(number: f64, unit: &Unit) -> String {
 }
 
 /// `time (ns)`; shares and ratios have no unit.
-pub fn with_unit(title: &str, of: &Unit) -> String {
-    match of {
+pub fn with_unit(title: &str, unit: &Unit) -> String {
+    match unit {
         Unit::Share | Unit::Ratio => title.into(),
-        Unit::Count(what) if title.contains(what.as_ref()) => title.into(),
-        _ => format!("{title} ({})", unit_name(of)),
+        Unit::Count(name) if title.contains(name.as_ref()) => title.into(),
+        _ => format!("{title} ({})", unit_name(unit)),
     }
 }
 

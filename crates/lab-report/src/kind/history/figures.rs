@@ -22,7 +22,7 @@ const COLUMNS: [&str; 8] = [
 const LEAST: f64 = 0.001;
 
 /// Whether a subject is among those that were asked for; an empty list asks for all.
-fn is_chosen(subjects: &[String], name: &str) -> bool {
+pub fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }
 

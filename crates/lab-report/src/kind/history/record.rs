@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A row of a history: a run and a subject, and what is other in it than in the latest run.
 
+use super::figures::is_chosen;
 use super::summary::{RunSummary, Standing};
 use std::ops::Deref;
 
@@ -66,7 +67,7 @@ pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<Record<'a
         pairs.any(|pair| pair[0].target != pair[1].target)
     };
     let several = runs.iter().any(several);
-    let is_chosen = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
+    let is_chosen = |s: &&Standing| is_chosen(subjects, &s.subject.name);
     let record = |summary: &'a RunSummary, standing: &'a Standing| Record {
         summary,
         name: match standing.target.filter(|_| several) {

@@ -157,7 +157,7 @@ pub fn hostile() -> Run {
 
 fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
     let swept = points.iter().any(|n| *n != points[0]);
-    let asked = |name: &&str| {
+    let requests = |name: &&str| {
         let origin = if name.starts_with("http") {
             name.to_string()
         } else {
@@ -203,7 +203,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
         },
         seed: 7,
         work: Work::Load(Load {
-            requests: servers.iter().map(asked).collect(),
+            requests: servers.iter().map(requests).collect(),
             arrivals,
             protocol: Protocol::Http1,
             keep_alive: true,
@@ -288,7 +288,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
     ];
     let failed: u64 = errors.iter().map(|(_, n)| n).sum();
     let service = times(model, 0.0, served);
-    let known = !load.server_pids.is_empty() && model.server_ns > 0.0;
+    let is_watched = !load.server_pids.is_empty() && model.server_ns > 0.0;
     Slice {
         wall_ns: 1_000_000_000,
         offered: served + failed,
@@ -297,9 +297,9 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
         received_bytes: served * 1_240,
         cpu_ns: (model.busy * 1e9) as u64,
         busiest_cpu_ns: (model.busy * 1e9) as u64,
-        server_cpu_ns: known.then_some((model.served * model.server_ns) as u64),
-        server_bytes: known.then_some((18.0 * noise.about(0.01) * 1048576.0) as u64),
-        server_threads: known.then_some(5),
+        server_cpu_ns: is_watched.then_some((model.served * model.server_ns) as u64),
+        server_bytes: is_watched.then_some((18.0 * noise.about(0.01) * 1048576.0) as u64),
+        server_threads: is_watched.then_some(5),
         response: if open {
             times(model, model.stall_ns, served)
         } else {

@@ -211,7 +211,7 @@ pub fn lines() -> Chart {
 
 /// Time over a sweep, both axes logarithmic.
 pub fn sweep() -> Chart {
-    let of = |name: &str, colour, fixed: f64, each: f64| {
+    let line = |name: &str, colour, fixed: f64, each: f64| {
         let points = [1.0, 10.0, 100.0, 1000.0].map(|n| (n, time(fixed + each * n, 0.08)));
         line(name, colour, Stroke::Measured, points.to_vec())
     };
@@ -219,10 +219,10 @@ pub fn sweep() -> Chart {
         x: axis("limit", Unit::Count("rows".into()), Scale::Log),
         y: axis("time per operation", Unit::Nanoseconds, Scale::Log),
         lines: vec![
-            of("c", NEUTRAL, 4e3, 400.0),
-            of("ada", 0, 4.2e3, 420.0),
-            of("java", 1, 5e3, 380.0),
-            of("python", 2, 3e4, 2_000.0),
+            line("c", NEUTRAL, 4e3, 400.0),
+            line("ada", 0, 4.2e3, 420.0),
+            line("java", 1, 5e3, 380.0),
+            line("python", 2, 3e4, 2_000.0),
         ],
     });
     chart(
@@ -235,7 +235,7 @@ pub fn sweep() -> Chart {
 
 /// Steps over time, from the least value.
 pub fn steps() -> Chart {
-    let of = |name: &str, colour, phase: usize| {
+    let line = |name: &str, colour, phase: usize| {
         let share = |i: usize| 0.2 + 0.1 * (((i + phase) * 37) % 11) as f64 / 11.0;
         let points = (0..60).map(|i| (i as f64 * 0.5e9, Quantity::exact(share(i), Unit::Share)));
         line(name, colour, Stroke::Steps, points.collect())
@@ -243,7 +243,7 @@ pub fn steps() -> Chart {
     let drawing = Drawing::Lines(Lines {
         x: axis("since the start", Unit::Nanoseconds, Scale::Linear),
         y: axis("CPU in use", Unit::Share, Scale::LinearFromLeast),
-        lines: vec![of("cpu 0", 0, 0), of("cpu 1", 1, 5)],
+        lines: vec![line("cpu 0", 0, 0), line("cpu 1", 1, 5)],
     });
     chart(
         "steps",
@@ -417,7 +417,7 @@ pub fn heat() -> Chart {
 
 /// Distributions of three servers.
 pub fn distribution(shares: Scale) -> Chart {
-    let of = |name: &str, colour, middle| DistributionLine {
+    let line = |name: &str, colour, middle| DistributionLine {
         name: name.into(),
         colour,
         counts: counts(middle, 2),
@@ -426,9 +426,9 @@ pub fn distribution(shares: Scale) -> Chart {
         values: axis("response time", Unit::Nanoseconds, Scale::Log),
         shares,
         lines: vec![
-            of("c", NEUTRAL, 2.9e5),
-            of("ada", 0, 3e5),
-            of("java", 1, 9e5),
+            line("c", NEUTRAL, 2.9e5),
+            line("ada", 0, 3e5),
+            line("java", 1, 9e5),
         ],
     });
     let id = if shares == Scale::Linear {

@@ -195,7 +195,7 @@ pub const SERVERS: [Server; 15] = [
 
 /// Which run.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct RunSize {
     /// How many blocks it has.
     pub blocks: u32,
     /// So many of the servers.
@@ -208,10 +208,10 @@ pub struct Wanted {
     pub passes: u32,
 }
 
-impl Default for Wanted {
+impl Default for RunSize {
     /// The whole experiment.
-    fn default() -> Wanted {
-        Wanted {
+    fn default() -> RunSize {
+        RunSize {
             blocks: 12,
             servers: SERVERS.len(),
             cases: CASES.len(),
@@ -222,13 +222,13 @@ impl Default for Wanted {
 }
 
 /// A small one, which is analysed in no time.
-pub fn small(blocks: u32) -> Wanted {
-    Wanted {
+pub fn small(blocks: u32) -> RunSize {
+    RunSize {
         blocks,
         servers: 6,
         cases: 2,
         connections: vec![1, 8, 64, 512],
-        ..Wanted::default()
+        ..RunSize::default()
     }
 }
 
@@ -273,11 +273,11 @@ const CASES: [(&str, &str, &str, f64, u64); 5] = [
 ];
 
 /// The run.
-pub fn run(wanted: &Wanted) -> Run {
-    let servers = &SERVERS[..wanted.servers];
-    let plan = plan(wanted, servers);
+pub fn run(size: &RunSize) -> Run {
+    let servers = &SERVERS[..size.servers];
+    let plan = plan(size, servers);
     let mut noise = Noise(0x51ce_9e37_79b9_7f4a);
-    let blocks = (0..wanted.blocks).map(|n| block(&plan, servers, wanted.passes, n, &mut noise));
+    let blocks = (0..size.blocks).map(|n| block(&plan, servers, size.passes, n, &mut noise));
     let blocks: Vec<Block> = blocks.collect();
     Run {
         name: "20261121-101500-rest.lab".into(),
@@ -300,8 +300,8 @@ pub fn run(wanted: &Wanted) -> Run {
 /// The same without what a server did, which failed the proof.
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan.as_ref().expect("a plan");
-    let found = plan.subjects.iter().position(|s| s.name == name);
-    let subject = found.expect("a server of that name");
+    let position = plan.subjects.iter().position(|s| s.name == name);
+    let subject = position.expect("a server of that name");
     for block in &mut run.blocks {
         block.slices.retain(|slice| slice.subject != subject);
         block.processes.retain(|process| process.subject != subject);
@@ -349,8 +349,8 @@ pub fn hostile() -> Run {
     run
 }
 
-fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
-    let cases = &CASES[..wanted.cases];
+fn plan(size: &RunSize, servers: &[Server]) -> Plan {
+    let cases = &CASES[..size.cases];
     let subject = |(id, server): (usize, &Server)| Subject {
         name: server.name.into(),
         language: server.language.into(),
@@ -388,11 +388,11 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
             .into(),
         subjects: servers.iter().enumerate().map(subject).collect(),
         cases: cases.iter().map(case).collect(),
-        points: points(wanted),
+        points: points(size),
         measure: Measure {
             pairs: 1,
             turn_ns: VISIT_NS,
-            max_blocks: wanted.blocks,
+            max_blocks: size.blocks,
             alpha: 0.05,
             margin: 0.02,
             time_limit_ns: 10_000_000_000,
@@ -426,12 +426,12 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
     plan
 }
 
-fn points(wanted: &Wanted) -> Vec<Point> {
+fn points(size: &RunSize) -> Vec<Point> {
     let mut points = Vec::new();
-    for case in 0..wanted.cases {
+    for case in 0..size.cases {
         for keep_alive in ["yes", "no"] {
             for load in ["closed", "50%", "75%", "5000/s"] {
-                for (i, n) in wanted.connections.iter().enumerate() {
+                for (i, n) in size.connections.iter().enumerate() {
                     let thinned = keep_alive == "no" && i % 3 != 0 || load != "closed" && *n != 64;
                     let params = [
                         ("connections", n.to_string()),
@@ -459,10 +459,10 @@ fn pilots(plan: &Plan, servers: &[Server]) -> Vec<Pilot> {
     let mut pilots = Vec::new();
     for (subject, server) in servers.iter().enumerate() {
         for case in 0..plan.cases.len() {
-            let here = |&point: &PointId| {
+            let is_of_case = |&point: &PointId| {
                 plan.points[point].case == case && !plan.is_open(point) && plan.keeps_alive(point)
             };
-            let point = (0..plan.points.len()).filter(here);
+            let point = (0..plan.points.len()).filter(is_of_case);
             let point = point.min_by_key(|&point| plan.connections(point).abs_diff(64));
             pilots.push(Pilot {
                 subject,
@@ -486,7 +486,7 @@ fn settings(plan: &Plan, servers: &[Server]) -> Vec<Setting> {
     let mut settings = Vec::new();
     for (subject, server) in servers.iter().enumerate().take(plan.subjects.len()) {
         let [_, workers, loops] = server.threads.map(|n| n.to_string());
-        let said = [
+        let values = [
             ("runtime", server.language.to_string()),
             ("library", server.driver.to_string()),
             ("workers", workers),
@@ -495,7 +495,7 @@ fn settings(plan: &Plan, servers: &[Server]) -> Vec<Setting> {
             ("generator cores", "1".into()),
             ("proven answers", "166".into()),
         ];
-        settings.extend(said.map(|(key, value)| Setting {
+        settings.extend(values.map(|(key, value)| Setting {
             subject,
             point: None,
             key: key.into(),
@@ -580,7 +580,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
     let service = times(median, server.tail, served);
     let failed = u64::from(server.name == "node" && connections > 500.0 && noise.about(1.0) > 1.8);
     let (_, _, _, _, bytes) = CASES[plan.points[point].case];
-    let own = generator * served as f64;
+    let generator_ns = generator * served as f64;
     Slice {
         wall_ns: length as u64,
         offered: served + failed,
@@ -591,8 +591,8 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
             .collect(),
         connects: if plan.keeps_alive(point) { 0 } else { served },
         received_bytes: served * bytes,
-        cpu_ns: (own * speed).min(length) as u64,
-        busiest_cpu_ns: (own * speed).min(length) as u64,
+        cpu_ns: (generator_ns * speed).min(length) as u64,
+        busiest_cpu_ns: (generator_ns * speed).min(length) as u64,
         server_cpu_ns: Some((cpu * speed * (1.0 + 0.25 * (1.0 - busy)) * served as f64) as u64),
         server_bytes: Some(
             ((server.memory.0 * 1024.0 + server.memory.1 * connections)

@@ -460,7 +460,7 @@ fn services(targets: &[TargetKind]) -> Vec<Service> {
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect()
     };
-    let of = |(target, kind): (usize, &TargetKind)| {
+    let service = |(target, kind): (usize, &TargetKind)| {
         let facts = match kind {
             TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => return None,
             TargetKind::Postgresql => facts(&[
@@ -481,5 +481,5 @@ fn services(targets: &[TargetKind]) -> Vec<Service> {
         };
         Some(Service { target, facts })
     };
-    targets.iter().enumerate().filter_map(of).collect()
+    targets.iter().enumerate().filter_map(service).collect()
 }
