@@ -44,6 +44,11 @@ impl Quantity {
         }
     }
 
+    /// A count of what is named in the plural.
+    pub fn count(n: u64, counted: &'static str) -> Quantity {
+        Quantity::exact(n as f64, Unit::Count(counted.into()))
+    }
+
     /// An estimate.
     pub fn estimate(interval: &Interval, unit: Unit) -> Quantity {
         let &Interval {

@@ -135,20 +135,14 @@ impl Page {
                 .iter()
                 .map(|line| self.pen.toned(line, Tone::Alarm)),
         );
-        let source = wrap_at_most(&clean(&document.source), self.width, 2);
-        below
-            .lines
-            .extend(source.iter().map(|line| self.pen.dim(line)));
+        below.caption(&document.source, 2);
         if !full && !document.sections.is_empty() {
             let more = if document.kept {
                 "All tables and warnings: `benchlab report FILE --full`."
             } else {
                 "All tables and warnings: --full."
             };
-            let more = wrap_at_most(more, self.width, 2);
-            below
-                .lines
-                .extend(more.iter().map(|line| self.pen.dim(line)));
+            below.caption(more, 2);
         }
         below.trim();
         below.lines
@@ -275,6 +269,7 @@ impl Page {
         self.lines.extend(drawn.body(left, self.pen));
     }
 
+    /// Dimmed text in at most so many lines.
     fn caption(&mut self, text: &str, lines: usize) {
         let lines = wrap_at_most(&clean(text), self.width, lines);
         self.lines

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agents of a load: what each did, its clock, and its machine.
 
-use super::say;
 use super::scope::Scope;
+use super::{cell, say};
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
@@ -112,14 +112,18 @@ fn work_table(scope: &Scope) -> Table {
 }
 
 fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
-    let requests = |n: u64| Cell::from(Quantity::exact(n as f64, Unit::Count("requests".into())));
+    let requests = |n: u64| Cell::from(Quantity::count(n, "requests"));
     let alarming = |n: u64| match n {
         0 => Cell::default(),
         n => requests(n).toned(Tone::Alarm),
     };
-    let time =
-        |ns: Option<u64>| Cell::from(ns.map(|ns| Quantity::exact(ns as f64, Unit::Nanoseconds)));
+    let time = |ns: Option<u64>| cell::time(ns.map(|ns| ns as f64));
     let marks: Vec<&str> = result.marks.iter().map(|mark| word(*mark)).collect();
+    let tone = if marks.is_empty() {
+        Tone::Plain
+    } else {
+        Tone::Alarm
+    };
     vec![
         scope.run.agent_name(result.agent).into(),
         requests(result.offered),
@@ -131,11 +135,7 @@ fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
         result.path.as_ref().map(Quantity::ratio).into(),
         time(result.lag_p99),
         Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
-        Cell::from(marks.join(", ")).toned(if marks.is_empty() {
-            Tone::Plain
-        } else {
-            Tone::Alarm
-        }),
+        Cell::from(marks.join(", ")).toned(tone),
     ]
 }
 

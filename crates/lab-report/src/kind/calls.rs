@@ -161,8 +161,8 @@ fn errors(scopes: &[Scope]) -> Option<String> {
         let names = sums.filter(|(_, calls)| *calls > 0.0);
         let names =
             names.map(|(name, calls)| format!("{name} ({})", say::reading(calls, &metric.unit)));
-        let names = names.collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("{}: {names}.", say::capital(&metric.title)))
+        let names = say::joined(names, ", ")?;
+        Some(format!("{}: {names}.", say::capital(&metric.title)))
     };
     say::paragraph(AT_POINTS.iter().filter_map(erring))
 }
@@ -213,10 +213,10 @@ fn fastest(faults: &[Fault]) -> Option<String> {
     let parts = best
         .iter()
         .map(|(best, faults)| format!("{best} with {}", list(faults)));
-    let text = parts.collect::<Vec<_>>().join("; ");
-    is_known.then(|| {
-        format!("Fastest of those that make every call, give up none and err in none: {text}.")
-    })
+    let text = say::joined(parts, "; ").filter(|_| is_known)?;
+    Some(format!(
+        "Fastest of those that make every call, give up none and err in none: {text}."
+    ))
 }
 
 /// `Where everyone errs or gives up calls, these err in none: java and ada with killed.`
@@ -229,10 +229,10 @@ fn careful(faults: &[Fault]) -> Option<String> {
     let parts = say::grouped(some_careful)
         .into_iter()
         .map(|(names, faults)| format!("{} with {}", list(&names), list(&faults)));
-    let parts: Vec<String> = parts.collect();
-    let text = parts.join("; ");
-    (!parts.is_empty())
-        .then(|| format!("Where everyone errs or gives up calls, these err in none: {text}."))
+    let text = say::joined(parts, "; ")?;
+    Some(format!(
+        "Where everyone errs or gives up calls, these err in none: {text}."
+    ))
 }
 
 /// `Longest outage after which no call is wrong or given up: 20 s with classic; below 0.1 s with none and tenacity.`
@@ -248,9 +248,10 @@ fn survived(scopes: &[Scope]) -> Option<String> {
         Some(length_s) => format!("{} with {}", seconds(length_s), list(&names)),
         None => format!("below {} with {}", seconds(shortest), list(&names)),
     });
-    let text = parts.collect::<Vec<_>>().join("; ");
-    (!text.is_empty())
-        .then(|| format!("Longest outage after which no call is wrong or given up: {text}."))
+    let text = say::joined(parts, "; ")?;
+    Some(format!(
+        "Longest outage after which no call is wrong or given up: {text}."
+    ))
 }
 
 /// What became of a subject's calls in outages of one length.
@@ -328,9 +329,10 @@ fn load(scopes: &[Scope]) -> Option<String> {
     let parts = say::grouped(verdicts)
         .into_iter()
         .map(|(verdict, names)| format!("{verdict} {}", list(&names)));
-    let parts: Vec<String> = parts.collect();
-    let text = parts.join("; ");
-    (!parts.is_empty()).then(|| format!("Load in the busiest second after an outage: {text}."))
+    let text = say::joined(parts, "; ")?;
+    Some(format!(
+        "Load in the busiest second after an outage: {text}."
+    ))
 }
 
 /// The subjects that made calls at all points, and none of these kinds.

@@ -28,6 +28,11 @@ pub fn or_none(quantity: Option<Quantity>) -> Cell {
     quantity.map_or(NONE.into(), Cell::from)
 }
 
+/// A time in ns; empty where there is none.
+pub fn time(ns: Option<f64>) -> Cell {
+    ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
+}
+
 /// A figure, or why there is none.
 pub fn value(scope: &Scope, place: SubjectScope, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {

@@ -200,7 +200,7 @@ fn machines(hosts: &[MeasuringHost]) -> Table {
         table.row(vec![
             name(agent).into(),
             machine(agent).into(),
-            Quantity::exact(host.blocks as f64, Unit::Count("blocks".into())).into(),
+            Quantity::count(host.blocks as u64, "blocks").into(),
             fact(agent, "cpu").into(),
             fact(agent, "cores").into(),
             fact(agent, "kernel").into(),

@@ -66,8 +66,6 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
         findings.extend(subjects.filter_map(|s| level(scope, load, s)));
     }
     let places = scope.places(&scope.subjects(), &scope.points());
-    let mut cost = Section::new("What it cost");
-    cost.table(costs(scope, load, &places));
     Parts {
         chart: chart(scope),
         findings,
@@ -76,7 +74,7 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
             times(scope, load, &places),
             requests(scope, load, &places),
             many(scope),
-            cost,
+            Section::of_table("What it cost", costs(scope, load, &places)),
             agents::section(scope),
         ],
         method: load_sent::method(scope, load, None),

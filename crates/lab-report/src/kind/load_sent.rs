@@ -81,8 +81,7 @@ fn requests(scope: &Scope, load: &Load) -> Option<String> {
         })
     };
     let all = load.requests.iter().enumerate().map(only_request);
-    let all = all.collect::<Option<Vec<_>>>()?;
-    (!all.is_empty()).then(|| all.join(", "))
+    say::joined(all.collect::<Option<Vec<_>>>()?, ", ")
 }
 
 /// The requests of all servers, where they are more than one for each.
@@ -206,8 +205,8 @@ fn connections(scope: &Scope, load: &Load) -> String {
         let points = points.filter(|&p| plan.keeps_alive(p) == alive);
         let in_figures = |p| scope.run.connections_in_figures(plan.connections(p));
         let numbers: BTreeSet<usize> = points.map(in_figures).collect();
-        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-        (!numbers.is_empty()).then(|| format!("{}, {words}", numbers.join(", ")))
+        let numbers = say::joined(numbers.iter().map(usize::to_string), ", ")?;
+        Some(format!("{numbers}, {words}"))
     });
     let kinds: Vec<String> = kinds.collect();
     let pipeline = match load.pipeline {

@@ -81,10 +81,7 @@ pub fn has_level(interval: &Interval, asked: f64) -> bool {
 /// What few blocks mean for the intervals with these levels, if they are too few.
 pub fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
     // Where there is no interval, there is no level.
-    let levels = levels.filter(|level| *level > 0.0);
-    let (least, most) = levels.fold((f64::INFINITY, 0.0_f64), |(least, most), level| {
-        (least.min(level), most.max(level))
-    });
+    let (least, most) = extremes(levels.filter(|level| *level > 0.0))?;
     let held = if most - least < 5e-4 {
         percent(least)
     } else {
@@ -137,10 +134,23 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
-/// Sentences in one text; `None`: there is none.
+/// Texts in one; `None`: there are none.
+pub fn joined(texts: impl IntoIterator<Item = String>, separator: &str) -> Option<String> {
+    let texts: Vec<String> = texts.into_iter().collect();
+    (!texts.is_empty()).then(|| texts.join(separator))
+}
+
+/// Sentences in one text; `None`: there are none.
 pub fn paragraph(sentences: impl IntoIterator<Item = String>) -> Option<String> {
-    let sentences: Vec<String> = sentences.into_iter().collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
+    joined(sentences, " ")
+}
+
+/// The least and the greatest value; `None`: there are none.
+pub fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |ends: Option<(f64, f64)>, value| {
+        let (least, greatest) = ends.unwrap_or((value, value));
+        Some((least.min(value), greatest.max(value)))
+    })
 }
 
 /// `3 to 5`, or `5` where all values are the same in size; `None`: there are no values.

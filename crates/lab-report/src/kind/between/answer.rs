@@ -99,8 +99,7 @@ fn standing(mine: &[&Changed]) -> Finding {
 /// `0.90 to 0.91`.
 fn range(all: &[&Changed]) -> String {
     let estimates = all.iter().map(|c| c.change.estimate);
-    let low = estimates.clone().fold(f64::INFINITY, f64::min);
-    say::span(low, estimates.fold(0.0, f64::max))
+    say::extremes(estimates).map_or(String::new(), |(low, high)| say::span(low, high))
 }
 
 /// `0.913 times what it was (0.902 to 0.925)`.

@@ -103,12 +103,12 @@ pub fn runs(report: &BetweenReport) -> Table {
     let mut table = Table::new("The two runs", columns).captioned("Where the figures come from.");
     for (i, which) in ["first", "second"].into_iter().enumerate() {
         let run = report.runs[i];
-        let blocks = f64::from(report.between.blocks[i]);
+
         table.row(vec![
             which.into(),
             report.files[i].into(),
             say::minute(run.started_unix_s).into(),
-            Quantity::exact(blocks, Unit::Count("blocks".into())).into(),
+            Quantity::count(report.between.blocks[i].into(), "blocks").into(),
             run.lab_version.as_str().into(),
         ]);
     }

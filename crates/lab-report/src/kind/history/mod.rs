@@ -87,7 +87,7 @@ pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
     let mut table = Table::new("What `benchlab history NAME` shows", columns)
         .captioned("Names of runs, and how many runs each has.");
     for named in names {
-        let runs = Quantity::exact(named.runs as f64, Unit::Count("runs".into()));
+        let runs = Quantity::count(named.runs as u64, "runs");
         let last = say::minute(named.last_unix_s);
         table.row(vec![named.name.as_str().into(), runs.into(), last.into()]);
     }
@@ -120,13 +120,9 @@ fn name_row(named: &NamedRuns) -> Row {
 /// From the first run to the last.
 fn time_span(records: &[Record]) -> String {
     let times = records.iter().filter_map(Record::started_unix_s);
-    let first = times.clone().fold(f64::INFINITY, f64::min);
-    let last = times.fold(0.0, f64::max);
-    if first <= last {
+    say::extremes(times).map_or(String::new(), |(first, last)| {
         format!("{} to {} UTC", say::minute(first), say::minute(last))
-    } else {
-        String::new()
-    }
+    })
 }
 
 fn answer(records: &[Record], changes: &Changes) -> Answer {
@@ -205,10 +201,7 @@ fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
 /// The least and the greatest ratio before the latest run.
 fn before(mine: &[&Record]) -> Option<(f64, f64)> {
     let before = mine[..mine.len().saturating_sub(1)].iter();
-    let before = before.filter_map(|r| Some(r.ratio?.estimate));
-    let low = before.clone().fold(f64::INFINITY, f64::min);
-    let high = before.fold(0.0, f64::max);
-    (low <= high).then_some((low, high))
+    say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
 }
 
 /// How far the latest ratio is from those before it, in logarithms.

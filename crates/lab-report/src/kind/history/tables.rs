@@ -23,7 +23,7 @@ fn began(record: &Record) -> Cell {
 }
 
 fn blocks(record: &Record) -> Cell {
-    Quantity::exact(f64::from(record.blocks), Unit::Count("blocks".into())).into()
+    Quantity::count(record.blocks.into(), "blocks").into()
 }
 
 fn by_run(records: &[&Record]) -> Table {

@@ -256,7 +256,7 @@ fn called(name: &str, costs: &CostProfile) -> Table {
     let mut calls: Vec<_> = costs.calls().collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.costs[0]));
     for call in calls.into_iter().take(MOST) {
-        let count = Quantity::exact(call.count as f64, Unit::Count("calls".into()));
+        let count = Quantity::count(call.count, "calls");
         let inclusive = Quantity::exact(call.costs[0] as f64, unit(&costs.events[0]));
         table.row(vec![
             call.caller.1.into(),

@@ -251,12 +251,9 @@ fn figure_text(pair: &Pair, name: &str) -> Option<String> {
 /// The answer's sentences: memory, misses and the clock, with what explains them.
 fn answer_findings(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
     let figures = |label: &str, names: &[&str]| {
-        let texts: Vec<String> = names
-            .iter()
-            .filter_map(|name| figure_text(pair, name))
-            .collect();
-        let text = say::capital(&texts.join(", ")) + ".";
-        (!texts.is_empty()).then(|| Finding::new(label, text, Tone::Plain))
+        let texts = names.iter().filter_map(|name| figure_text(pair, name));
+        let text = say::capital(&say::joined(texts, ", ")?) + ".";
+        Some(Finding::new(label, text, Tone::Plain))
     };
     let mut heap = figures("Heap", &["peak", "total", "allocations"]);
     if let (Some(heap), Some(churn)) = (&mut heap, heap::churn_sentence(pair)) {

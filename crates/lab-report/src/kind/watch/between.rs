@@ -6,7 +6,7 @@ use crate::document::{
     Answer, Axis, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestGroup, ForestRow,
     Quantity, Row, Scale, Section, Table, Tone,
 };
-use crate::kind::{method, say};
+use crate::kind::{cell, method, say};
 use lab_model::{Metric, Run, Unit, Watched, WatchedPage};
 use lab_stats::analysis::Interval;
 use lab_watch::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
@@ -55,11 +55,10 @@ pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Do
 }
 
 fn tone(ratio: &Interval) -> Tone {
-    match ratio {
-        r if r.level <= 0.0 => Tone::Undecided,
-        r if r.low > 1.0 => Tone::Worse,
-        r if r.high < 1.0 => Tone::Better,
-        _ => Tone::Undecided,
+    if ratio.level > 0.0 {
+        cell::tone_of(ratio, None)
+    } else {
+        Tone::Undecided
     }
 }
 
@@ -119,10 +118,6 @@ fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
     }
 }
 
-fn time(ns: Option<f64>) -> Cell {
-    ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
-}
-
 fn table(logs: &BetweenLogs) -> Table {
     let columns = [
         Column::from("page"),
@@ -142,8 +137,8 @@ fn table(logs: &BetweenLogs) -> Table {
             .map(|r| Cell::from(Quantity::ratio(r)).toned(tone(r)));
         table.row(vec![
             page.pages[0].name.as_str().into(),
-            time(page.pages[0].mean_ns()),
-            time(page.pages[1].mean_ns()),
+            cell::time(page.pages[0].mean_ns()),
+            cell::time(page.pages[1].mean_ns()),
             ratio.unwrap_or_default(),
             Quantity::exact(page.shares[0], Unit::Share).into(),
             Quantity::exact(page.shares[1], Unit::Share).into(),
@@ -165,8 +160,8 @@ fn of_one(which: &str, pages: &[&WatchedPage]) -> Table {
         table.row(vec![
             page.name.as_str().into(),
             kind_name(page.kind).into(),
-            Quantity::exact(page.requests as f64, Unit::Count("requests".into())).into(),
-            time(page.mean_ns()),
+            Quantity::count(page.requests, "requests").into(),
+            cell::time(page.mean_ns()),
         ]);
     }
     table

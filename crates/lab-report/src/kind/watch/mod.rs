@@ -137,28 +137,17 @@ fn warnings(watched: &Watched) -> Section {
     let lines_text = |n: u64, problem: &str| {
         let part = say::percent(n as f64 / lines.all.max(1) as f64);
         format!(
-            "{} of {} ({part}) {problem}",
+            "{} of {} ({part}) {problem} and are not in the figures.",
             say::count(n as usize, "line"),
             lines.all
         )
     };
-    if lines.malformed > 0 {
-        warn(
-            "malformed",
-            lines_text(
-                lines.malformed,
-                "could not be understood and are not in the figures.",
-            ),
-        );
-    }
-    if lines.too_long > 0 {
-        warn(
-            "too long",
-            lines_text(
-                lines.too_long,
-                "are longer than 64 KiB and are not in the figures.",
-            ),
-        );
+    let problems = [
+        (lines.malformed, "malformed", "could not be understood"),
+        (lines.too_long, "too long", "are longer than 64 KiB"),
+    ];
+    for (n, label, problem) in problems.into_iter().filter(|(n, ..)| *n > 0) {
+        warn(label, lines_text(n, problem));
     }
     if lines.cut_off > 0 {
         warn(

@@ -6,7 +6,7 @@ use crate::document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
     Section, Table,
 };
-use crate::kind::say;
+use crate::kind::{cell, say};
 use lab_model::{PageKind, Unit, Watched};
 use lab_watch::analysis::pareto::{MOST, PageOrder, Ranked, Ranking};
 
@@ -218,9 +218,8 @@ fn table(ranking: &Ranking) -> Table {
 
 fn row(ranked: &Ranked) -> Vec<Cell> {
     let page = ranked.page;
-    let time = |ns: Option<f64>| Cell::from(ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)));
-    let quantile = |part: f64| time(page.times.quantile(part).map(|ns| ns as f64));
-    let count = |n: u64| Cell::from(Quantity::exact(n as f64, Unit::Count("requests".into())));
+    let quantile = |part: f64| cell::time(page.times.quantile(part).map(|ns| ns as f64));
+    let count = |n: u64| Cell::from(Quantity::count(n, "requests"));
     let share_of_time = match &ranked.share_interval {
         Some(interval) => Quantity::estimate(interval, Unit::Share),
         None => share(ranked.share),
@@ -228,11 +227,11 @@ fn row(ranked: &Ranked) -> Vec<Cell> {
     vec![
         page.name.as_str().into(),
         count(page.requests),
-        time(page.mean_ns()),
+        cell::time(page.mean_ns()),
         quantile(0.5),
         quantile(0.95),
         quantile(0.99),
-        time((page.timed > 0).then_some(page.total_ns as f64)),
+        cell::time((page.timed > 0).then_some(page.total_ns as f64)),
         share_of_time.into(),
         share(ranked.cumulative).into(),
         if ranked.saving > 0.0 {

@@ -209,7 +209,7 @@ fn single(report: &LogReport) -> Table {
                 say::minute(single.local_s as f64)
             )
             .into(),
-            Quantity::exact(single.requests as f64, Unit::Count("requests".into())).into(),
+            Quantity::count(single.requests, "requests").into(),
             Quantity::ratio(&single.ratio).into(),
         ]);
     }
