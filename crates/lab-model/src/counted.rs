@@ -6,9 +6,9 @@ use crate::{Metric, PointId, SubjectId};
 /// What was counted of one subject at one point.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
-    /// Where.
+    /// The point.
     pub point: PointId,
     /// Operations of the smaller batch; the greater one has twice as many.
     pub operations: u64,
@@ -29,7 +29,7 @@ pub struct Counted {
 /// A figure of one operation, from several differences of a batch and one of twice its length.
 #[derive(Clone, Debug)]
 pub struct CountedFigure {
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// One value for each pair of batches, in events, bytes or ns.
     pub differences: Vec<f64>,

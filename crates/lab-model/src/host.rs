@@ -20,7 +20,7 @@ impl Host {
     /// The fact that tells this machine from others, whatever they are named.
     pub const MACHINE_ID: &str = "machine id";
 
-    /// The same of the machine of a server that an agent is beside.
+    /// The fact that tells the machine of a server, beside which an agent is, from others.
     pub const SERVER_MACHINE_ID: &str = "server's machine id";
 
     /// The facts for people: without what tells machines apart, which is another each time that a machine starts.
@@ -32,7 +32,7 @@ impl Host {
 
     /// A fact, if that was read.
     pub fn fact(&self, name: &str) -> Option<&str> {
-        let fact = self.facts.iter().find(|(known, _)| known == name);
+        let fact = self.facts.iter().find(|(key, _)| key == name);
         fact.map(|(_, value)| value.as_str())
     }
 
@@ -47,7 +47,7 @@ impl Host {
 pub struct Finding {
     /// Whether the run should not be trusted because of it (`--strict` refuses).
     pub unfit: bool,
-    /// What is so.
+    /// What was found, such as a setting and its value.
     pub what: String,
     /// What to do.
     pub advice: String,

@@ -67,7 +67,7 @@ impl Load {
 /// One request, and how often it is sent in proportion to the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRequest {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     pub method: String,
     /// Without user and password.
     pub url: String,

@@ -304,9 +304,9 @@ known! {
     WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
     /// What a subject adds to the baseline's median latency.
     ADDED_P50 = Metric::describing("added_p50", "p50 added");
-    /// The same of the 99th percentile.
+    /// What a subject adds to the baseline's 99th percentile of latency.
     ADDED_P99 = Metric::describing("added_p99", "p99 added");
-    /// The same of the 99.9th percentile.
+    /// What a subject adds to the baseline's 99.9th percentile of latency.
     ADDED_P999 = Metric::describing("added_p99.9", "p99.9 added");
     /// Bytes that an operation sends over a shaped link to its server.
     LINK_BYTES = Metric::new("link_bytes", "sent over the link", Unit::Bytes, Direction::Neither);

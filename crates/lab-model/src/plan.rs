@@ -201,7 +201,7 @@ impl TargetKind {
 /// One implementation under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Such as `ada`; unique among those of its target.
+    /// Its name, such as `ada`; unique among the subjects of its target.
     pub name: String,
     /// The language that it is written in, for people.
     pub language: String,

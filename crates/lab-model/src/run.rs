@@ -26,7 +26,7 @@ pub struct Run {
     pub blocks: Vec<Block>,
     /// Numbers of blocks at which the run looked whether it may stop, and went on.
     pub looks: Vec<u32>,
-    /// Why it ended; `None`: it has not.
+    /// The reason why it ended; `None`: it has not ended.
     pub ending: Option<Ending>,
     /// Settings read back.
     pub settings: Vec<Setting>,
@@ -114,9 +114,9 @@ pub struct Imported {
 /// One `<time>` of an imported file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedTime {
-    /// What was measured, in the file's words.
+    /// What was timed, in the words of the file.
     pub title: String,
-    /// How often.
+    /// How many operations were timed.
     pub count: u64,
     /// Time of one, in ns.
     pub time_ns: f64,

@@ -21,9 +21,9 @@ pub struct Batch {
 /// A batch that counts, and its place in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// What was done.
+    /// The point.
     pub point: PointId,
-    /// Who did it.
+    /// The subject.
     pub subject: SubjectId,
     /// Which pass, from 0. Passes 2k and 2k+1 are a mirrored pair.
     pub pass: u32,
@@ -36,13 +36,13 @@ pub struct Sample {
 /// What so many operations at a point yield, whoever does them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Where.
+    /// The point.
     pub point: PointId,
-    /// How many.
+    /// Operations done.
     pub operations: u64,
     /// What they produced, folded into one number.
     pub check: u64,
-    /// How much that was.
+    /// How much they produced, in the unit of the case.
     pub units: u64,
 }
 
@@ -106,11 +106,11 @@ impl Block {
 /// A value of a metric that a turn yielded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// What was done.
+    /// The point.
     pub point: PointId,
-    /// Who did it.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which pass.
+    /// The pass of the block, from 0.
     pub pass: u32,
     /// The id of a metric among [`crate::Run::metrics`].
     pub metric: String,
@@ -121,11 +121,11 @@ pub struct Reading {
 /// The latencies of a batch's operations, as the subject counted them (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// What was done.
+    /// The point.
     pub point: PointId,
-    /// Who did it.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which pass.
+    /// The pass of the block, from 0.
     pub pass: u32,
     /// Index of a bucket and how many operations fell into it, ascending.
     pub counts: Vec<(u32, u64)>,
@@ -134,11 +134,11 @@ pub struct Latencies {
 /// How long the operations of a batch took that are due at a fixed rate, in the order of time (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// What was done.
+    /// The point.
     pub point: PointId,
-    /// Who did it.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which pass.
+    /// The pass of the block, from 0.
     pub pass: u32,
     /// The longest latency of those that were due in each [`Timeline::STEP_NS`] from the batch's start on; 0: none was.
     pub longest_ns: Vec<u64>,
@@ -153,11 +153,11 @@ impl Timeline {
 /// (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exit {
-    /// What was done.
+    /// The point.
     pub point: PointId,
-    /// Whose process it was.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which pass.
+    /// The pass of the block, from 0.
     pub pass: u32,
     /// User CPU time.
     pub user_ns: u64,
@@ -193,7 +193,7 @@ pub enum BlockState {
 /// One fresh process of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProcessStart {
-    /// Whose.
+    /// The subject.
     pub subject: SubjectId,
     /// From the start of the program to its hello.
     pub startup_ns: u64,
@@ -204,9 +204,9 @@ pub struct ProcessStart {
 /// What a subject's process held after its visit to a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Whose.
+    /// The subject.
     pub subject: SubjectId,
-    /// After which point.
+    /// The point after which it was read.
     pub point: PointId,
     /// Resident memory.
     pub rss_bytes: u64,
@@ -230,9 +230,9 @@ pub struct Resources {
 /// What the pilot found for one subject and point, before the first block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pilot {
-    /// Whose.
+    /// The subject.
     pub subject: SubjectId,
-    /// Of which point.
+    /// The point.
     pub point: PointId,
     /// Operations of every batch of the run.
     pub operations: u64,
@@ -282,13 +282,13 @@ pub enum WarmUp {
 /// A setting that a subject read back over its own connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// Whose.
+    /// The subject.
     pub subject: SubjectId,
     /// For which point; `None`: from its hello.
     pub point: Option<PointId>,
-    /// Such as `journal_mode`.
+    /// The name of the setting, such as `journal_mode`.
     pub key: String,
-    /// Such as `delete`.
+    /// Its value, such as `delete`.
     pub value: String,
 }
 
@@ -302,11 +302,11 @@ impl Setting {
 /// A subject that could not do a point, or did not do the same work. It is not compared there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Whose.
+    /// The subject.
     pub subject: SubjectId,
     /// At which point; `None`: everywhere, for example because it cannot be built or started.
     pub point: Option<PointId>,
-    /// In which block; `None`: before the first.
+    /// The block; `None`: before the first.
     pub block: Option<u32>,
     /// One word: `missing`, `setting`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
     /// `target`, `opens`, `writes`, `statements`, `service`, `error`; of whole commands also `exit`, `output`, `setup`,
@@ -329,9 +329,9 @@ impl Failure {
 /// A line that a subject wrote and that is no reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// Whose.
+    /// The subject.
     pub subject: SubjectId,
-    /// In which block; `None`: before the first.
+    /// The block; `None`: before the first.
     pub block: Option<u32>,
     /// The line, without its end.
     pub line: String,

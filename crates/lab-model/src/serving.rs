@@ -39,7 +39,7 @@ pub struct ServedFile {
 /// A request and its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     pub method: String,
     /// Path and query, percent-encoded.
     pub path: String,
@@ -55,7 +55,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// The same with the parameters' values in the place of their names.
+    /// The example with values in place of the names of parameters in braces.
     pub(crate) fn with(&self, params: &[(String, String)]) -> Example {
         let path = params
             .iter()

@@ -22,7 +22,7 @@ pub struct Shape {
     /// The largest packet, bytes with its headers.
     #[serde(default = "ethernet")]
     pub mtu: u32,
-    /// Who shapes it.
+    /// The program that shapes it.
     #[serde(default)]
     pub by: Shaper,
 }

@@ -54,11 +54,11 @@ impl ErrorKind {
 /// later served or an error, so that over a whole visit offered = served + errors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
-    /// Over which connections.
+    /// The point: over which connections, at which load.
     pub point: PointId,
-    /// To which server.
+    /// The server.
     pub subject: SubjectId,
-    /// In which pass of the block.
+    /// The pass of the block, from 0.
     pub pass: u32,
     /// Its length, without what comes after the end of the load.
     pub wall_ns: u64,
@@ -152,8 +152,8 @@ impl Slice {
         self.lag.add(&other.lag);
     }
 
-    /// The same as if some agents had not been there; `None`: nobody is left. What the server used was for the requests of
-    /// all, and is not known.
+    /// The slice without what some agents did; `None`: no agent is left. What the server used is then not known, for it was
+    /// for the requests of all.
     pub fn without(&self, agents: &[AgentId]) -> Option<Slice> {
         let left = self.agents.iter().filter(|a| !agents.contains(&a.agent));
         let left: Vec<AgentSlice> = left.cloned().collect();
@@ -176,7 +176,7 @@ impl Slice {
 /// What one of several agents did in a slice of load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSlice {
-    /// Whose.
+    /// The agent.
     pub agent: AgentId,
     /// How much later than planned its load began, ns, as far as the comparison of the clocks tells.
     pub late_ns: u64,

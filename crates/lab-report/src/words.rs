@@ -11,9 +11,9 @@ pub struct Words {
     pub subject: &'static str,
     /// Several of them.
     pub subjects: &'static str,
-    /// What a time is the time of.
+    /// What is timed: `operation`.
     pub operation: &'static str,
-    /// The same after a preposition.
+    /// What is timed, with its article: `an operation`.
     pub an_operation: &'static str,
 }
 

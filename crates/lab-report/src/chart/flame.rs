@@ -143,7 +143,7 @@ impl Drawing<'_> {
     }
 }
 
-/// The same for the same name.
+/// The number of a frame's colour: the same for the same name.
 fn colour(name: &str) -> usize {
     let sum = name.bytes().fold(5381usize, |sum, byte| {
         sum.wrapping_mul(33).wrapping_add(byte.into())

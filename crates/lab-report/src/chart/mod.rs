@@ -40,13 +40,13 @@ pub fn svg(chart: &Chart) -> Result<String, Error> {
         Drawing::Forest(forest) => forest::draw(id, forest, forest::WIDTH),
         Drawing::Lines(lines) => lines::draw(id, lines),
         Drawing::Heat(maps) => heat::draw(id, maps),
-        Drawing::Distribution(of) => lines::draw(id, &distribution::lines(of)),
+        Drawing::Distribution(distribution) => lines::draw(id, &distribution_lines(distribution)),
         Drawing::Flame(flame) => flame::draw(id, flame),
     }?;
     Ok(named(chart, id, &svg))
 }
 
-/// The same for a phone; `None`: there is no drawing of this kind that is so narrow.
+/// The chart in the width of a phone; `None`: there is no drawing of this kind that is so narrow.
 pub fn narrow(chart: &Chart) -> Result<Option<String>, Error> {
     let id = &(file_name(&chart.id) + "-narrow");
     let svg = match &chart.drawing {

@@ -16,11 +16,7 @@ pub struct Span {
 impl Span {
     /// An axis on which all of these values have a place, with a little room; others are passed over.
     pub fn of(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Span {
-        Span::around(axis.scale, axis.unit.clone(), values)
-    }
-
-    /// The same of a scale and a unit.
-    pub fn around(scale: Scale, unit: Unit, values: impl IntoIterator<Item = f64>) -> Span {
+        let (scale, unit) = (axis.scale, axis.unit.clone());
         let values = values.into_iter().filter(|v| drawable(scale, *v));
         let ends = values.fold(None, |ends: Option<(f64, f64)>, v| {
             Some(ends.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))
@@ -58,7 +54,7 @@ impl Span {
         drawable(self.scale, value).then(|| self.clamped(value))
     }
 
-    /// The same of a bound, which is at the lower end where it cannot be drawn.
+    /// Where a bound is, 0 to 1; it is at the lower end where it cannot be drawn.
     pub fn clamped(&self, value: f64) -> f64 {
         let [low, value, high] = [self.low, value, self.high].map(|v| {
             if drawable(self.scale, v) {

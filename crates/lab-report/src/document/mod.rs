@@ -163,7 +163,7 @@ impl Finding {
         Finding::new("", text, Tone::Plain)
     }
 
-    /// The same with a tone.
+    /// The finding with another tone.
     pub fn toned(self, tone: Tone) -> Finding {
         Finding { tone, ..self }
     }

@@ -138,12 +138,12 @@ impl Cell {
         matches!(self.content, Content::Quantity(_))
     }
 
-    /// The same with another tone.
+    /// The cell with another tone.
     pub fn toned(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
-    /// The same with a second line.
+    /// The cell with a second line.
     pub fn noted(self, note: impl Into<String>) -> Cell {
         Cell {
             note: note.into(),

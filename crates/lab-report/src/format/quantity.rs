@@ -30,7 +30,7 @@ pub fn sentence(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
 }
 
-/// The same beside an axis, whose title says what is counted: `41,200/s (40,900 to 41,500)`.
+/// An estimate with its interval beside an axis, whose title says what is counted: `41,200/s (40,900 to 41,500)`.
 pub fn label(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).sentence()
 }
@@ -40,7 +40,7 @@ pub fn alone(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// The same beside an axis, whose title says what is counted: `41,200/s`.
+/// The value alone beside an axis, whose title says what is counted: `41,200/s`.
 pub fn short(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
 }
@@ -77,7 +77,7 @@ pub fn magnitude(unit: &Unit, value: f64) -> Magnitude {
     all.swap_remove(index)
 }
 
-/// The same without a name for what is counted.
+/// The magnitude that suits a value, without a name for what is counted.
 fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     let magnitude = magnitude(unit, value);
     let name = match unit {

@@ -69,7 +69,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// The same in at most so many lines, the last one with `…` where more would follow.
+/// Text wrapped as [`wrap`] does, in at most so many lines, the last one with `…` where more would follow.
 pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
     let mut wrapped = wrap(text, width);
     if wrapped.len() > lines {

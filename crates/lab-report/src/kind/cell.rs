@@ -159,7 +159,7 @@ pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     }
 }
 
-/// The same in CSV and the like, whatever the metric.
+/// The verdict's name in CSV and other data, whatever the metric.
 pub fn identifier(verdict: &Verdict) -> &'static str {
     verdict_words(verdict).0
 }

@@ -312,39 +312,36 @@ fn missing(measured: &Measured) -> Option<String> {
     };
     let (alone, other_work) = (refused(true), refused(false));
     let several_points = measured.plan.points.len() > 1;
-    let sentence = |all: BTreeSet<SubjectId>, one: &str, many: &str| {
+    let sentence = |all: BTreeSet<SubjectId>, [one, many]: [String; 2]| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
         let predicate = if names.len() == 1 { one } else { many };
         (!names.is_empty()).then(|| format!("{} {predicate}.", list(&names)))
     };
     let lacking = sentence(
         lacking.difference(&failed).copied().collect(),
-        "cannot run here and is left out",
-        "cannot run here and are left out",
+        ["is", "are"].map(|is| format!("cannot run here and {is} left out")),
     );
-    let failed = if several_points {
-        sentence(
-            failed,
-            "failed and is left out where it failed",
-            "failed and are left out where they failed",
-        )
-    } else {
-        sentence(failed, "failed and is left out", "failed and are left out")
+    let left_out = |(is, it): (&str, &str)| {
+        if several_points {
+            format!("failed and {is} left out where {it} failed")
+        } else {
+            format!("failed and {is} left out")
+        }
     };
-    let alone = sentence(
-        alone,
-        "is not compared where the baseline failed",
-        "are not compared where the baseline failed",
-    );
+    let failed = sentence(failed, [("is", "it"), ("are", "they")].map(left_out));
+    let not_compared = |is| format!("{is} not compared where the baseline failed");
+    let alone = sentence(alone, ["is", "are"].map(not_compared));
     let place = if several_points {
         " at some points"
     } else {
         ""
     };
+    let not_the_same = |(is, its): (&str, &str)| {
+        format!("{is} not compared{place}, because {its} work was not the same")
+    };
     let other_work = sentence(
         other_work,
-        &format!("is not compared{place}, because its work was not the same"),
-        &format!("are not compared{place}, because their work was not the same"),
+        [("is", "its"), ("are", "their")].map(not_the_same),
     );
     let sentences = [lacking, failed, alone, other_work];
     say::paragraph(sentences.into_iter().flatten())

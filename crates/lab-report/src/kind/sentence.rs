@@ -20,9 +20,9 @@ pub struct MetricWording {
     more: String,
     /// What the one with the least does: `is fastest`.
     pub least: String,
-    /// The same of several.
+    /// What several with the least do: `are fastest`.
     least_many: String,
-    /// What the one with the most does.
+    /// What the one with the most does: `is slowest`.
     most: String,
     /// Ratios are of the time for each request, and are told the other way round.
     inverted: bool,

@@ -9,7 +9,7 @@ use lab_stats::results::{Over, Ranking};
 
 /// Subjects by their ratio to the baseline, the best first, the baseline among them at 1.
 pub struct Standings<'a> {
-    /// In which respect.
+    /// The metric.
     pub metric: Metric,
     /// Those with an interval, the best first.
     pub ranked: Vec<Standing>,
@@ -22,7 +22,7 @@ pub struct Standings<'a> {
 /// A subject's place.
 #[derive(Clone, Copy)]
 pub struct Standing {
-    /// Who.
+    /// The subject.
     pub subject: SubjectId,
     /// Its ratio to the baseline's figure; of the baseline 1.
     pub ratio: Interval,

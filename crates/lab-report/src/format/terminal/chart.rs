@@ -172,7 +172,7 @@ impl Layout {
         self.styled(name, plot, &cut(label, self.label))
     }
 
-    /// The same of a label that is cut already.
+    /// A line with a label that is cut already.
     fn styled(self, name: &str, plot: &str, label: &str) -> String {
         let name = pad(&cut(name, self.name), self.name);
         format!("{name}  {plot}  {label}").trim_end().to_owned()

@@ -67,7 +67,9 @@ impl Data {
                 self.bar_panel(page, chart, &bars, &bars.rows, Some(forest.reference))?;
             }
             Drawing::Heat(maps) => self.heat(page, chart, maps)?,
-            Drawing::Distribution(of) => self.lines(page, chart, &rarer(distribution_lines(of)))?,
+            Drawing::Distribution(distribution) => {
+                self.lines(page, chart, &rarer(distribution_lines(distribution)))?;
+            }
             Drawing::Flame(flame) => {
                 let bars = flame_bars(flame);
                 self.bar_panel(page, chart, &bars, &bars.rows, None)?;

@@ -88,11 +88,15 @@ pub fn program_word(program: Program) -> &'static str {
 /// Times first, then what is compared: those of the second run with the change.
 pub fn rows(report: &BetweenReport, changes: &[Changed]) -> Vec<Row> {
     let between = report.between;
-    let row = |run: usize, subject, point: &str, metric: &Metric, values: &[Interval; 2]| Row {
-        case: point.into(),
-        value: Some(Quantity::estimate(&values[run], metric.unit.clone())),
-        blocks: Some(between.blocks[run]),
-        ..Row::new(&report.runs[run].name, subject, metric.clone())
+    let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {
+        let values: &[Interval; 2] = values;
+        [0, 1].map(|run| Row {
+            case: point.into(),
+            value: Some(Quantity::estimate(&values[run], metric.unit.clone())),
+            ratio: (run == 1).then(|| Quantity::ratio(change)),
+            blocks: Some(between.blocks[run]),
+            ..Row::new(&report.runs[run].name, subject, metric.clone())
+        })
     };
     let mut rows = Vec::new();
     for level in between.times() {
@@ -103,17 +107,12 @@ pub fn rows(report: &BetweenReport, changes: &[Changed]) -> Vec<Row> {
         } else {
             ""
         };
-        rows.extend([0, 1].map(|run| Row {
+        let (subject, point) = (&level.subject, &level.point);
+        let of_level = both_runs(subject, point, &Metric::WALL, &level.values, &level.change);
+        rows.extend(of_level.map(|row| Row {
             role: role.into(),
-            ratio: (run == 1).then(|| Quantity::ratio(&level.change)),
             note: program_word(level.program).into(),
-            ..row(
-                run,
-                &level.subject,
-                &level.point,
-                &Metric::WALL,
-                &level.values,
-            )
+            ..row
         }));
     }
     for change in changes {
@@ -123,24 +122,14 @@ pub fn rows(report: &BetweenReport, changes: &[Changed]) -> Vec<Row> {
             } => format!("about {n} blocks in each run would probably decide it"),
             _ => String::new(),
         };
-        let ratio = Quantity::ratio(&change.change);
-        let verdict = cell::identifier(&change.verdict);
-        rows.extend([0, 1].map(|run| Row {
-            ratio: (run == 1).then(|| ratio.clone()),
-            verdict: if run == 1 {
-                verdict.into()
-            } else {
-                String::new()
-            },
-            note: note.clone(),
-            ..row(
-                run,
-                change.subject,
-                change.point,
-                &change.metric,
-                &change.values,
-            )
-        }));
+        let (subject, point, metric) = (change.subject, change.point, &change.metric);
+        let [first, second] = both_runs(subject, point, metric, &change.values, &change.change)
+            .map(|row| Row {
+                note: note.clone(),
+                ..row
+            });
+        let verdict = cell::identifier(&change.verdict).into();
+        rows.extend([first, Row { verdict, ..second }]);
     }
     rows
 }

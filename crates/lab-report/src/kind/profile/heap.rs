@@ -18,7 +18,7 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
     chart_of(pair, "heap", |profile| profile.massif.as_ref())
 }
 
-/// The same over the other units of time.
+/// The heap over each other unit of time.
 fn further_charts(pair: &Pair) -> Vec<Chart> {
     let by = |(id, unit): (&str, TimeUnit)| {
         chart_of(pair, id, move |profile| {

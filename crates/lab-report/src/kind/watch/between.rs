@@ -62,12 +62,13 @@ fn tone(ratio: &Interval) -> Tone {
     }
 }
 
-fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
+/// The changes of the pages that take most, as far as they are known.
+fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
     let row = |(page, ratio): &(&CommonPage, &Interval)| {
         ForestRow::new(&page.pages[0].name, Quantity::ratio(ratio), tone(ratio))
     };
     let rows: Vec<ForestRow> = known.iter().take(CHARTED).map(row).collect();
-    let chart = (!rows.is_empty()).then(|| Chart {
+    (!rows.is_empty()).then(|| Chart {
         id: "changes".into(),
         title: "Typical duration, second / first".into(),
         caption: "The pages that take most; left of 1 is faster.".into(),
@@ -80,7 +81,9 @@ fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
                 rows,
             }],
         }),
-    });
+    })
+}
+fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
     let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()
         .filter(|(_, r)| tone(r) != Tone::Undecided)
@@ -112,7 +115,7 @@ fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
         )
     };
     Answer {
-        chart,
+        chart: chart(known),
         findings,
         undecided: known.is_empty().then(nothing),
     }

@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use crate::kind::say;
 use lab_model::Unit;
 use lab_stats::analysis::Interval;
-use lab_watch::analysis::changes::{Changed, FEWEST};
+use lab_watch::analysis::changes::{Changed, Changes, FEWEST};
 
 /// Rows of a table.
 const ROWS: usize = 20;
@@ -70,34 +70,37 @@ pub fn section(report: &LogReport) -> Section {
         section.table(table);
     }
     section.table(table("Change points", &changes.points));
-    let mut trends = Table::new(
-        "Trends",
-        ["page".into(), Column::of("per week", Unit::Ratio)],
+    section.table(trends(changes));
+    section.text(nothing_found(changes));
+    section
+}
+
+fn trends(changes: &Changes) -> Table {
+    let columns = ["page".into(), Column::of("per week", Unit::Ratio)];
+    let mut table = Table::new("Trends", columns).captioned(
+        "Durations of a week as a multiple of those of the week before, of pages without a change point.",
     );
-    trends.caption = "Durations of a week as a multiple of those of the week before, of pages without a change point.".into();
     for trend in changes.trends.iter().take(ROWS) {
         let cell = Cell::from(Quantity::ratio(&trend.per_week)).toned(tone(&trend.per_week));
-        trends.row(vec![trend.page.name.as_str().into(), cell]);
+        table.named_row(trend.page.name.as_str(), [cell]);
     }
-    section.table(trends);
-    section.text(
-        match (
-            changes.tested,
-            changes.points.is_empty() && changes.trends.is_empty(),
-        ) {
-            (0, _) if changes.days > 0 => format!(
-                "The log has {}: change points need {FEWEST} days of 20 requests of a page.",
-                say::count(changes.days, "such day")
-            ),
-            (0, _) => String::new(),
-            (n, true) => format!(
-                "None of {} with {FEWEST} days changed.",
-                say::count(n, "page")
-            ),
-            _ => String::new(),
-        },
-    );
-    section
+    table
+}
+
+/// Why there is no change in the tables; empty where there is one.
+fn nothing_found(changes: &Changes) -> String {
+    let has_none = changes.points.is_empty() && changes.trends.is_empty();
+    match changes.tested {
+        0 if changes.days > 0 => format!(
+            "The log has {}: change points need {FEWEST} days of 20 requests of a page.",
+            say::count(changes.days, "such day")
+        ),
+        n if n > 0 && has_none => {
+            let pages = say::count(n, "page");
+            format!("None of {pages} with {FEWEST} days changed.")
+        }
+        _ => String::new(),
+    }
 }
 
 fn table(title: &str, all: &[Changed]) -> Table {
