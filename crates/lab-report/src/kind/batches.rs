@@ -60,7 +60,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     if !first.has_targets() {
         findings.extend(memory(&first));
     }
-    let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
+    let mut sections: Vec<Section> = scopes.iter().flat_map(target_sections).collect();
     sections.push(resources(scopes));
     sections.push(hosts::section(&first));
     Parts {
@@ -97,7 +97,7 @@ fn target_findings(scope: &Scope) -> Vec<Finding> {
             Over::all(&scope.points()),
             &points,
         ),
-        group.and_then(|group| scaling::most(scope, &group.points, "")),
+        group.and_then(|group| scaling::highest_rate(scope, &group.points, "")),
         sentence::pauses(scope),
     ];
     let others = sweeps.chain(others.into_iter().flatten());
@@ -165,7 +165,7 @@ fn memory(scope: &Scope) -> Option<Finding> {
 }
 
 /// Ratios at all points, parts, scaling, costs, and each case; beside other targets in one section.
-fn of_target(scope: &Scope) -> Vec<Section> {
+fn target_sections(scope: &Scope) -> Vec<Section> {
     let all = [
         calls::section(scope),
         every_point(scope),

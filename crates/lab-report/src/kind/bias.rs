@@ -13,7 +13,7 @@ pub fn section(scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Checks for bias");
     for scope in scopes.iter().filter(|scope| !biases(scope).is_empty()) {
         section.text(conspicuous(scope));
-        section.table(of_target(scope));
+        section.table(target_table(scope));
     }
     section
 }
@@ -48,13 +48,13 @@ fn meaning(kind: BiasKind) -> &'static str {
     }
 }
 
-fn of_target(scope: &Scope) -> Table {
+fn target_table(scope: &Scope) -> Table {
     let biases = biases(scope);
     let kinds = say::distinct(biases.iter().map(|bias| bias.kind));
     let columns: Vec<_> = kinds.into_iter().map(|kind| (kind, title(kind))).collect();
     let sides = (&*table::subjects(scope, &scope.compared()), &*columns);
     let subject = scope.words.subject;
-    let of = |subject: SubjectId, kind: BiasKind| -> Cell {
+    let cell = |subject: SubjectId, kind: BiasKind| -> Cell {
         let mut biases = biases.iter();
         let bias = biases.find(|b| (b.subject, b.kind) == (subject, kind));
         bias.map_or(NONE.into(), |bias| {
@@ -70,7 +70,7 @@ fn of_target(scope: &Scope) -> Table {
             }
         })
     };
-    let mut table = table::matrix(scope.title(), subject, sides, &Unit::Ratio, of);
+    let mut table = table::matrix(scope.title(), subject, sides, &Unit::Ratio, cell);
     table.caption = "Ratios; 1 means none. After its own turn: time in turns that follow a turn of the same subject / \
                      in the turn before. Second half: of the turns of a block / first half. On a core: the baseline's \
                      time there / on the others; of others their ratio to the baseline. With redone turns: cost of a request with the turns that were \

@@ -52,7 +52,7 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
-        right(scopes),
+        right_subjects(scopes),
         errors(scopes),
         survived(scopes),
         load(scopes),
@@ -106,7 +106,7 @@ fn call_points(scope: &Scope) -> Vec<PointId> {
 }
 
 /// `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more each.`
-fn right(scopes: &[Scope]) -> Option<String> {
+fn right_subjects(scopes: &[Scope]) -> Option<String> {
     let right = |scope: &Scope| -> Vec<SubjectId> {
         let is_right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
         callers(scope).filter(is_right).collect()
@@ -191,11 +191,11 @@ fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
 /// `Fastest of those that …: classic with order; java with cut; not decided with percent.`
 fn fastest(faults: &[Fault]) -> Option<String> {
     let best = faults.iter().map(|(fault, places)| {
-        let right = without(&AT_POINTS, places);
+        let right = subjects_without(&AT_POINTS, places);
         let is_right = |name: &str| right.contains(&name);
         let firsts = places
             .iter()
-            .map(|&(scope, point)| first(scope, point, &is_right));
+            .map(|&(scope, point)| fastest_at(scope, point, &is_right));
         let firsts: Vec<Vec<&str>> = firsts.collect();
         let best = if right.is_empty() {
             "nobody".into()
@@ -223,8 +223,8 @@ fn fastest(faults: &[Fault]) -> Option<String> {
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()
-        .filter(|(_, places)| without(&AT_POINTS, places).is_empty());
-    let careful = lossy.map(|(fault, places)| (without(&AT_POINTS[..3], places), fault));
+        .filter(|(_, places)| subjects_without(&AT_POINTS, places).is_empty());
+    let careful = lossy.map(|(fault, places)| (subjects_without(&AT_POINTS[..3], places), fault));
     let some_careful = careful.filter(|(names, _)| !names.is_empty());
     let parts = say::grouped(some_careful)
         .into_iter()
@@ -336,7 +336,7 @@ fn load(scopes: &[Scope]) -> Option<String> {
 }
 
 /// The subjects that made calls at all points, and none of these kinds.
-fn without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
+fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
     let is_without = |name: &&str| {
         places.iter().all(|&(scope, point)| {
             let count_of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);
@@ -355,7 +355,11 @@ fn without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s
 }
 
 /// Who is fastest at a point, and who is not told apart from it, of those that are right.
-fn first<'s>(scope: &'s Scope, point: PointId, is_right: &dyn Fn(&str) -> bool) -> Vec<&'s str> {
+fn fastest_at<'s>(
+    scope: &'s Scope,
+    point: PointId,
+    is_right: &dyn Fn(&str) -> bool,
+) -> Vec<&'s str> {
     let ranking = scope.ranking(Over::At(Some(point)), scope.plan.answer());
     let compared = scope.compared();
     let counts = |s| compared.contains(&s) && is_right(scope.name(s));

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub fn section(measured: &Measured, scopes: &[Scope]) -> Section {
     let mut section = Section::folded("Conditions");
     for scope in scopes {
-        let target = of_target(scope);
+        let target = target_section(scope);
         if measured.has_targets() {
             section.section(target)
         } else {
@@ -25,7 +25,7 @@ pub fn section(measured: &Measured, scopes: &[Scope]) -> Section {
     section
 }
 
-fn of_target(scope: &Scope) -> Section {
+fn target_section(scope: &Scope) -> Section {
     let mut section = Section::new(scope.title());
     let services = scope.run.services.iter();
     let mine = services.filter(|service| service.target == scope.target);

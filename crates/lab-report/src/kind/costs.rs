@@ -27,17 +27,17 @@ pub fn section(scope: &Scope) -> Section {
 fn fits(scope: &Scope, group: &Group) -> Table {
     let case = scope.case(group);
     let subjects = scope.subjects();
-    let mine = scope.results.fits.iter().filter(|fit| {
+    let fits = scope.results.fits.iter().filter(|fit| {
         fit.case == group.case && fit.factors == group.factors && subjects.contains(&fit.subject)
     });
-    let mine: Vec<&Fit> = mine.collect();
+    let fits: Vec<&Fit> = fits.collect();
     // Of whole commands the unit is a process: what is swept names it.
     let unit = match (&case.sweep, scope.plan.commands()) {
         (Some(sweep), Some(_)) => sweep,
         _ => &case.unit,
     };
     let equation = format!("time = fixed + marginal × {unit}");
-    let mut table = lines(scope, &scope.group_title(group, &equation), unit, &mine);
+    let mut table = lines(scope, &scope.group_title(group, &equation), unit, &fits);
     table.caption = format!(
         "What {} costs by itself, and what each further {unit} adds; a curved line must not be extended.",
         scope.words.an_operation

@@ -33,14 +33,14 @@ pub fn line(measured: &Measured) -> String {
 fn ratios(scope: &Scope) -> Vec<String> {
     let standings = Standings::new(scope, &Metric::WALL, Over::all(&scope.points()));
     let others = scope.others().into_iter();
-    let one = |subject| {
+    let ratio_text = |subject| {
         let mut ranked = standings.ranked.iter();
         let ratio = ranked.find(|s| s.subject == subject)?.ratio;
         let figure = say::figure(&ratio, &Unit::Ratio, standings.level);
         let [b, a] = [subject, scope.base()].map(|s| short(scope, s));
         Some(format!("{b} takes {figure} × {a}"))
     };
-    others.filter_map(one).collect()
+    others.filter_map(ratio_text).collect()
 }
 
 fn alone(scope: &Scope) -> Option<String> {

@@ -102,18 +102,18 @@ fn points(report: &ExplainReport) -> Vec<PointId> {
     points.into_iter().collect()
 }
 
-fn at<'r>(report: &ExplainReport<'r>, point: PointId) -> Vec<&'r Counted> {
+fn counted_at<'r>(report: &ExplainReport<'r>, point: PointId) -> Vec<&'r Counted> {
     let counted = report.counted.iter();
     counted.filter(|c| c.point == point).collect()
 }
 
 fn answer(report: &ExplainReport) -> Answer {
-    let mut all: Vec<(PointId, Difference)> = Vec::new();
+    let mut ranked: Vec<(PointId, Difference)> = Vec::new();
     for point in points(report) {
-        all.extend(differences(report, point).into_iter().map(|d| (point, d)));
+        ranked.extend(differences(report, point).into_iter().map(|d| (point, d)));
     }
-    sort(&mut all, |(_, difference)| difference);
-    let findings = all.into_iter().take(3).map(|(point, difference)| {
+    sort(&mut ranked, |(_, difference)| difference);
+    let findings = ranked.into_iter().take(3).map(|(point, difference)| {
         Finding::new(report.plan.label(point), difference.text, Tone::Plain)
     });
     let mut findings: Vec<Finding> = findings.collect();
@@ -161,7 +161,7 @@ fn counted_unit(plan: &Plan) -> &'static str {
 
 /// One point: the table, the differences, the messages.
 fn section(report: &ExplainReport, point: PointId) -> Section {
-    let counted = at(report, point);
+    let counted = counted_at(report, point);
     let label = report.plan.label(point);
     let mut section = Section::new(if label.is_empty() { "Counted" } else { &label });
     let mut ranked: Vec<Difference> = differences(report, point);
@@ -216,7 +216,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
 fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     let most = |metric: &Metric| {
         let values = counted.iter().filter_map(|c| figure(c, metric));
-        values.map(|f| middle(f).abs()).fold(0.0, f64::max)
+        values.map(|f| median(f).abs()).fold(0.0, f64::max)
     };
     let mut totals = vec![Metric::MEAN_CPU];
     totals.extend(RANKS);
@@ -304,7 +304,7 @@ fn message(message: &Message) -> String {
 
 /// Where the subjects of a point differ from the baseline, or the first of them.
 fn differences(report: &ExplainReport, point: PointId) -> Vec<Difference> {
-    let counted = at(report, point);
+    let counted = counted_at(report, point);
     let plan = report.plan;
     let baseline = plan.baseline_on(plan.points[point].target);
     let base = counted.iter().find(|c| c.subject == baseline);
@@ -313,19 +313,19 @@ fn differences(report: &ExplainReport, point: PointId) -> Vec<Difference> {
     };
     let others = counted.iter().filter(|c| c.subject != base.subject);
     others
-        .flat_map(|other| between(plan, other, base))
+        .flat_map(|other| subject_differences(plan, other, base))
         .collect()
 }
 
-fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
+fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
     let mut differences = Vec::new();
     for (rank, metric) in RANKS.iter().enumerate() {
         let figures = figure(other, metric).zip(figure(base, metric));
         let Some((mine, theirs)) = figures.filter(|(a, b)| differ(a, b)) else {
             continue;
         };
-        let size = (middle(mine) - middle(theirs)).abs();
-        let part = size / middle(mine).abs().max(middle(theirs).abs());
+        let size = (median(mine) - median(theirs)).abs();
+        let part = size / median(mine).abs().max(median(theirs).abs());
         if size >= LEAST && (rank < OF_SYSTEM || part >= LEAST_PART) {
             let mut text = sentence(plan, metric, (other.subject, mine), (base.subject, theirs));
             if *metric == Metric::SIMULATED_INSTRUCTIONS {
@@ -341,9 +341,9 @@ fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
 
 /// Where most of a difference in instructions lies: the function, or the library where it has no symbol.
 fn most_apart(plan: &Plan, other: &Counted, base: &Counted) -> Option<String> {
-    let total = middle(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
-        - middle(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
-    let subject = |of: &Counted| &plan.subjects[of.subject].name;
+    let total = median(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
+        - median(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
+    let subject = |counted: &Counted| &plan.subjects[counted.subject].name;
     let lists = [
         (&other.functions, &base.functions),
         (&other.libraries, &base.libraries),
@@ -368,12 +368,12 @@ fn furthest_apart<'c>(
     base: &'c [(String, f64)],
     total: f64,
 ) -> Option<(&'c str, f64, f64)> {
-    let cost = |of: &[(String, f64)], name: &str| {
-        let cost = of.iter().find(|(other, _)| other == name);
+    let cost_of = |costs: &[(String, f64)], name: &str| {
+        let cost = costs.iter().find(|(other, _)| other == name);
         cost.map_or(0.0, |(_, cost)| *cost)
     };
     let names = other.iter().chain(base).map(|(name, _)| name.as_str());
-    let apart = names.map(|name| (name, cost(other, name), cost(base, name)));
+    let apart = names.map(|name| (name, cost_of(other, name), cost_of(base, name)));
     let same_way = apart.filter(|(_, mine, theirs)| (mine - theirs).signum() == total.signum());
     same_way.max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()))
 }
@@ -391,7 +391,7 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
     figure(base, &Metric::SYSTEM_CALLS)?;
     differ(mine, theirs).then(|| Difference {
         rank: OF_SYSTEM,
-        size: (middle(mine) - middle(theirs)).abs(),
+        size: (median(mine) - median(theirs)).abs(),
         text: format!(
             "{}. Both ask the system for the same: the difference lies in their own instructions.{}",
             sentence(
@@ -408,7 +408,7 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
 
 /// ` rust has threading multi-thread, c serialized.` Empty: no setting that both have differs.
 fn settings_apart(plan: &Plan, other: &Counted, base: &Counted) -> String {
-    let name = |of: &Counted| &plan.subjects[of.subject].name;
+    let name = |counted: &Counted| &plan.subjects[counted.subject].name;
     let theirs = |key: &String| base.settings.iter().find(|(other, _)| other == key);
     let pairs = other.settings.iter().filter_map(|(key, mine)| {
         let (_, theirs) = theirs(key)?;
@@ -433,7 +433,7 @@ fn sentence(
     (base, theirs): (SubjectId, &CountedFigure),
 ) -> String {
     let name = |subject: SubjectId| &plan.subjects[subject].name;
-    let (mine, theirs) = (middle(mine), middle(theirs));
+    let (mine, theirs) = (median(mine), median(theirs));
     let amount = |value: f64| match metric.unit {
         Unit::Nanoseconds => format!("{} µs", number(value / 1000.0)),
         Unit::Bytes => format!("{} B", number(value)),
@@ -498,14 +498,14 @@ fn range(figure: &CountedFigure) -> (f64, f64) {
     (low, values().fold(f64::NEG_INFINITY, f64::max))
 }
 
-fn middle(figure: &CountedFigure) -> f64 {
+fn median(figure: &CountedFigure) -> f64 {
     lab_stats::order::median(&figure.differences).unwrap_or(0.0)
 }
 
 /// The median, with the range of all differences, which is an interval of it (sign test).
 fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
-    let (value, unit) = (middle(figure), figure.metric.unit.clone());
+    let (value, unit) = (median(figure), figure.metric.unit.clone());
     // What is simulated once is exact.
     let precision = if low == high {
         Precision::Exact

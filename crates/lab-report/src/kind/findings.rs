@@ -299,8 +299,9 @@ fn few_blocks(measured: &Measured) -> Option<String> {
 fn missing(measured: &Measured) -> Option<String> {
     let failures = measured.run.failures.iter();
     let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());
-    let subjects =
-        |all: Vec<&Failure>| -> BTreeSet<SubjectId> { all.iter().map(|f| f.subject).collect() };
+    let subjects = |failures: Vec<&Failure>| -> BTreeSet<SubjectId> {
+        failures.iter().map(|f| f.subject).collect()
+    };
     let (lacking, failed) = (subjects(lacking), subjects(failed));
     let refused = |without_baseline: bool| -> BTreeSet<SubjectId> {
         let refused = measured.refusals();

@@ -41,17 +41,16 @@ pub fn section(measured: &Measured) -> Section {
 /// On which hosts a run was measured, in a sentence; empty where the lab measured itself.
 pub fn measured_on(measured: &Measured) -> String {
     let hosts = hosts(measured.run);
-    let each = hosts.iter().filter(|host| host.blocks > 0);
-    let each = each.map(|host| format!("{} ({})", host.agent.name, host.blocks));
-    let each: Vec<String> = each.collect();
-    if each.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "Each block was measured on one of the hosts: {} of them on each; ratios are taken within a block.",
-            say::list(&each)
-        )
+    let measuring = hosts.iter().filter(|host| host.blocks > 0);
+    let names = measuring.map(|host| format!("{} ({})", host.agent.name, host.blocks));
+    let names: Vec<String> = names.collect();
+    if names.is_empty() {
+        return String::new();
     }
+    format!(
+        "Each block was measured on one of the hosts: {} of them on each; ratios are taken within a block.",
+        say::list(&names)
+    )
 }
 
 fn place(measured: &Measured, effect: &HostEffect) -> String {
@@ -98,7 +97,7 @@ fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> 
     let mut table = Table::new("Ratio on each kind of host", columns);
     for effect in effects {
         let (p, word) = match effect.kinds_p {
-            Some(p) => (chance(p), decided(effect.kinds_differ)),
+            Some(p) => (p_text(p), decision_cell(effect.kinds_differ)),
             None => (String::new(), Cell::from("no kind has two hosts")),
         };
         let cells = ratio_cells(&effect.on_kinds).chain([Cell::from(p), word]);
@@ -116,7 +115,7 @@ fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> 
     table.without_empty_columns()
 }
 
-fn decided(differ: bool) -> Cell {
+fn decision_cell(differ: bool) -> Cell {
     if differ {
         Cell::from("yes").toned(Tone::Alarm)
     } else {
@@ -139,8 +138,8 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
             place(measured, effect).into(),
             deviation(&part(&between.deviation), effect.ratios.len()),
             Quantity::exact(between.within.exp_m1(), Unit::Share).into(),
-            chance(between.p).into(),
-            decided(effect.differ),
+            p_text(between.p).into(),
+            decision_cell(effect.differ),
         ]);
     }
     table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which takes blocks to scatter \
@@ -164,7 +163,7 @@ fn deviation(part: &Interval, hosts: usize) -> Cell {
     }
 }
 
-fn chance(p: f64) -> String {
+fn p_text(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".into()
     } else {

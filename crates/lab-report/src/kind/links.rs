@@ -50,13 +50,13 @@ fn slope(scope: &Scope, group: &Group) -> Option<String> {
             && fit.metric == Metric::WALL
             && compared.contains(&fit.subject)
     });
-    let each: Vec<String> = fits.map(|fit| one(scope, group, fit)).collect();
+    let slopes: Vec<String> = fits.map(|fit| subject_slope(scope, group, fit)).collect();
     let label = scope.group_label(group);
-    (!each.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&each)))
+    (!slopes.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&slopes)))
 }
 
 /// A subject's slope, or where its line is none, its ends.
-fn one(scope: &Scope, group: &Group, fit: &Fit) -> String {
+fn subject_slope(scope: &Scope, group: &Group, fit: &Fit) -> String {
     let name = scope.name(fit.subject);
     let figure = |interval| say::figure(interval, &Unit::Nanoseconds, scope.level());
     if !fit.curved && fit.worst_residual <= FAR_OFF {

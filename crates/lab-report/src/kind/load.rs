@@ -119,8 +119,8 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     let offered = scope
         .quantity(place, &Metric::OFFERED)
         .filter(|_| is_open(load));
-    let offered = offered.map_or(String::new(), |of| {
-        format!(" of {} offered", say::reading(of.value, &of.unit))
+    let offered = offered.map_or(String::new(), |rate| {
+        format!(" of {} offered", say::reading(rate.value, &rate.unit))
     });
     let connections = agents::connections(scope, point);
     let within = |(metric, part): (Metric, &str)| {

@@ -90,9 +90,9 @@ fn request_table(scope: &Scope, load: &Load) -> Table {
     let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
     let mut table = Table::new("The requests", columns).captioned("What was asked, and how often.");
     for (subject, planned) in load.requests.iter().enumerate() {
-        let all: f64 = planned.iter().map(|r| f64::from(r.weight.max(1))).sum();
+        let total: f64 = planned.iter().map(|r| f64::from(r.weight.max(1))).sum();
         for request in planned {
-            let part = f64::from(request.weight.max(1)) / all;
+            let part = f64::from(request.weight.max(1)) / total;
             table.row(vec![
                 scope.name(subject).into(),
                 request.method.as_str().into(),

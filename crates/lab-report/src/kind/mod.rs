@@ -101,7 +101,7 @@ pub fn document(report: &Report) -> Document {
     } else {
         findings::answer(&measured, parts.chart, parts.findings)
     };
-    let before = [trouble::failed(&measured), trouble::warnings(&measured)];
+    let before = [trouble::failures(&measured), trouble::warnings(&measured)];
     let after = [
         conditions::section(&measured, &scopes),
         bias::section(&scopes),

@@ -26,17 +26,17 @@ struct PercentileColumn<'a> {
 pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) -> Table {
     let subjects = scope.compared().into_iter();
     let columns = subjects.filter_map(|subject| {
-        let of = all
+        let percentiles = all
             .iter()
             .find(|p| (p.subject, p.point) == (subject, point))?;
         Some(PercentileColumn {
             name: scope.title_of(subject),
-            of,
+            of: percentiles,
             is_base: subject == scope.base(),
         })
     });
     let columns: Vec<PercentileColumn> = columns.collect();
-    of_all(&columns, title).captioned(&format!(
+    percentile_table(&columns, title).captioned(&format!(
         "{ABOUT} Gain: how much less than the baseline's. {NO_VERDICT}"
     ))
 }
@@ -54,13 +54,13 @@ pub fn changed(times: &ChangedTimes) -> Table {
         column("second", second, false),
     ];
     let title = format!("{}, {}: response times", times.subject, times.point);
-    of_all(&columns, &title).captioned(&format!(
+    percentile_table(&columns, &title).captioned(&format!(
         "{ABOUT} Gain: how much less than in the first run. The runs were made at different times: what else changed \
          meanwhile is in it. {NO_VERDICT}"
     ))
 }
 
-fn of_all(columns: &[PercentileColumn], title: &str) -> Table {
+fn percentile_table(columns: &[PercentileColumn], title: &str) -> Table {
     let mut headings = vec![Column::from("requests")];
     for column in columns {
         headings.push(Column::of(column.name.as_str(), Unit::Nanoseconds));

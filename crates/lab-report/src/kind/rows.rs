@@ -57,8 +57,9 @@ fn operations(measured: &Measured) -> Vec<Row> {
     for sample in measured.run.complete_blocks().flat_map(|b| &b.samples) {
         *counts.entry((sample.point, sample.subject)).or_default() += sample.batch.operations;
     }
-    let of = |(point, subject)| (subject, Some(point));
-    let counts = counts.into_iter().map(|(place, count)| (of(place), count));
+    let counts = counts
+        .into_iter()
+        .map(|((point, subject), count)| ((subject, Some(point)), count));
     let unknown = counts.filter(|(place, _)| measured.cell(*place, &Metric::OPERATIONS).is_none());
     let rows = unknown.map(|(place, count)| Row {
         value: Some(Quantity::exact(count as f64, Metric::OPERATIONS.unit)),
@@ -69,11 +70,11 @@ fn operations(measured: &Measured) -> Vec<Row> {
 
 fn row(measured: &Measured, (subject, point): SubjectScope, metric: Metric) -> Row {
     let plan = measured.plan;
-    let known = plan.subjects.get(subject);
-    let target = known.and_then(|s| plan.targets.get(s.target));
+    let planned = plan.subjects.get(subject);
+    let target = planned.and_then(|s| plan.targets.get(s.target));
     let point = point.and_then(|p| plan.points.get(p));
     let case = point.and_then(|p| plan.cases.get(p.case));
-    let name = known.map_or("?", |s| &s.name);
+    let name = planned.map_or("?", |s| &s.name);
     Row {
         role: role(measured, subject).into(),
         target: target.map_or(String::new(), |t| t.kind.name().into()),
@@ -146,10 +147,10 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
 /// What a factor costs: a figure of its own, the ratio of two of a subject's. The factor has both values, the
 /// second first, and what the pairs of points have in common is there too.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
-    let of = Values::of(measured, effect);
+    let values = Values::of(measured, effect);
     let metric = Metric {
         id: format!("{}_effect", effect.metric.id).into(),
-        title: format!("effect on {}", of.respect).into(),
+        title: format!("effect on {}", values.respect).into(),
         unit: Unit::Ratio,
         better: Direction::Neither,
     };
@@ -161,13 +162,13 @@ fn effect(measured: &Measured, effect: &Effect) -> Row {
     let others = place.params.iter().filter(|(key, _)| *key != effect.factor);
     let factor = (
         effect.factor.clone(),
-        format!("{} / {}", of.second, of.first),
+        format!("{} / {}", values.second, values.first),
     );
     Row {
         case: single.map_or(case(measured, effect.case), |_| place.case.clone()),
         params: others.cloned().chain([factor]).collect(),
         value: Some(Quantity::ratio(&effect.ratio)),
-        note: of.title(),
+        note: values.title(),
         ..place
     }
 }
@@ -213,7 +214,7 @@ fn absent(measured: &Measured) -> Vec<Row> {
 pub fn imported(run: &Run) -> Vec<Row> {
     run.imports
         .iter()
-        .flat_map(|import| of_import(run, import))
+        .flat_map(|import| import_rows(run, import))
         .collect()
 }
 
@@ -243,7 +244,7 @@ pub fn name(import: &Imported) -> String {
     name.trim().into()
 }
 
-fn of_import(run: &Run, import: &Imported) -> Vec<Row> {
+fn import_rows(run: &Run, import: &Imported) -> Vec<Row> {
     let row = |case: &str, metric: &Metric, value: f64| Row {
         role: "imported".into(),
         case: case.into(),

@@ -225,7 +225,7 @@ pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(Po
 }
 
 /// Who does most over the points of a sweep, in a sentence; `work`: of what, such as ` in json`.
-pub fn most(scope: &Scope, points: &[PointId], work: &str) -> Option<String> {
+pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<String> {
     let over = Over::Best(*points.first()?);
     let mut rankings = scope.results.rankings.iter();
     let ranking = rankings.find(|r| r.over == over && r.target == scope.target);

@@ -161,8 +161,8 @@ fn mean(scope: &Scope, typical: &Comparison) -> String {
     let mean =
         mean.filter(|mean| typical.key.metric == Metric::WALL && say::is_bounded(&mean.ratio));
     mean.map_or(String::new(), |mean| {
-        let of = format!("{}'s mean time", scope.base_name());
-        let mean = times(&mean.ratio, &of, scope.results.level);
+        let base_time = format!("{}'s mean time", scope.base_name());
+        let mean = times(&mean.ratio, &base_time, scope.results.level);
         format!(" Pauses included: {mean}.")
     })
 }

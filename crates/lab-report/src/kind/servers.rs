@@ -34,7 +34,11 @@ static BYTES: [Metric; 1] = [Metric::RECEIVED];
 /// The parts of the document of a run of servers.
 pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let view = View::new(*scope);
-    let findings = [cpu(&view), most(&view), latency(&view)];
+    let findings = [
+        cpu_finding(&view),
+        throughput_finding(&view),
+        latency_finding(&view),
+    ];
     let sections = vec![
         load_sent::section(scope, &servers.load, Some(&servers.serving)),
         costs(&view),
@@ -199,7 +203,7 @@ fn chart(view: &View) -> Option<Chart> {
 }
 
 /// Who needs least, and in which cases it is another one.
-fn cpu(view: &View) -> Option<Finding> {
+fn cpu_finding(view: &View) -> Option<Finding> {
     let metric = Metric::SERVER_CPU;
     let cases = view.cases();
     let words = match cases.len() {
@@ -221,15 +225,15 @@ fn cpu(view: &View) -> Option<Finding> {
 }
 
 /// Who serves most of the first case, and who may serve as much.
-fn most(view: &View) -> Option<Finding> {
+fn throughput_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let case_name = format!(" in {}", view.case_name(case));
-    let text = scaling::most(&view.scope, &view.closed(case), &case_name)?;
+    let text = scaling::highest_rate(&view.scope, &view.closed(case), &case_name)?;
     Some(Finding::new("Throughput", text, Tone::Plain))
 }
 
 /// In the first case, where all are offered the same, and where each is offered the part of its own peak in the middle.
-fn latency(view: &View) -> Option<Finding> {
+fn latency_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let name = view.case_name(case);
     let at_rate = view.at_rate(case).and_then(|point| {
@@ -428,7 +432,7 @@ fn cases(view: &View) -> Section {
         }
         let groups = scope.groups(Cores::All).into_iter();
         for group in groups.filter(|group| group.case == case) {
-            of_group(&mut part, scope, &group);
+            group_figures(&mut part, scope, &group);
             // Where requests are due at times of their own, response times say more.
             for &point in group.points.iter().filter(|_| is_closed(scope)) {
                 let title = format!("{}: response times", scope.point(point));
@@ -447,7 +451,7 @@ fn is_closed(scope: &Scope) -> bool {
 }
 
 /// All figures of points that differ in the number of connections alone.
-fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
+fn group_figures(section: &mut Section, scope: &Scope, group: &Group) {
     let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
     if group.points.len() > 1 && !is_open {
         scaling::add(section, scope, group);

@@ -13,7 +13,10 @@ use lab_stats::results::Spread;
 /// A section for each of [`cases`].
 pub fn sections(scope: &Scope) -> Vec<Section> {
     let cases = cases(scope);
-    cases.iter().map(|groups| of_case(scope, groups)).collect()
+    cases
+        .iter()
+        .map(|groups| case_section(scope, groups))
+        .collect()
 }
 
 /// The groups of each case that does several operations at once over a sweep, with several values of a factor.
@@ -81,7 +84,7 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     let losses = losses.flat_map(|groups| {
         let metrics = scope.case(&groups[0]).metrics.iter();
         let least = metrics.filter(|m| m.better == Direction::Less);
-        least.filter_map(|metric| most_of(scope, groups, metric))
+        least.filter_map(|metric| greatest_loss(scope, groups, metric))
     });
     costs.chain(losses).map(Finding::plain).collect()
 }
@@ -128,7 +131,7 @@ fn costs(scope: &Scope) -> Option<String> {
 }
 
 /// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c at threads=8); none with atomic and lock.`
-fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
+fn greatest_loss(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
     let most = |group: &Group| {
         let places = scope.places(&scope.compared(), &group.points).into_iter();
         let known = places.filter_map(|place| Some((place, scope.interval(place, metric)?)));
@@ -159,7 +162,7 @@ fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
     ))
 }
 
-fn of_case(scope: &Scope, groups: &[Group]) -> Section {
+fn case_section(scope: &Scope, groups: &[Group]) -> Section {
     let case = scope.case(&groups[0]);
     let factors = groups[0].factors.iter().map(|(key, _)| key.as_str());
     let factors = say::list(&factors.collect::<Vec<_>>());
@@ -167,13 +170,13 @@ fn of_case(scope: &Scope, groups: &[Group]) -> Section {
     section.text(case.work.as_str());
     for subject in scope.compared() {
         for metric in case.metrics.iter().chain([&Metric::WALL]) {
-            section.table(of_metric(scope, subject, groups, metric));
+            section.table(metric_table(scope, subject, groups, metric));
         }
     }
     section
 }
 
-fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metric) -> Table {
+fn metric_table(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metric) -> Table {
     let columns = groups.iter().map(|group| (group, values(group)));
     let columns: Vec<(&Group, String)> = columns.collect();
     let sides = (&*rows(scope, groups), &*columns);
@@ -185,7 +188,7 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
         sides,
         &metric.unit,
         |x, group| {
-            let Some(point) = at(scope, group, x) else {
+            let Some(point) = point_at(scope, group, x) else {
                 return NONE.into();
             };
             let place = (subject, Some(point));
@@ -245,7 +248,7 @@ fn rows(scope: &Scope, groups: &[Group]) -> Vec<(f64, String)> {
     rows
 }
 
-fn at(scope: &Scope, group: &Group, x: f64) -> Option<PointId> {
+fn point_at(scope: &Scope, group: &Group, x: f64) -> Option<PointId> {
     let mut points = group.points.iter();
     points
         .find(|p| scope.plan.points[**p].x == Some(x))

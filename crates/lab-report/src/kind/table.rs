@@ -13,25 +13,25 @@ use lab_stats::analysis::Verdict;
 /// where any is compared.
 pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
     let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
-    let known = metrics
+    let measured = metrics
         .iter()
         .filter(|m| any(&|place| scope.cell(place, m).is_some()));
-    let known = known.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
-    let known: Vec<(&Metric, bool)> = known.collect();
+    let shown = measured.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
+    let shown: Vec<(&Metric, bool)> = shown.collect();
     let row_names = RowNames::of(scope, places);
     let mut columns = row_names.columns();
-    for (metric, compared) in &known {
+    for (metric, compared) in &shown {
         columns.push(Column::of(metric.title.to_string(), metric.unit.clone()));
         let ratio = || Column::of(format!("ratio of {}", costed(metric)), Unit::Ratio);
         columns.extend(compared.then(ratio));
     }
     let mut table = Table::new(title, columns);
-    if known.is_empty() {
+    if shown.is_empty() {
         return table;
     }
     for &place in places {
         let mut cells = Vec::new();
-        for (metric, compared) in &known {
+        for (metric, compared) in &shown {
             cells.push(cell::value(scope, place, metric));
             cells.extend(compared.then(|| cell::ratio(scope, place, metric)));
         }
@@ -41,7 +41,7 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
         }
         table.row(row_names.cells(place).into_iter().chain(cells).collect());
     }
-    if known.iter().any(|(_, compared)| *compared) {
+    if shown.iter().any(|(_, compared)| *compared) {
         table.caption = format!("Ratios are to {}'s: {}.", scope.base_name(), better(scope));
         let points: Vec<PointId> = places.iter().filter_map(|place| place.1).collect();
         table.notes.extend(low_level(scope, &points));

@@ -8,7 +8,7 @@ use lab_model::Failure;
 use lab_stats::results::WarningKind;
 
 /// Failures, and who is not compared, each reason once.
-pub fn failed(measured: &Measured) -> Section {
+pub fn failures(measured: &Measured) -> Section {
     let mut section = Section::new("What failed, and what was not compared");
     for failure in &measured.run.failures {
         section.items.extend(failure_items(measured, failure));

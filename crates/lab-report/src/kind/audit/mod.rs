@@ -86,13 +86,13 @@ pub fn document(report: &AuditReport) -> Document {
 }
 
 fn title(audit: &Audit) -> String {
-    let of = match audit.kind {
+    let audited = match audit.kind {
         AuditKind::Host => "host",
         AuditKind::Cookies => "cookies",
         AuditKind::Site => "site",
         AuditKind::Net => "network",
     };
-    format!("Audit of {of}: {}", audit.targets.join(", "))
+    format!("Audit of {audited}: {}", audit.targets.join(", "))
 }
 
 fn question(kind: AuditKind) -> &'static str {

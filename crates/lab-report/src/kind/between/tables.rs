@@ -80,8 +80,8 @@ pub fn times(report: &BetweenReport) -> Table {
         ]);
     }
     let held = levels.map(|l| l.change.level);
-    let asked = report.between.times_level;
-    table.notes.extend(say::low_level(asked, held));
+    let level = report.between.times_level;
+    table.notes.extend(say::low_level(level, held));
     table.without_empty_columns()
 }
 

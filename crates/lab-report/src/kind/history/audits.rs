@@ -52,9 +52,9 @@ fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
         .find(|(_, a)| a.targets == last.targets);
     if let Some((_, before)) = before {
         // What the other audit did not look at is neither new nor mended.
-        let only = |of: &Audited, other: &Audited| -> Vec<String> {
+        let only = |audit: &Audited, other: &Audited| -> Vec<String> {
             let new = |rule: &&String| !other.bad.contains(rule) && other.applied.contains(rule);
-            of.bad.iter().filter(new).cloned().collect()
+            audit.bad.iter().filter(new).cloned().collect()
         };
         let (worse, mended) = (only(last, before), only(before, last));
         findings.push(finding(

@@ -123,7 +123,7 @@ impl<'r, 'a> Changes<'r, 'a> {
             .series
             .iter()
             .filter(|(s, shifts)| s.unit == Unit::Ratio && !shifts.is_empty());
-        let of = |(series, shifts): &(Series, Vec<Shift>)| {
+        let line_levels = |(series, shifts): &(Series, Vec<Shift>)| {
             let place = |at: usize| {
                 let run = &*series.records[at].summary.run;
                 runs.iter()
@@ -143,7 +143,7 @@ impl<'r, 'a> Changes<'r, 'a> {
                 points.flat_map(|((start, end), mean)| [(place(start), mean), (place(end), mean)]);
             (series.records[0].title(), points.collect())
         };
-        changed.map(of).collect()
+        changed.map(line_levels).collect()
     }
 
     /// The letter of the run of a record with which its ratio changed.

@@ -69,7 +69,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
     let mut section = Section::new("Run by run");
     let pairs = say::grouped(records.iter().map(|r| ((&r.name, &r.baseline.name), r)));
     for (_, mine) in &pairs {
-        section.push(tables::of(mine));
+        section.push(tables::table(mine));
     }
     for note in tables::notes(&records) {
         section.text(note);

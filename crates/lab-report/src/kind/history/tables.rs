@@ -9,7 +9,7 @@ use lab_model::{Metric, Unit};
 use lab_stats::analysis::Interval;
 
 /// The table of a subject and its baseline.
-pub fn of(records: &[&Record]) -> Table {
+pub fn table(records: &[&Record]) -> Table {
     let table = if records.iter().any(|r| r.case.is_some()) {
         by_case(records)
     } else {
@@ -18,11 +18,11 @@ pub fn of(records: &[&Record]) -> Table {
     table.without_empty_columns()
 }
 
-fn began(record: &Record) -> Cell {
+fn began_cell(record: &Record) -> Cell {
     say::minute(record.started_unix_s().unwrap_or_default()).into()
 }
 
-fn blocks(record: &Record) -> Cell {
+fn blocks_cell(record: &Record) -> Cell {
     Quantity::count(record.blocks.into(), "blocks").into()
 }
 
@@ -53,14 +53,14 @@ fn by_run(records: &[&Record]) -> Table {
         let revision = record.subject.revision.iter().flat_map(|r| r.chars());
         let ratio = record.ratio.as_ref().map(Quantity::ratio);
         table.row(vec![
-            began(record),
+            began_cell(record),
             revision.take(7).collect::<String>().into(),
             cell::or_none(ratio),
             verdict(record),
             time(&record.time_ns),
             time(&record.p99_ns),
             errors(record),
-            blocks(record),
+            blocks_cell(record),
             record.remarks.as_str().into(),
         ]);
     }
@@ -100,8 +100,8 @@ fn by_case(records: &[&Record]) -> Table {
             let record = mine.iter().find(|r| r.case.as_deref() == Some(*case));
             record.map_or(NONE.into(), |record| case_cell(record))
         });
-        let end = [blocks(mine[0]), letters(mine.iter().copied()).into()];
-        table.named_row(began(mine[0]), cells.chain(end));
+        let end = [blocks_cell(mine[0]), letters(mine.iter().copied()).into()];
+        table.named_row(began_cell(mine[0]), cells.chain(end));
     }
     table
 }

@@ -163,7 +163,7 @@ fn totals(pair: &Pair, before: &CostProfile) -> Table {
             meaning => format!("{event}: {meaning}"),
         };
         let mut cells = vec![name.into()];
-        let of = match event {
+        let total = match event {
             "D1mr" | "DLmr" => before.total_of("Dr"),
             "D1mw" | "DLmw" => before.total_of("Dw"),
             "I1mr" | "ILmr" => before.total_of("Ir"),
@@ -172,7 +172,7 @@ fn totals(pair: &Pair, before: &CostProfile) -> Table {
             "Bim" => before.total_of("Bi"),
             _ => None,
         };
-        cells.extend(pair.cells(pair.figure(event), &events, of));
+        cells.extend(pair.cells(pair.figure(event), &events, total));
         table.row(cells);
     }
     match pair.after {

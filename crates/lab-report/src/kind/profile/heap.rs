@@ -245,7 +245,7 @@ fn churning(name: &str, profile: &Profile) -> Table {
 }
 
 /// `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
-fn again(churn: &Churn) -> String {
+fn churn_text(churn: &Churn) -> String {
     let about = if churn.same_size { "" } else { "about " };
     let size = say::reading(churn.size() as f64, &Unit::Bytes);
     let place = churn.site.place();
@@ -266,13 +266,13 @@ pub fn churn_sentence(pair: &Pair) -> Option<String> {
             .after
             .map(|_| format!("{}: ", pair.names[0]))
             .unwrap_or_default();
-        return Some(format!("{}.", say::capital(&(whose + &again(&churn)))));
+        return Some(format!("{}.", say::capital(&(whose + &churn_text(&churn)))));
     }
-    pair.before.massif.as_ref().and_then(saw)
+    pair.before.massif.as_ref().and_then(sawtooth)
 }
 
 /// That a heap rises and falls, as far as snapshots show it.
-fn saw(massif: &Massif) -> Option<String> {
+fn sawtooth(massif: &Massif) -> Option<String> {
     let (teeth, fall) = massif.sawtooth();
     let largest = massif.sites.iter().filter(|site| site.depth == 1);
     let largest = largest
@@ -332,10 +332,10 @@ fn sentences(pair: &Pair) -> Vec<String> {
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
         let worst = churns.iter().take(3);
-        all.extend(worst.map(|churn| format!("{name}: {}.", again(churn))));
+        all.extend(worst.map(|churn| format!("{name}: {}.", churn_text(churn))));
         if profile.dhat.is_none() {
-            let saw = profile.massif.as_ref().and_then(saw);
-            all.extend(saw.map(|saw| format!("{name}: {saw}")));
+            let sawtooth = profile.massif.as_ref().and_then(sawtooth);
+            all.extend(sawtooth.map(|sawtooth| format!("{name}: {sawtooth}")));
         }
     }
     all

@@ -130,16 +130,20 @@ impl<'a> Pair<'a> {
 
     /// The columns of a table of figures.
     fn columns(&self, first: &str, unit: &Unit) -> Vec<Column> {
-        let of = |title: &str| Column::of(title, unit.clone());
+        let column = |title: &str| Column::of(title, unit.clone());
         match self.after {
             Some(_) => vec![
                 first.into(),
-                of(self.names[0]),
-                of(self.names[1]),
-                of("difference"),
+                column(self.names[0]),
+                column(self.names[1]),
+                column("difference"),
                 Column::of("change", Unit::Share),
             ],
-            None => vec![first.into(), of("value"), Column::of("part", Unit::Share)],
+            None => vec![
+                first.into(),
+                column("value"),
+                Column::of("part", Unit::Share),
+            ],
         }
     }
 

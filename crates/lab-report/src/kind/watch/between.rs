@@ -41,7 +41,7 @@ pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Do
     document.section(Section::of_table("Page by page", table(&logs)));
     let mut alone = Section::new("In one log alone");
     for (which, pages) in ["first", "second"].into_iter().zip(&logs.alone) {
-        alone.table(of_one(which, pages));
+        alone.table(one_log_table(which, pages));
     }
     document.section(alone);
     let mut method = Section::folded("How it was computed");
@@ -150,7 +150,7 @@ fn table(logs: &BetweenLogs) -> Table {
     table.without_empty_columns()
 }
 
-fn of_one(which: &str, pages: &[&WatchedPage]) -> Table {
+fn one_log_table(which: &str, pages: &[&WatchedPage]) -> Table {
     let columns = [
         Column::from("page"),
         "kind".into(),

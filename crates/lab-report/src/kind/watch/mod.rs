@@ -101,17 +101,17 @@ fn answer(log: &LogReport) -> Answer {
             ..Answer::default()
         };
     };
-    let mut findings: Vec<Finding> = vec![pages::few(ranking)];
+    let mut findings: Vec<Finding> = vec![pages::smallest_set(ranking)];
     findings.extend(
         log.pages
             .is_some()
-            .then(|| log.queries.as_ref().map(pages::few))
+            .then(|| log.queries.as_ref().map(pages::smallest_set))
             .flatten(),
     );
     findings.extend(room_finding(log));
     findings.extend(changed::finding(log));
     findings.extend(week::finding(log).or_else(|| week::fullest(log)));
-    findings.extend(pages::different(ranking));
+    findings.extend(pages::different_orders(ranking));
     findings.truncate(MOST_FINDINGS);
     let mut undecided: Vec<String> = log.watched.advice.clone();
     undecided.extend(ranking.interval.is_none().then(|| {

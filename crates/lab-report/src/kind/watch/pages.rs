@@ -22,13 +22,13 @@ fn words(ranking: &Ranking) -> (&'static str, &'static str) {
         .pages
         .first()
         .map_or(PageKind::Page, |r| r.page.kind);
-    let of = match ranking.by {
+    let measure = match ranking.by {
         PageOrder::Time => "time",
         PageOrder::Requests => "requests",
     };
     match kind {
-        PageKind::Query => ("quer", of),
-        _ => ("page", of),
+        PageKind::Query => ("quer", measure),
+        _ => ("page", measure),
     }
 }
 
@@ -45,10 +45,10 @@ fn counted(n: usize, word: &str) -> String {
 
 /// Each page on top of those before it.
 pub fn chart(ranking: &Ranking) -> Option<Chart> {
-    let (word, of) = words(ranking);
+    let (word, measure) = words(ranking);
     let mut before = 0.0;
-    let shown = ranking.pages.len().min(BARS);
-    let rows = ranking.pages[..shown].iter().map(|ranked| {
+    let charted = ranking.pages.len().min(BARS);
+    let rows = ranking.pages[..charted].iter().map(|ranked| {
         let added = ranked.cumulative - before;
         let parts = vec![
             BarPart {
@@ -73,13 +73,17 @@ pub fn chart(ranking: &Ranking) -> Option<Chart> {
         } else {
             "queries".into()
         },
-        title: format!("Share of the {of}, cumulative"),
+        title: format!("Share of the {measure}, cumulative"),
         caption: format!(
             "The {} that take most, each on top of those before it.",
-            counted(shown, word)
+            counted(charted, word)
         ),
         drawing: Drawing::Bars(Bars {
-            axis: Axis::new(format!("share of the {of}"), Unit::Share, Scale::Linear),
+            axis: Axis::new(
+                format!("share of the {measure}"),
+                Unit::Share,
+                Scale::Linear,
+            ),
             parts: vec![("those before".into(), NEUTRAL), ("this one".into(), 0)],
             rows,
         }),
@@ -91,8 +95,8 @@ fn share(value: f64) -> Quantity {
 }
 
 /// The smallest set that makes most of the time.
-pub fn few(ranking: &Ranking) -> Finding {
-    let (word, of) = words(ranking);
+pub fn smallest_set(ranking: &Ranking) -> Finding {
+    let (word, measure) = words(ranking);
     let range = match &ranking.interval {
         Some(i) if i.low != i.high => format!(" ({} to {})", i.low, i.high),
         _ => String::new(),
@@ -118,7 +122,7 @@ pub fn few(ranking: &Ranking) -> Finding {
         "."
     };
     Finding::plain(format!(
-        "{}{range} of {} {make} {} of the {of}: {}{end}",
+        "{}{range} of {} {make} {} of the {measure}: {}{end}",
         ranking.smallest,
         counted(ranking.pages.len(), word),
         say::percent(MOST),
@@ -136,7 +140,7 @@ fn shortened(name: &str) -> String {
 }
 
 /// Most used, slowest and most total time are different pages; and what the first one would save.
-pub fn different(ranking: &Ranking) -> Option<Finding> {
+pub fn different_orders(ranking: &Ranking) -> Option<Finding> {
     if ranking.by == PageOrder::Requests {
         return None;
     }
@@ -182,7 +186,7 @@ pub fn section(ranking: Option<&Ranking>, title: &str) -> Section {
 }
 
 fn table(ranking: &Ranking) -> Table {
-    let (word, of) = words(ranking);
+    let (word, measure) = words(ranking);
     let requests = Unit::Count("requests".into());
     let time = |title: &str| Column::of(title, Unit::Nanoseconds);
     let first = if word == "page" { "page" } else { "query" };
@@ -199,7 +203,7 @@ fn table(ranking: &Ranking) -> Table {
         Column::of("would save", Unit::Share),
         Column::of("errors", Unit::Count("requests".into())),
     ];
-    let mut table = Table::new(format!("Most {of} first"), columns);
+    let mut table = Table::new(format!("Most {measure} first"), columns);
     table.caption =
         "Would save: the part of all time, were the mean the median of the others' means.".into();
     for ranked in ranking.pages.iter().take(ROWS) {
@@ -280,9 +284,9 @@ pub fn others(watched: &Watched) -> Section {
         .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
     let mut table = Table::new("", columns.chain(of_figures));
     table.caption = "They are in none of the figures above.".into();
-    let mut all: Vec<_> = watched.pages.iter().filter(|p| !p.kind.is_use()).collect();
-    all.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
-    for page in all.into_iter().take(ROWS) {
+    let mut others: Vec<_> = watched.pages.iter().filter(|p| !p.kind.is_use()).collect();
+    others.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
+    for page in others.into_iter().take(ROWS) {
         let values = figures
             .iter()
             .map(|m| Cell::from(figure(page, m, watched.error, 0)));
