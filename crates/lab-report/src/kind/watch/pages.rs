@@ -6,6 +6,7 @@ use crate::document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
     Section, Table,
 };
+use crate::format::quantity;
 use crate::kind::{cell, say};
 use lab_model::{PageKind, Unit, Watched};
 use lab_watch::analysis::pareto::{MOST, PageOrder, Ranked, Ranking};
@@ -17,7 +18,8 @@ const ROWS: usize = 40;
 /// Names in a sentence.
 const NAMED: usize = 3;
 
-fn words(ranking: &Ranking) -> (&'static str, &'static str) {
+/// The noun for one and for several of what is ranked, and what it is ranked by.
+fn words(ranking: &Ranking) -> ([&'static str; 2], &'static str) {
     let kind = ranking
         .pages
         .first()
@@ -27,56 +29,43 @@ fn words(ranking: &Ranking) -> (&'static str, &'static str) {
         PageOrder::Requests => "requests",
     };
     match kind {
-        PageKind::Query => ("quer", measure),
-        _ => ("page", measure),
+        PageKind::Query => (["query", "queries"], measure),
+        _ => (["page", "pages"], measure),
     }
 }
 
-fn counted(n: usize, word: &str) -> String {
-    match (word, n) {
-        ("quer", 1) => "1 query".into(),
-        ("quer", n) => format!(
-            "{} queries",
-            say::reading(n as f64, &Unit::Count("".into()))
-        ),
-        (word, n) => say::count(n, word),
+fn counted(n: usize, [one, many]: [&str; 2]) -> String {
+    match n {
+        1 => format!("1 {one}"),
+        n => format!("{} {many}", quantity::integer(n as u64)),
     }
 }
 
 /// Each page on top of those before it.
 pub fn chart(ranking: &Ranking) -> Option<Chart> {
-    let (word, measure) = words(ranking);
+    let (nouns, measure) = words(ranking);
     let mut before = 0.0;
     let charted = ranking.pages.len().min(BARS);
     let rows = ranking.pages[..charted].iter().map(|ranked| {
         let added = ranked.cumulative - before;
-        let parts = vec![
-            BarPart {
-                part: 0,
-                value: share(before),
-            },
-            BarPart {
-                part: 1,
-                value: share(added),
-            },
-        ];
+        let parts = [before, added].into_iter().enumerate();
+        let parts = parts.map(|(part, length)| BarPart {
+            part,
+            value: share(length),
+        });
         before = ranked.cumulative;
         BarRow {
-            parts,
+            parts: parts.collect(),
             ..BarRow::new(&ranked.page.name, 0, share(ranked.cumulative))
         }
     });
     let rows: Vec<BarRow> = rows.collect();
     (!rows.is_empty()).then(|| Chart {
-        id: if word == "page" {
-            "pages".into()
-        } else {
-            "queries".into()
-        },
+        id: nouns[1].into(),
         title: format!("Share of the {measure}, cumulative"),
         caption: format!(
             "The {} that take most, each on top of those before it.",
-            counted(charted, word)
+            counted(charted, nouns)
         ),
         drawing: Drawing::Bars(Bars {
             axis: Axis::new(
@@ -96,7 +85,7 @@ fn share(value: f64) -> Quantity {
 
 /// The smallest set that makes most of the time.
 pub fn smallest_set(ranking: &Ranking) -> Finding {
-    let (word, measure) = words(ranking);
+    let (nouns, measure) = words(ranking);
     let range = match &ranking.interval {
         Some(i) if i.low != i.high => format!(" ({} to {})", i.low, i.high),
         _ => String::new(),
@@ -124,7 +113,7 @@ pub fn smallest_set(ranking: &Ranking) -> Finding {
     Finding::plain(format!(
         "{}{range} of {} {make} {} of the {measure}: {}{end}",
         ranking.smallest,
-        counted(ranking.pages.len(), word),
+        counted(ranking.pages.len(), nouns),
         say::percent(MOST),
         named.join(", "),
     ))
@@ -186,12 +175,11 @@ pub fn section(ranking: Option<&Ranking>, title: &str) -> Section {
 }
 
 fn table(ranking: &Ranking) -> Table {
-    let (word, measure) = words(ranking);
+    let (nouns, measure) = words(ranking);
     let requests = Unit::Count("requests".into());
     let time = |title: &str| Column::of(title, Unit::Nanoseconds);
-    let first = if word == "page" { "page" } else { "query" };
     let columns = vec![
-        first.into(),
+        nouns[0].into(),
         Column::of("requests", requests),
         time("mean"),
         time("p50"),
@@ -213,7 +201,7 @@ fn table(ranking: &Ranking) -> Table {
         let left = ranking.pages[ROWS - 1].cumulative;
         table.notes.push(format!(
             "{} with less, {} of all together, are left out; CSV and JSON have them.",
-            counted(ranking.pages.len() - ROWS, word),
+            counted(ranking.pages.len() - ROWS, nouns),
             say::percent(1.0 - left),
         ));
     }
