@@ -93,7 +93,8 @@ pub fn style_sheet() -> String {
     css + "}"
 }
 
-fn hex(RGBColor(r, g, b): RGBColor) -> String {
+/// A colour as `#RRGGBB`.
+pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }
 

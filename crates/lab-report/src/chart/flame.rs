@@ -3,11 +3,11 @@
 //! function below. With [`SCRIPT`] they can be searched and enlarged; without it they can be read.
 
 use super::canvas::{fit, legal};
-use super::colour::{INK, MUTED, PAPER, numbered};
+use super::colour::{INK, MUTED, PAPER, hex, numbered};
 use crate::Error;
 use crate::document::{Flame, Quantity};
 use crate::format::quantity;
-use plotters::style::RGBColor;
+
 use quick_xml::escape::escape;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -149,8 +149,4 @@ fn colour(name: &str) -> usize {
         sum.wrapping_mul(33).wrapping_add(byte.into())
     });
     COLOURS[sum % COLOURS.len()]
-}
-
-fn hex(RGBColor(r, g, b): RGBColor) -> String {
-    format!("#{r:02X}{g:02X}{b:02X}")
 }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 pub struct Row {
     /// The run's name.
     pub run: String,
-    /// Who.
+    /// The subject's name.
     pub subject: String,
     /// `baseline`, `control`, `limit`, `overhead`, `imported`, or empty.
     pub role: String,
@@ -33,7 +33,7 @@ pub struct Row {
     pub verdict: String,
     /// Complete blocks that it comes from.
     pub blocks: Option<u32>,
-    /// Why something is missing, or what else is to know.
+    /// The reason why something is missing, or a remark.
     pub note: String,
 }
 

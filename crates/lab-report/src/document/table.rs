@@ -123,6 +123,16 @@ impl From<String> for Column {
     }
 }
 
+impl Content {
+    /// The number, if it is one.
+    pub fn quantity(&self) -> Option<&Quantity> {
+        match self {
+            Content::Quantity(quantity) => Some(quantity),
+            Content::Empty | Content::Words(_) => None,
+        }
+    }
+}
+
 impl Cell {
     /// Whether it holds neither words, nor a dash in their place, nor a number.
     fn is_empty(&self) -> bool {
@@ -135,7 +145,7 @@ impl Cell {
 
     /// Whether it holds a number.
     pub fn is_figure(&self) -> bool {
-        matches!(self.content, Content::Quantity(_))
+        self.content.quantity().is_some()
     }
 
     /// The cell with another tone.

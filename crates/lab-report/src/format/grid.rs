@@ -3,7 +3,7 @@
 
 use super::quantity::{self, Magnitude};
 use super::text::clean;
-use crate::document::{Column, Content, Quantity, Table, Tone};
+use crate::document::{Column, Content, Table, Tone};
 use lab_model::Unit;
 
 /// A table as text.
@@ -99,14 +99,14 @@ impl Grid {
 /// The unit of all quantities of a column, where they have one and stand among no words by accident.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
     let contents = || table.rows.iter().map(|row| &row[i].content);
-    let mut quantities = contents().filter_map(quantity_of);
+    let mut quantities = contents().filter_map(Content::quantity);
     let words = contents().any(|content| matches!(content, Content::Words(_)));
     let first = quantities
         .next()
         .map(|quantity| &quantity.unit)
         .filter(|_| !words);
     let unit = table.columns[i].unit.as_ref().or(first)?;
-    let mut all = contents().filter_map(quantity_of);
+    let mut all = contents().filter_map(Content::quantity);
     all.all(|quantity| quantity.unit == *unit).then_some(unit)
 }
 
@@ -114,7 +114,7 @@ fn unit(table: &Table, i: usize) -> Option<&Unit> {
 fn holds_numbers(table: &Table, i: usize) -> bool {
     let mut contents = table.rows.iter().map(|row| &row[i].content);
     let words = contents.clone().any(|c| matches!(c, Content::Words(_)));
-    !words && contents.any(|c| quantity_of(c).is_some())
+    !words && contents.any(|c| c.quantity().is_some())
 }
 
 /// One magnitude for some columns.
@@ -123,7 +123,7 @@ fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magni
         .rows
         .iter()
         .flat_map(|row| columns.iter().map(|i| &row[*i]));
-    let quantities = cells.filter_map(|cell| quantity_of(&cell.content));
+    let quantities = cells.filter_map(|cell| cell.content.quantity());
     quantity::common_magnitude(unit?, quantities)
 }
 
@@ -138,13 +138,6 @@ fn heading(column: &Column, magnitude: Option<&Magnitude>) -> String {
         title
     } else {
         format!("{title}, {unit}")
-    }
-}
-
-fn quantity_of(content: &Content) -> Option<&Quantity> {
-    match content {
-        Content::Quantity(quantity) => Some(quantity),
-        Content::Empty | Content::Words(_) => None,
     }
 }
 

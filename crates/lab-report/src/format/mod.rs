@@ -19,7 +19,7 @@ pub use tidy::COLUMNS;
 
 use crate::document::{Document, Finding};
 
-/// The question, or the title where there is none; and what else is to know about the document, in a line.
+/// The question, or the title where there is none; and a line with the rest of title and date.
 fn headline(document: &Document) -> (String, String) {
     let Document {
         title,
@@ -37,8 +37,8 @@ fn headline(document: &Document) -> (String, String) {
     (headline.clone(), about.join(" · "))
 }
 
-/// How many warnings there are, and how many of each kind; where one label would be all that is told, what the first one
-/// says. Empty without any.
+/// How many warnings there are, and how many of each label; where all have one label, the text of the first. Empty
+/// without any.
 fn warnings(document: &Document) -> String {
     let warnings = document.warnings();
     let Some(first) = warnings.first() else {

@@ -250,7 +250,7 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
             (f64::from(1 << 10), "KiB"),
             (1.0, "B"),
         ]),
-        // Speeds of disks and networks are told in powers of 1,000, memory in powers of 1,024.
+        // Speeds of disks and networks are given in powers of 1,000, memory in powers of 1,024.
         Unit::PerSecond(what) if what == "bytes" => {
             named(&[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
         }

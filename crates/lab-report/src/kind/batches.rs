@@ -139,7 +139,7 @@ fn extremes(scope: &Scope, group: &Group) -> Option<String> {
     })
 }
 
-/// Who holds least memory, and who most, if they are told apart.
+/// The subjects with least and with most memory, if a ranking separates them.
 fn memory(scope: &Scope) -> Option<Finding> {
     let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
     let compared = scope.compared();

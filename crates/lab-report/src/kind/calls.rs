@@ -354,7 +354,7 @@ fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -
         .collect()
 }
 
-/// Who is fastest at a point, and who is not told apart from it, of those that are right.
+/// The fastest of the right subjects at a point, and those that the ranking does not separate from it.
 fn fastest_at<'s>(
     scope: &'s Scope,
     point: PointId,

@@ -9,13 +9,13 @@ use crate::format::quantity;
 use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit, trimmed};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Differences of less than this many events an operation are not told.
+/// Differences of fewer events an operation than this are left out.
 const LEAST: f64 = 0.05;
 
 /// Less than this part of the greater figure is no difference of a program's own.
 const LEAST_PART: f64 = 0.02;
 
-/// Respects in which differences are told, the one that tends to cost most first: a round trip waits for
+/// Metrics whose differences are listed, the one that tends to cost most first: a round trip waits for
 /// another process, a switch for the scheduler; a system call and a fault are a way into the kernel. The
 /// program's own costs follow.
 const RANKS: [Metric; 17] = [

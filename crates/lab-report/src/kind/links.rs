@@ -10,7 +10,7 @@ use lab_stats::analysis::Fit;
 /// A line off which a point lies by more than this part of its time is none, however few blocks there are to prove it.
 const FAR_OFF: f64 = 0.1;
 
-/// Links of which the first screen tells.
+/// The most links on the first screen.
 const SHOWN: usize = 2;
 
 /// Whether the subjects are at the ends of links.

@@ -21,7 +21,7 @@ static COMPARED: [Metric; 6] = [
     Metric::P999,
 ];
 
-/// What is told of requests; the first in an open loop.
+/// Metrics of requests; the first in an open loop.
 static RATES: [Metric; 8] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -33,7 +33,7 @@ static RATES: [Metric; 8] = [
     Metric::BACKLOG,
 ];
 
-/// What is told of costs.
+/// Metrics of costs.
 static COSTS: [Metric; 7] = [
     Metric::SERVER_CPU,
     Metric::SERVER_CORES,
@@ -51,7 +51,7 @@ pub fn is_open(load: &Load) -> bool {
 
 /// The parts of a load's document.
 pub fn parts(scope: &Scope, load: &Load) -> Parts {
-    // What has no interval yet is told last.
+    // Metrics without an interval come last.
     let is_known = |metric: &&Metric| {
         let mut all = scope.results.comparisons.iter();
         all.any(|c| c.key.metric == **metric && say::is_bounded(&c.ratio))

@@ -44,13 +44,13 @@ impl<'a> Scope<'a> {
             .collect()
     }
 
-    /// What the target is called; empty where it goes without saying.
+    /// The target's name; empty where it is the only one.
     pub fn title(&self) -> &'static str {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or("", TargetKind::title)
     }
 
-    /// A word for the names of charts, with a `-` at its end; empty where it goes without saying.
+    /// The beginning of the names of charts, such as `sqlite-`; empty where there is one target.
     pub fn prefix(&self) -> String {
         let named = self.kind().filter(|_| self.has_targets());
         named.map_or(String::new(), |kind| format!("{}-", kind.name()))
@@ -159,7 +159,7 @@ impl<'a> Scope<'a> {
         &self.measured.plan.cases[group.case]
     }
 
-    /// A group in words: `select statement=text`; empty where the only case goes without saying.
+    /// A group in words: `select statement=text`; without the case where there is only one without a name of its own.
     pub fn group_label(&self, group: &Group) -> String {
         let named = !self.plan.has_one_case();
         let name = named.then(|| self.case(group).name.clone());
@@ -240,7 +240,7 @@ impl<'a> Scope<'a> {
         places.collect()
     }
 
-    /// What tells a server at a point from the others of this run: its name, the point, or both.
+    /// A name for a server at a point that no other of this run has: its name, the point, or both.
     pub fn place_name(&self, (subject, point): SubjectScope) -> String {
         let name = self.name(subject);
         match (point, self.subjects().len(), self.points().len()) {

@@ -24,7 +24,7 @@ pub struct MetricWording {
     least_many: String,
     /// What the one with the most does: `is slowest`.
     most: String,
-    /// Ratios are of the time for each request, and are told the other way round.
+    /// Ratios are of the time for each request; sentences give their inverse.
     inverted: bool,
 }
 

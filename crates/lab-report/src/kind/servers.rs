@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 /// What a server holds over the whole run, and how it starts.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
-/// What is told of each server at a point, besides response times.
+/// Metrics of each server at a point, besides response times; the first in an open loop.
 static RATES: [Metric; 5] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -28,7 +28,7 @@ static RATES: [Metric; 5] = [
     Metric::ERRORS,
 ];
 
-/// What is told besides where there is no open loop.
+/// Further metrics where there is no open loop.
 static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
 /// The parts of the document of a run of servers.
@@ -42,10 +42,10 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let sections = vec![
         load_sent::section(scope, &servers.load, Some(&servers.serving)),
         costs(&view),
-        numbered(&view),
+        linear_costs(&view),
         rates(&view),
-        response(&view),
-        held(&view),
+        response_times(&view),
+        resources(&view),
         cases(&view),
         hosts::section(scope),
     ];
@@ -63,7 +63,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
 /// A run of servers by its cases.
 pub struct View<'a> {
     scope: Scope<'a>,
-    /// Whether connections are kept alive where all is told by one figure: they are if at some point.
+    /// Whether single figures are of connections that are kept alive: they are if any point has such.
     pub keep_alive: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> View<'a> {
         self.points(case, |p| !self.scope.plan.is_open(p))
     }
 
-    /// The part of their peaks in the middle, at which response times are told by one figure.
+    /// The middle one of the parts of peaks that are offered: response times that are one figure are those at it.
     fn middle(&self) -> Option<f64> {
         let parts = load_sent::parts(&self.scope);
         parts.get(parts.len().checked_sub(1)? / 2).copied()
@@ -155,8 +155,8 @@ impl<'a> View<'a> {
         points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
 
-    /// Servers by cases: a metric where it is told by one figure, with its verdict and a note; those first of which a
-    /// request costs least.
+    /// A table of servers by cases: a metric at one point of each, with its verdict and a note. Servers of which a request
+    /// costs least come first.
     fn by_case(
         &self,
         (title, metric): (&str, &Metric),
@@ -308,7 +308,7 @@ fn costs(view: &View) -> Section {
 }
 
 /// What a request costs by itself, and for each of what a number in its path counts.
-fn numbered(view: &View) -> Section {
+fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
     let fits = say::grouped(scope.results.fits.iter().map(|fit| {
@@ -367,7 +367,7 @@ const SAME_RATE: &str = "All servers are offered the same, whatever becomes of t
                          count from the moment when a request was due.";
 
 /// The p99 at the same rate for all, and at the part of the peak in the middle, case by case.
-fn response(view: &View) -> Section {
+fn response_times(view: &View) -> Section {
     let mut section = Section::new("What users feel");
     let plan = view.scope.plan;
     if view.cases().into_iter().any(|c| view.at_rate(c).is_some()) {
@@ -389,7 +389,7 @@ fn response(view: &View) -> Section {
     section
 }
 
-fn held(view: &View) -> Section {
+fn resources(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("The servers");
     let places = over_run(scope.compared());

@@ -28,7 +28,7 @@ fn cases(scope: &Scope) -> Vec<Vec<Group>> {
     several.collect()
 }
 
-/// What each value of the factor costs each subject, where the run tells it.
+/// A chart of what each value of the factor costs each subject, where the run has such ratios.
 pub fn answer(scope: &Scope) -> Option<Chart> {
     let spreads = spreads(scope);
     let first = spreads.first()?;

@@ -10,7 +10,7 @@ use crate::document::{
 use lab_model::{Cores, Metric, Slice, SliceTimes, SubjectId, Unit};
 use std::collections::BTreeMap;
 
-/// Lines and maps beyond this many would not be told apart.
+/// The most lines or maps that a reader can tell apart.
 const MANY: usize = 6;
 
 /// Columns of a map over time.

@@ -62,7 +62,7 @@ impl<'a> Standings<'a> {
         self
     }
 
-    /// The best, and all that cannot be told apart from it, of those that were measured at all points.
+    /// The best, and all that the ranking does not separate from it, of those that were measured at all points.
     pub fn first(&self) -> Vec<&Standing> {
         let first = self.ranking.map(|r| r.first(|s| self.of(s).is_some()));
         first

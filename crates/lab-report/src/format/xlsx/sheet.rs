@@ -187,7 +187,7 @@ struct Parts {
 impl Parts {
     fn of(table: &Table, column: usize) -> Parts {
         let cells = || table.rows.iter().filter_map(|row| row.get(column));
-        let quantities = || cells().filter_map(quantity);
+        let quantities = || cells().filter_map(|cell| cell.content.quantity());
         Parts {
             column,
             units: table.columns[column].unit.is_none() && quantities().next().is_some(),
@@ -209,7 +209,7 @@ impl Parts {
         if self.bounds {
             let cells = table.rows.iter().filter_map(|row| row.get(self.column));
             let mut levels = cells
-                .filter_map(quantity)
+                .filter_map(|cell| cell.content.quantity())
                 .filter_map(Quantity::interval)
                 .map(|[_, _, level]| level);
             let first = levels.next().unwrap_or(0.0);
@@ -227,7 +227,7 @@ impl Parts {
     }
 
     fn values(&self, cell: &Cell) -> Vec<Value> {
-        let quantity = quantity(cell);
+        let quantity = cell.content.quantity();
         let mut values = vec![match &cell.content {
             Content::Empty => Value::Blank,
             Content::Words(words) => Value::Text(words.clone()),
@@ -246,13 +246,6 @@ impl Parts {
             values.push(Value::Text(cell.note.clone()));
         }
         values
-    }
-}
-
-fn quantity(cell: &Cell) -> Option<&Quantity> {
-    match &cell.content {
-        Content::Quantity(quantity) => Some(quantity),
-        _ => None,
     }
 }
 

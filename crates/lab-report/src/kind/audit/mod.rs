@@ -104,7 +104,7 @@ fn question(kind: AuditKind) -> &'static str {
     }
 }
 
-/// Findings that the answer tells in full; it names the others.
+/// Findings that the answer gives in full; of the others it gives the names.
 const IN_FULL: usize = 2;
 
 /// How many findings of each state there are, and the worst of them.
@@ -259,7 +259,7 @@ fn areas(audit: &Audit) -> Option<Chart> {
 fn findings(title: &str, audit: &Audit, state: State) -> Section {
     let mut section = Section::new(title);
     let ranked = worst(audit).into_iter().filter(|f| f.state == state);
-    // One rule that says the same of several things is told once, with the fixes of all.
+    // A rule that several things break has one section, with the fixes of all.
     for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
         section.section(rule_section(&same));
     }

@@ -193,7 +193,7 @@ impl Standing {
             ProgramIdentity::new(subject, hash)
         };
         let standing = standing(scope, subject, &respect.metric, respect.over);
-        // Times are told where there is one point alone.
+        // Times are shown where there is one point alone.
         let only = match respect.points.as_slice() {
             &[only] if respect.case.is_none() => Some(only),
             _ => None,

@@ -339,7 +339,7 @@ fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
 }
 
 /// The highest value of a bucket of an HdrHistogram with three significant digits.
-fn bucket(ns: f64) -> u64 {
+pub fn bucket(ns: f64) -> u64 {
     let ns = (ns as u64).max(1);
     let shift = (64 - ns.leading_zeros()).saturating_sub(11);
     (((ns >> shift) + 1) << shift) - 1

@@ -29,7 +29,7 @@ pub fn document() -> Document {
         "WARN  slow disk".into(),
         "=1+2 is no formula".into(),
     ]));
-    method.push(finding(
+    method.push(Finding::new(
         "steal",
         "The host took 3 % of the CPU time away.",
         Tone::Alarm,
@@ -43,12 +43,12 @@ pub fn document() -> Document {
         answer: Answer {
             chart: Some(forest()),
             findings: vec![
-                finding(
+                Finding::new(
                     "select",
                     "Ada takes 1.08 times C's time (1.06 to 1.10).",
                     Tone::Worse,
                 ),
-                finding("insert", "Ada and C are equivalent within 2 %.", Tone::Same),
+                Finding::new("insert", "Ada and C are equivalent within 2 %.", Tone::Same),
             ],
             undecided: Some(
                 "Java against C at insert: about 40 more blocks would decide it.".into(),
@@ -83,23 +83,8 @@ fn ratio(low: f64, value: f64, high: f64) -> Quantity {
     estimate(low, value, high, Unit::Ratio)
 }
 
-fn finding(label: &str, text: &str, tone: Tone) -> Finding {
-    Finding {
-        label: label.into(),
-        text: text.into(),
-        tone,
-    }
-}
-
-fn axis(title: &str, unit: Unit, scale: Scale) -> Axis {
-    Axis {
-        title: title.into(),
-        unit,
-        scale,
-    }
-}
-
-fn chart(id: &str, title: &str, caption: &str, drawing: Drawing) -> Chart {
+/// A chart of these texts.
+pub fn chart(id: &str, title: &str, caption: &str, drawing: Drawing) -> Chart {
     Chart {
         id: id.into(),
         title: title.into(),
@@ -193,8 +178,8 @@ pub fn lines() -> Chart {
         all.push(line(name, colour, Stroke::Model, model.collect()));
     }
     let drawing = Drawing::Lines(Lines {
-        x: axis("connections", Unit::Count("connections".into()), Scale::Log),
-        y: axis(
+        x: Axis::new("connections", Unit::Count("connections".into()), Scale::Log),
+        y: Axis::new(
             "requests served per second",
             Unit::PerSecond("requests".into()),
             Scale::Linear,
@@ -216,8 +201,8 @@ pub fn sweep() -> Chart {
         line(name, colour, Stroke::Measured, points.to_vec())
     };
     let drawing = Drawing::Lines(Lines {
-        x: axis("limit", Unit::Count("rows".into()), Scale::Log),
-        y: axis("time per operation", Unit::Nanoseconds, Scale::Log),
+        x: Axis::new("limit", Unit::Count("rows".into()), Scale::Log),
+        y: Axis::new("time per operation", Unit::Nanoseconds, Scale::Log),
         lines: vec![
             line("c", NEUTRAL, 4e3, 400.0),
             line("ada", 0, 4.2e3, 420.0),
@@ -241,8 +226,8 @@ pub fn steps() -> Chart {
         line(name, colour, Stroke::Steps, points.collect())
     };
     let drawing = Drawing::Lines(Lines {
-        x: axis("since the start", Unit::Nanoseconds, Scale::Linear),
-        y: axis("CPU in use", Unit::Share, Scale::LinearFromLeast),
+        x: Axis::new("since the start", Unit::Nanoseconds, Scale::Linear),
+        y: Axis::new("CPU in use", Unit::Share, Scale::LinearFromLeast),
         lines: vec![line("cpu 0", 0, 0), line("cpu 1", 1, 5)],
     });
     chart(
@@ -269,7 +254,7 @@ pub fn bars() -> Chart {
         rows.push(row("java", group, 1, 9_000.0 * factor, 0.3));
         rows.push(row("failed", group, 2, f64::NAN, 0.0));
     }
-    let axis = axis("CPU time per operation", Unit::Nanoseconds, Scale::Linear);
+    let axis = Axis::new("CPU time per operation", Unit::Nanoseconds, Scale::Linear);
     let drawing = Drawing::Bars(Bars {
         axis,
         parts: vec![],
@@ -313,7 +298,7 @@ pub fn parts_chart() -> Chart {
             });
         }
     }
-    let axis = axis("time per operation", Unit::Nanoseconds, Scale::Linear);
+    let axis = Axis::new("time per operation", Unit::Nanoseconds, Scale::Linear);
     let parts = vec![
         ("client's CPU".into(), 0),
         ("server's CPU".into(), 4),
@@ -364,7 +349,7 @@ pub fn forest() -> Chart {
             ],
         },
     ];
-    let axis = axis("time divided by C's time", Unit::Ratio, Scale::Log);
+    let axis = Axis::new("time divided by C's time", Unit::Ratio, Scale::Log);
     let drawing = Drawing::Forest(Forest {
         axis,
         reference: 1.0,
@@ -403,7 +388,7 @@ pub fn heat() -> Chart {
         }
     };
     let drawing = Drawing::Heat(HeatMaps {
-        axis: axis("response time", Unit::Nanoseconds, Scale::Log),
+        axis: Axis::new("response time", Unit::Nanoseconds, Scale::Log),
         columns: "time under load".into(),
         maps: vec![map("ada", 0, 3e5), map("java", 1, 9e5)],
     });
@@ -423,7 +408,7 @@ pub fn distribution(shares: Scale) -> Chart {
         counts: counts(middle, 2),
     };
     let drawing = Drawing::Distribution(Distribution {
-        values: axis("response time", Unit::Nanoseconds, Scale::Log),
+        values: Axis::new("response time", Unit::Nanoseconds, Scale::Log),
         shares,
         lines: vec![
             line("c", NEUTRAL, 2.9e5),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Documents made by hand: one with everything that a document can hold, and one with nothing.
 
+use super::sample_data::chart;
 use lab_model::Unit;
 use lab_report::document::{
     Answer, Axis, Band, BarPart, BarRow, Bars, Cell, Chart, Column, Distribution, DistributionLine,
@@ -39,55 +40,24 @@ fn ratio(value: f64, low: f64, high: f64) -> Quantity {
     within(value, low, high, Unit::Ratio)
 }
 
-fn axis(title: &str, unit: Unit, scale: Scale) -> Axis {
-    Axis {
-        title: title.into(),
-        unit,
-        scale,
-    }
-}
-
 fn requests() -> Unit {
     Unit::PerSecond("requests".into())
 }
 
-fn chart(id: &str, title: &str, caption: &str, drawing: Drawing) -> Chart {
-    Chart {
-        id: id.into(),
-        title: title.into(),
-        caption: caption.into(),
-        drawing,
-    }
-}
-
-fn finding(label: &str, text: &str, tone: Tone) -> Finding {
-    Finding {
-        label: label.into(),
-        text: text.into(),
-        tone,
-    }
-}
-
 /// Ratios to a baseline in two groups, with a subject that has no interval and one that is undecided.
 pub fn forest() -> Chart {
-    let row = |name: &str, value: Quantity, tone: Tone| ForestRow {
-        name: name.into(),
-        value,
-        tone,
-        label: String::new(),
-    };
     let groups = vec![
         ForestGroup {
             title: "connect".into(),
             rows: vec![
-                row("go", ratio(0.632, 0.611, 0.657), Tone::Better),
-                row("rust", ratio(0.88, 0.79, 1.04), Tone::Undecided),
-                row(
+                ForestRow::new("go", ratio(0.632, 0.611, 0.657), Tone::Better),
+                ForestRow::new("rust", ratio(0.88, 0.79, 1.04), Tone::Undecided),
+                ForestRow::new(
                     "c (baseline)",
                     Quantity::exact(1.0, Unit::Ratio),
                     Tone::Plain,
                 ),
-                row(
+                ForestRow::new(
                     "python with psycopg and a long name",
                     ratio(3.1, 2.2, 190.0),
                     Tone::Worse,
@@ -97,19 +67,19 @@ pub fn forest() -> Chart {
         ForestGroup {
             title: "select 1".into(),
             rows: vec![
-                row(
+                ForestRow::new(
                     "c (baseline)",
                     Quantity::exact(1.0, Unit::Ratio),
                     Tone::Plain,
                 ),
-                row("rust", ratio(1.004, 0.998, 1.011), Tone::Same),
-                row("go", ratio(1.21, 1.18, 1.24), Tone::Worse),
-                row("node", without_interval(2.4, Unit::Ratio), Tone::Undecided),
+                ForestRow::new("rust", ratio(1.004, 0.998, 1.011), Tone::Same),
+                ForestRow::new("go", ratio(1.21, 1.18, 1.24), Tone::Worse),
+                ForestRow::new("node", without_interval(2.4, Unit::Ratio), Tone::Undecided),
             ],
         },
     ];
     let drawing = Drawing::Forest(Forest {
-        axis: axis("time, as a multiple of c's", Unit::Ratio, Scale::Log),
+        axis: Axis::new("time, as a multiple of c's", Unit::Ratio, Scale::Log),
         reference: 1.0,
         margin: Some(0.02),
         groups,
@@ -129,7 +99,7 @@ pub fn bars() -> Chart {
     let bytes = |mib: f64| mib * f64::from(1 << 20);
     let memory = |value, low, high| within(bytes(value), bytes(low), bytes(high), Unit::Bytes);
     let drawing = Drawing::Bars(Bars {
-        axis: axis("peak memory", Unit::Bytes, Scale::Linear),
+        axis: Axis::new("peak memory", Unit::Bytes, Scale::Linear),
         parts: Vec::new(),
         rows: vec![
             row("c", "native", memory(4.2, 4.15, 4.25)),
@@ -165,7 +135,7 @@ pub fn parts() -> Chart {
     };
     let part = |(i, name): (usize, &str)| (name.to_owned(), i);
     let drawing = Drawing::Bars(Bars {
-        axis: axis("CPU time of an operation", Unit::Nanoseconds, Scale::Linear),
+        axis: Axis::new("CPU time of an operation", Unit::Nanoseconds, Scale::Linear),
         parts: ["user", "system", "server"]
             .into_iter()
             .enumerate()
@@ -205,8 +175,8 @@ pub fn lines() -> Chart {
     let mut short = line("java, up to 8 connections", 2, 30_000.0);
     short.points.truncate(4);
     let drawing = Drawing::Lines(Lines {
-        x: axis("connections", Unit::Count("connections".into()), Scale::Log),
-        y: axis("throughput", requests(), Scale::Linear),
+        x: Axis::new("connections", Unit::Count("connections".into()), Scale::Log),
+        y: Axis::new("throughput", requests(), Scale::Linear),
         lines: vec![line("ada", 0, 52_000.0), line("rust", 1, 61_000.0), short],
     });
     chart(
@@ -237,7 +207,7 @@ pub fn heat() -> Chart {
         columns: columns.collect(),
     };
     let drawing = Drawing::Heat(HeatMaps {
-        axis: axis("latency", Unit::Nanoseconds, Scale::Log),
+        axis: Axis::new("latency", Unit::Nanoseconds, Scale::Log),
         columns: "seconds since the start".into(),
         maps: vec![map],
     });
@@ -256,7 +226,7 @@ pub fn distribution() -> Chart {
         counts: counts(middle),
     };
     let drawing = Drawing::Distribution(Distribution {
-        values: axis("latency", Unit::Nanoseconds, Scale::Log),
+        values: Axis::new("latency", Unit::Nanoseconds, Scale::Log),
         shares: Scale::Percentiles,
         lines: vec![line("ada", 0, 210e3), line("rust", 1, 190e3)],
     });
@@ -354,16 +324,12 @@ fn wide() -> Table {
             let time = f64::from(i * i) * 2e3 * factor;
             Cell::from(within(time, time * 0.98, time * 1.03, Unit::Nanoseconds))
         });
-        table.row(std::iter::once(Cell::from(name)).chain(cells).collect());
+        table.named_row(name, cells);
     }
     // As many rows as columns: turning it would not help.
     for i in 0..12 {
         let cells = std::iter::repeat_n(Cell::default(), 14);
-        table.row(
-            std::iter::once(Cell::from(format!("failed {i}")))
-                .chain(cells)
-                .collect(),
-        );
+        table.named_row(format!("failed {i}"), cells);
     }
     table
 }
@@ -380,7 +346,7 @@ pub fn rich() -> Document {
     load.push(distribution());
     load.push(heat());
     let mut failed = Section::new("What failed");
-    failed.push(finding(
+    failed.push(Finding::new(
         "php",
         "It failed in block 3: exited with 139.",
         Tone::Alarm,
@@ -389,7 +355,7 @@ pub fn rich() -> Document {
         "PHP Warning:  Undefined array key".into(),
         "Segmentation fault".into(),
     ]));
-    failed.push(finding(
+    failed.push(Finding::new(
         "few blocks",
         "12 blocks decide less than 20 would.",
         Tone::Undecided,
@@ -417,12 +383,12 @@ pub fn rich() -> Document {
         answer: Answer {
             chart: Some(forest()),
             findings: vec![
-                finding(
+                Finding::new(
                     "connect",
                     "Go connects fastest: 0.63 times c's time (0.61 to 0.66).",
                     Tone::Better,
                 ),
-                finding(
+                Finding::new(
                     "select 1",
                     "Rust is equivalent to c within 2 %. Go takes 1.21 times as long (1.18 to 1.24).",
                     Tone::Worse,
@@ -457,7 +423,7 @@ pub fn hostile() -> Document {
     section.push(Item::List(vec![text(), "x".repeat(300)]));
     section.push(Item::Facts(vec![(text(), text())]));
     section.push(table);
-    section.push(finding(&text(), &text(), Tone::Alarm));
+    section.push(Finding::new(&text(), &text(), Tone::Alarm));
     section.push(Item::Log(vec![text(), "```".into(), "</details>".into()]));
     for mut chart in [forest(), bars(), parts(), lines(), heat(), distribution()] {
         chart.title = text();
@@ -476,7 +442,7 @@ pub fn hostile() -> Document {
         source: text(),
         ..Document::default()
     };
-    document.answer.findings = vec![finding(&text(), &text(), Tone::Worse); 7];
+    document.answer.findings = vec![Finding::new(&text(), &text(), Tone::Worse); 7];
     document.answer.undecided = Some(text());
     let mut answer = forest();
     rename(&mut answer.drawing, &text());

@@ -2,6 +2,7 @@
 //! Runs of servers that the lab started, as the experiment `rest` makes them, slice by slice from a simple
 //! model of each server and of the generator on a core of its own. The analysis is the real one.
 
+use super::load::bucket;
 use super::{Noise, host};
 use lab_model::*;
 use lab_stats::normal;
@@ -644,11 +645,4 @@ fn spread(part: f64) -> f64 {
         (0..STEPS).map(time).collect()
     });
     SPREAD[(part * STEPS as f64) as usize]
-}
-
-/// The highest value of a bucket of an HdrHistogram with three significant digits.
-fn bucket(ns: f64) -> u64 {
-    let ns = (ns as u64).max(1);
-    let shift = (64 - ns.leading_zeros()).saturating_sub(11);
-    (((ns >> shift) + 1) << shift) - 1
 }
