@@ -257,6 +257,32 @@ impl Axis {
     }
 }
 
+impl Bars {
+    /// Bars without parts.
+    pub fn whole(axis: Axis, rows: impl IntoIterator<Item = BarRow>) -> Bars {
+        Bars {
+            axis,
+            parts: Vec::new(),
+            rows: rows.into_iter().collect(),
+        }
+    }
+}
+
+impl Forest {
+    /// Ratios beside 1 in one group without a heading, without a margin.
+    pub fn of_ratios(title: &str, scale: Scale, rows: Vec<ForestRow>) -> Forest {
+        Forest {
+            axis: Axis::new(title, Unit::Ratio, scale),
+            reference: 1.0,
+            margin: None,
+            groups: vec![ForestGroup {
+                title: String::new(),
+                rows,
+            }],
+        }
+    }
+}
+
 impl ForestRow {
     /// A row with its value at its end.
     pub fn new(name: impl Into<String>, value: Quantity, tone: Tone) -> ForestRow {

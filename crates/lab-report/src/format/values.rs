@@ -102,11 +102,7 @@ pub fn forest_bars(forest: &Forest) -> Bars {
         };
         group.rows.iter().map(row)
     });
-    Bars {
-        axis: forest.axis.clone(),
-        parts: Vec::new(),
-        rows: rows.collect(),
-    }
+    Bars::whole(forest.axis.clone(), rows)
 }
 
 /// The innermost functions of stacks that cost most by themselves, with the rest as one.
@@ -127,11 +123,8 @@ pub fn flame_bars(flame: &Flame) -> Bars {
     let rows = sums
         .iter()
         .map(|(name, cost)| BarRow::new(name, 0, exact(*cost)));
-    Bars {
-        axis: Axis::new("by itself", flame.unit.clone(), Scale::Linear),
-        parts: Vec::new(),
-        rows: rows.collect(),
-    }
+    let axis = Axis::new("by itself", flame.unit.clone(), Scale::Linear);
+    Bars::whole(axis, rows)
 }
 
 /// How long what lies in the columns of maps takes: a line for each quantile of each map.

@@ -201,11 +201,10 @@ pub fn bars(
     (!rows.is_empty()).then(|| Chart {
         id: file_name(id),
         caption: format!("{title} of each, from zero; the lines at the bars' ends are intervals."),
-        drawing: Drawing::Bars(Bars {
-            axis: Axis::new(title.clone(), unit.clone(), Scale::Linear),
-            parts: Vec::new(),
+        drawing: Drawing::Bars(Bars::whole(
+            Axis::new(title.clone(), unit.clone(), Scale::Linear),
             rows,
-        }),
+        )),
         title,
     })
 }

@@ -60,10 +60,9 @@ pub fn chart(bars: &EvidenceBars) -> Chart {
         id: "audit".into(),
         title: bars.title.clone(),
         caption: bars.caption.clone(),
-        drawing: Drawing::Bars(Bars {
-            axis: Axis::new(bars.axis.clone(), bars.unit.clone(), Scale::Linear),
-            parts: Vec::new(),
-            rows: bars.rows.iter().map(row).collect(),
-        }),
+        drawing: Drawing::Bars(Bars::whole(
+            Axis::new(bars.axis.clone(), bars.unit.clone(), Scale::Linear),
+            bars.rows.iter().map(row),
+        )),
     }
 }

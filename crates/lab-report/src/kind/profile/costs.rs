@@ -3,8 +3,8 @@
 
 use super::{Pair, meaning, ranked, unit};
 use crate::document::{
-    Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestGroup, ForestRow, Quantity, Scale,
-    Section, Table, Tone,
+    Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestRow, Quantity, Scale, Section,
+    Table, Tone,
 };
 use crate::kind::say;
 use lab_model::Unit;
@@ -69,15 +69,11 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
         id: "costs".into(),
         title: format!("{second} as a multiple of {first}"),
         caption: "Simulated costs; left of 1 is less.".into(),
-        drawing: Drawing::Forest(Forest {
-            axis: Axis::new("after / before", Unit::Ratio, Scale::LinearFromLeast),
-            reference: 1.0,
-            margin: None,
-            groups: vec![ForestGroup {
-                title: String::new(),
-                rows,
-            }],
-        }),
+        drawing: Drawing::Forest(Forest::of_ratios(
+            "after / before",
+            Scale::LinearFromLeast,
+            rows,
+        )),
     })
 }
 
@@ -101,11 +97,10 @@ fn functions_chart(costs: &CostProfile) -> Option<Chart> {
         id: "functions".into(),
         title: say::capital(&format!("{} by function", meaning(event))),
         caption: "The functions that have most, without what they call.".into(),
-        drawing: Drawing::Bars(Bars {
-            axis: Axis::new(meaning(event), unit(event), Scale::Linear),
-            parts: Vec::new(),
-            rows: rows.collect(),
-        }),
+        drawing: Drawing::Bars(Bars::whole(
+            Axis::new(meaning(event), unit(event), Scale::Linear),
+            rows,
+        )),
     })
 }
 

@@ -3,8 +3,8 @@
 
 use super::kind_name;
 use crate::document::{
-    Answer, Axis, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestGroup, ForestRow,
-    Quantity, Row, Scale, Section, Table, Tone,
+    Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Quantity, Row,
+    Scale, Section, Table, Tone,
 };
 use crate::kind::{cell, method, say};
 use lab_model::{Metric, Run, Unit, Watched, WatchedPage};
@@ -72,15 +72,7 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
         id: "changes".into(),
         title: "Typical duration, second / first".into(),
         caption: "The pages that take most; left of 1 is faster.".into(),
-        drawing: Drawing::Forest(Forest {
-            axis: Axis::new("second / first", Unit::Ratio, Scale::Log),
-            reference: 1.0,
-            margin: None,
-            groups: vec![ForestGroup {
-                title: String::new(),
-                rows,
-            }],
-        }),
+        drawing: Drawing::Forest(Forest::of_ratios("second / first", Scale::Log, rows)),
     })
 }
 fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
