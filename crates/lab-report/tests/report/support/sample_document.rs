@@ -423,7 +423,7 @@ pub fn hostile() -> Document {
     section.push(Item::List(vec![text(), "x".repeat(300)]));
     section.push(Item::Facts(vec![(text(), text())]));
     section.push(table);
-    section.push(Finding::new(&text(), &text(), Tone::Alarm));
+    section.push(Finding::new(text(), text(), Tone::Alarm));
     section.push(Item::Log(vec![text(), "```".into(), "</details>".into()]));
     for mut chart in [forest(), bars(), parts(), lines(), heat(), distribution()] {
         chart.title = text();
@@ -442,7 +442,7 @@ pub fn hostile() -> Document {
         source: text(),
         ..Document::default()
     };
-    document.answer.findings = vec![Finding::new(&text(), &text(), Tone::Worse); 7];
+    document.answer.findings = vec![Finding::new(text(), text(), Tone::Worse); 7];
     document.answer.undecided = Some(text());
     let mut answer = forest();
     rename(&mut answer.drawing, &text());
